@@ -1,11 +1,11 @@
-/** Owns the 200 KB request of a coding agent, invented, the same bytes in every run. Sends nothing. */
+/** Generates the 200 KB request of a coding agent: invented, and identical in every run. */
 
 const TOOL_COUNT = 20;
 const TURN_COUNT = 30;
 const SYSTEM_PARAGRAPHS = 60;
 const RESULT_LINES = 80;
 
-/** Numbers from 0 to 2^32 - 1 in an order that depends on the seed alone (Numerical Recipes' constants). */
+/** Numbers from 0 to 2^32 - 1, determined by the seed alone (constants from Numerical Recipes). */
 function createSequence(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -30,7 +30,7 @@ function pickFrom(words: readonly string[], pick: Pick): string {
   return words[pick(words.length)] ?? '';
 }
 
-/** One numbered line of invented code, with the quotes, tabs and backslashes that make JSON escape. */
+/** One numbered line of invented code, with quotes, tabs and backslashes that JSON must escape. */
 function codeLine(number: number, pick: Pick): string {
   const noun = pickFrom(NOUNS, pick);
   const verb = pickFrom(VERBS, pick);
@@ -74,7 +74,7 @@ function renderTool(at: number, pick: Pick): object {
   };
 }
 
-/** The two messages of one turn: the assistant's tool call, and the tool's result full of code. */
+/** The two messages of one turn: the assistant's tool call, and a tool result full of code. */
 function renderTurn(at: number, pick: Pick): object[] {
   const id = `call_${at}_${pick(1_000_000)}`;
   const path = `/srv/app/src/${pickFrom(NOUNS, pick)}/${pickFrom(VERBS, pick)}.ts`;
@@ -92,7 +92,8 @@ function renderTurn(at: number, pick: Pick): object[] {
 
 /**
  * A chat-completions body of about 200 KB as a coding agent sends it: a long system prompt, 20 tools with schemas, 60
- * messages with code, escapes and a little text beyond ASCII. Model `bench`, not streamed, so that the request is what costs.
+ * messages with code, escapes and some non-ASCII text. Model `bench`, not streamed, so that the request dominates the
+ * cost.
  */
 export function renderAgentRequest(): string {
   const pick = createSequence(20_261_120);

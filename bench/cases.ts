@@ -1,4 +1,4 @@
-/** Owns the table of what is measured: the requests, the answers they must get, how many clients send them, and to whom. */
+/** Defines the benchmark cases: requests, expected answers, number of clients, and subjects. */
 import { renderAgentRequest } from './agent-request.ts';
 import type { ExpectedAnswer } from './load/load-plan.ts';
 import type { Protocol } from './protocol.ts';
@@ -9,7 +9,7 @@ import type { UpstreamModel } from './upstream/choose-answer.ts';
 
 export type CaseName = 'plain' | 'steady' | 'burst' | 'paced' | 'agent';
 
-/** What a client of one format sends in a case, and what it must get. */
+/** What a client of one format sends in a case, and the answer it expects. */
 export interface CaseCall {
   readonly expect: ExpectedAnswer;
   renderBody(): string;
@@ -19,13 +19,13 @@ export interface BenchCase {
   readonly name: CaseName;
   readonly title: string;
   readonly connections: number;
-  /** Calls that become due per second, whatever is still open; null: each client calls again when it is answered. */
+  /** Calls that become due per second, regardless of open ones; null: each client calls again once it is answered. */
   readonly callsPerSecond: number | null;
-  /** Who takes part. */
+  /** The subjects that run the case. */
   readonly subjects: readonly SubjectName[];
-  /** What CPU time is divided by. */
+  /** Divisor of the CPU time. */
   readonly unit: 'call' | 'event';
-  /** By the client's format; a format that is missing does not take part in the case. */
+  /** By the client's format. Subjects with a missing format do not run the case. */
   readonly calls: Readonly<Partial<Record<Protocol, CaseCall>>>;
 }
 
@@ -51,7 +51,7 @@ function streamCall(protocol: Protocol, model: UpstreamModel): CaseCall {
   };
 }
 
-/** The cases in the order in which they run and print. */
+/** The cases in run and print order. */
 export const CASES: readonly BenchCase[] = [
   {
     name: 'plain',
@@ -65,7 +65,7 @@ export const CASES: readonly BenchCase[] = [
   {
     name: 'steady',
     title: `${STEADY_CALLS_PER_SECOND} plain calls a second`,
-    // More than are ever open while nothing stands still for a tenth of a second.
+    // More than are ever open unless something stalls for a tenth of a second.
     connections: 48,
     callsPerSecond: STEADY_CALLS_PER_SECOND,
     subjects: ['direct', 'bare-keyed', 'tollgate'],

@@ -1,4 +1,4 @@
-/** Owns the facts about the machine and the programs that stand beside every result. */
+/** Reads the facts about the machine and its programs that accompany every result. */
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
 export interface MachineFacts {
@@ -11,14 +11,13 @@ export interface MachineFacts {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** What a program says to a version flag, on either stream; null where it is not installed. */
+/** Output of a version flag, on either stream; null when the program is not installed. */
 function askVersion(command: string, flag: string): string | null {
   if (Bun.which(command) === null) return null;
   const { stdout, stderr } = Bun.spawnSync([command, flag], { stdout: 'pipe', stderr: 'pipe' });
   return /\d+\.\d+\.\d+/.exec(`${stdout}${stderr}`)?.[0] ?? null;
 }
 
-/** Reads the facts now. */
 export function readMachineFacts(): MachineFacts {
   const processors = cpus();
   const versions: Record<string, string> = { bun: Bun.version };

@@ -1,4 +1,4 @@
-/** Owns the start and end of `npm run bench`: options, rig, rounds, report, exit status. Measures nothing itself. */
+/** Runs `npm run bench`: options, rig, rounds, report, exit status. */
 import { writeFileSync } from 'node:fs';
 import { readMachineFacts } from './machine.ts';
 import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
@@ -14,7 +14,7 @@ function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Resolves with the exit status: 0, or 1 where `--strict` and a target does not hold. */
+/** Resolves with the exit status: 0, or 1 with `--strict` when a target is missed. */
 async function runBench(options: BenchOptions): Promise<number> {
   const { cases, rounds, timing, rehearsal } = options;
   const machine = readMachineFacts();

@@ -1,4 +1,4 @@
-/** Owns one measurement: one subject under one case for one window. Neither repeats nor compares. */
+/** Performs one measurement: one subject under one case for one window. */
 import { fileURLToPath } from 'node:url';
 import type { BenchCase, CaseName } from './cases.ts';
 import type { LoadPlan, LoadResult } from './load/load-plan.ts';
@@ -9,13 +9,13 @@ import { CALL_PATH } from './protocol.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
 
 const LOAD_SCRIPT = fileURLToPath(new URL('load/main.ts', import.meta.url));
-/** Beyond warm-up and window: the generator's start, its drain, and a slow machine. */
+/** In addition to warm-up and window: the generator's start, its drain, and a slow machine. */
 const LOAD_GRACE_MS = 15_000;
 
 export interface Timing {
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Quiet time after the load, before settled memory is read. */
+  /** Idle time after the load, before settled memory is read. */
   readonly settleMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Measurement {
   readonly case: CaseName;
   readonly round: number;
   readonly load: LoadResult;
-  /** Each process of the subject after `settleMs`; the peak is this measurement's own where `peakIsOwn`. */
+  /** Each process of the subject after `settleMs`; the peak covers only this measurement when `peakIsOwn`. */
   readonly memory: readonly MemorySample[];
   readonly peakIsOwn: boolean;
 }
@@ -41,8 +41,8 @@ async function runLoadProcess(plan: LoadPlan): Promise<LoadResult> {
 }
 
 /**
- * Loads a running subject from a process of its own and reads what it cost. Failed calls are in the result, not thrown.
- * Throws where the case has no call in the format of the subject's clients.
+ * Loads a running subject from a separate process and reads its cost. Failed calls are part of the result, not thrown.
+ * Throws when the case has no call in the format of the subject's clients.
  */
 export async function measure(
   subject: Subject,

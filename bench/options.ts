@@ -1,4 +1,4 @@
-/** Owns the bench's command line: its flags, their bounds, and the words when one is wrong. */
+/** Parses the bench's command line: flags, bounds, error messages. */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchCase, CASES } from './cases.ts';
@@ -12,12 +12,12 @@ export interface BenchOptions {
   readonly cases: readonly BenchCase[];
   readonly rounds: number;
   readonly timing: Timing;
-  /** Of the uncounted pass before the rounds. */
+  /** Timing of the uncounted pass before the rounds. */
   readonly rehearsal: Timing;
-  /** File for the whole result; null: a summary as one line on standard output. */
+  /** File for the whole result; null: a one-line summary on standard output. */
   readonly jsonFile: string | null;
   readonly strict: boolean;
-  /** Launcher of the Tollgate to measure, absolute. */
+  /** Absolute path of the launcher of the Tollgate to measure. */
   readonly tollgateCommand: string;
 }
 
@@ -39,7 +39,7 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-/** Entries of `table` that a comma-separated list names, in the table's order; all where there is no list. */
+/** Entries of `table` named in a comma-separated list, in the table's order; all without a list. */
 function chooseNamed<Entry extends { readonly name: string }>(
   flag: string,
   list: string | undefined,
@@ -66,8 +66,10 @@ interface Timings {
 }
 
 /**
- * The rehearsal also brings the subjects' code to the compiler's last tier, which takes some ten thousand calls: a gateway
- * runs for weeks, not for seconds. The quick times fit a paced stream, which lasts a second, into one rehearsal and one round each. */
+ * The rehearsal also lets the subjects' code reach the compiler's last tier, which takes some ten thousand calls: a
+ * gateway runs for weeks, not for seconds. The quick times fit a paced stream, which lasts a second, into one rehearsal
+ * and one round each.
+ */
 function chooseTimings(quick: boolean, seconds: number | null): Timings {
   const timing = quick
     ? { warmupMs: 200, windowMs: 600, settleMs: 50 }
@@ -78,7 +80,7 @@ function chooseTimings(quick: boolean, seconds: number | null): Timings {
   };
 }
 
-/** Parses the arguments after the script's name; null where help was asked for. Throws WrongUsage. */
+/** Parses the arguments after the script's name; null when help was requested. Throws WrongUsage. */
 export function parseOptions(args: readonly string[]): BenchOptions | null {
   let values: ReturnType<typeof parseFlags>;
   try {

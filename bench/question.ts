@@ -1,4 +1,4 @@
-/** Owns the small question that most cases ask, in either format. Sends nothing. */
+/** Renders the small question that most cases ask, in either format. */
 import type { Protocol } from './protocol.ts';
 import type { UpstreamModel } from './upstream/choose-answer.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the printing of numbers and of columns. Knows nothing of what they are. */
+/** Formats numbers and text columns. */
 import type { Spread } from './summarize.ts';
 
 export const MISSING = '–';
@@ -7,13 +7,13 @@ export function renderNumber(value: number | null, digits: number): string {
   return value === null ? MISSING : value.toFixed(digits);
 }
 
-/** The median with the lowest and the highest of the rounds. */
+/** The median, with the lowest and highest of the rounds. */
 export function renderSpread(spread: Spread | null): string {
   if (spread === null) return MISSING;
   return `${spread.median.toFixed(2)} (${spread.lowest.toFixed(2)}–${spread.highest.toFixed(2)})`;
 }
 
-/** Cells in columns, the first one left-aligned and the others right-aligned. */
+/** Aligns cells in columns, the first one left and the others right. */
 export function renderColumns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

@@ -1,4 +1,4 @@
-/** Owns how the measurements are printed: the machine, the table per case, what is missing. Computes nothing but roundings. */
+/** Renders the report: the machine, a table per case, and gaps. Computes nothing but rounding. */
 import type { BenchCase } from './cases.ts';
 import type { MachineFacts } from './machine.ts';
 import type { Measurement } from './measure.ts';
@@ -8,7 +8,7 @@ import type { LeftOut } from './run-rounds.ts';
 import type { Subject } from './subjects/subject.ts';
 import { addedMsOf, type Row, ratioOf } from './summarize.ts';
 
-/** What a case's table is made from. */
+/** The data of a case's table. */
 interface CaseResult {
   readonly benchCase: BenchCase;
   /** Of this case only. */
@@ -21,7 +21,7 @@ function renderMegabytes(bytes: number | null): string {
   return bytes === null ? MISSING : `${Math.round(bytes / 1_048_576)}`;
 }
 
-/** Two lines about the machine, and what the numbers are good for. */
+/** Two lines about the machine, and what the numbers can be used for. */
 export function renderMachine(facts: MachineFacts): string {
   const versions = Object.entries(facts.versions).map(([program, version]) => `${program} ${version}`);
   return (
@@ -35,8 +35,8 @@ function titleOf(row: Row, subjects: readonly Subject[]): string {
 }
 
 /**
- * Paced streams show the time to the first event, all others the time of the whole call. Only what has chat clients is
- * compared with the bare proxies, which relay their calls: those of others have other bytes.
+ * Paced streams show the time to the first event, all others the time of the whole call. Only subjects with chat
+ * clients are compared with the bare proxies, which relay chat calls: calls of other clients have different bytes.
  */
 function renderCosts({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
   const { unit } = benchCase;
@@ -71,7 +71,9 @@ function renderCosts({ benchCase, rows, measurements, subjects }: CaseResult): s
   return [head, ...lines];
 }
 
-/** What calls that come at a pace of their own wait for. No CPU: it would be that of the stall probe's questions too. */
+/**
+ * Latencies of calls that arrive at a fixed rate. Shows no CPU, because it would include the stall probe's requests.
+ */
 function renderWaits({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
   const addedBy = (row: Row, rank: 'p50' | 'p99') =>
     row.subject === 'direct' ? MISSING : renderSpread(addedMsOf(measurements, benchCase, row.subject, 'direct', rank));
@@ -115,7 +117,7 @@ export function renderCase(
   return [title, own.length === 0 ? 'nothing measured' : renderColumns(lines), ...faults].join('\n');
 }
 
-/** One line per subject that could not run, and per case that a subject could not answer; empty where there is none. */
+/** One line per subject that could not run, and per case that a subject could not answer; empty when there are none. */
 export function renderGaps(skipped: readonly SkippedSubject[], leftOut: readonly LeftOut[]): string {
   return [
     ...skipped.map(({ subject, reason }) => `skipped ${subject}: ${reason}`),

@@ -1,11 +1,11 @@
-/** Owns how the verdicts on the targets are printed. Judges nothing. */
+/** Renders the verdicts on the targets. */
 import type { BenchCase } from './cases.ts';
 import { MISSING, renderColumns, renderNumber, renderSpread } from './render-columns.ts';
 import type { JudgedTarget, Verdict } from './targets.ts';
 
 const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', failed: '✗', 'not measured': MISSING };
 
-/** Which baseline the plain call is judged against, and why: the table shows both. */
+/** Explains which baseline the plain call is compared with; the table shows both. */
 const BASELINES =
   'A plain call is judged against the keyed proxy, which looks up a key and reads the usage, for the target of 1.6 was set\n' +
   'by such a one; streams and large requests against the blind proxy, which reads nothing. Added time is beyond the upstream,\n' +
@@ -23,7 +23,7 @@ function renderFigure({ measure, figure, control }: JudgedTarget): string {
   return `${figure.highest.toFixed(1)} ms (${renderNumber(control?.highest ?? null, 1)})`;
 }
 
-/** One line per target: what is promised, what was found, the verdict. */
+/** One line per target: promise, result, verdict. */
 export function renderTargets(targets: readonly JudgedTarget[], cases: readonly BenchCase[]): string {
   const lines = targets.map((target) => [
     `${MARKS[target.verdict]} ${cases.find(({ name }) => name === target.case)?.title ?? target.case}`,

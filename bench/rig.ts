@@ -1,4 +1,4 @@
-/** Owns the bench's running parts: the upstream's process, the subjects' processes and their scratch folder. Measures nothing. */
+/** Starts and stops the bench's parts: the upstream's process, the subjects' processes and their scratch folder. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,21 +9,21 @@ import { type RunningSubject, type Subject, type SubjectName, SubjectUnavailable
 const UPSTREAM_SCRIPT = fileURLToPath(new URL('upstream/main.ts', import.meta.url));
 const UPSTREAM_START_MS = 10_000;
 
-/** The launcher of the checkout that this file is part of. */
+/** The launcher of the checkout that contains this file. */
 export const OWN_TOLLGATE: string = fileURLToPath(new URL('../bin/tollgate', import.meta.url));
 
 export interface Rig {
   readonly upstreamPort: number;
   readonly upstreamPid: number;
-  /** Starts one subject against the upstream. Throws SubjectUnavailable where it cannot run here. */
+  /** Starts one subject against the upstream. Throws SubjectUnavailable when it cannot run on this machine. */
   start(subject: Subject): Promise<RunningSubject>;
-  /** Stops all that runs, in reverse order, and removes the scratch folder. */
+  /** Stops everything in reverse order, and removes the scratch folder. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the upstream; `tollgateCommand` is the launcher that the subject `tollgate` will use. Where the bench exits
- * without `stop`, what runs is killed and the folder removed all the same.
+ * Starts the upstream; the subject `tollgate` uses the launcher `tollgateCommand`. If the bench exits without `stop`,
+ * processes are still killed and the folder removed.
  */
 export async function startRig(tollgateCommand: string): Promise<Rig> {
   const scratchDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
@@ -63,13 +63,16 @@ export async function startRig(tollgateCommand: string): Promise<Rig> {
   }
 }
 
-/** A subject that could not run on this machine, and why. */
+/** A subject that could not run on this machine, and the reason. */
 export interface SkippedSubject {
   readonly subject: SubjectName;
   readonly reason: string;
 }
 
-/** Starts what can run here, and says what cannot. Errors other than SubjectUnavailable go through. */
+/**
+ * Starts the subjects that can run on this machine, and reports the others. Errors other than SubjectUnavailable
+ * propagate.
+ */
 export async function startSubjects(
   rig: Rig,
   subjects: readonly Subject[],

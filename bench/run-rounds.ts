@@ -1,4 +1,4 @@
-/** Owns the order of measurements: rounds over all cases and subjects, so that the machine's noise hits all alike. */
+/** Orders the measurements: rounds over all cases and subjects, so that the machine's noise affects all equally. */
 import type { BenchCase, CaseName } from './cases.ts';
 import { type Measurement, measure, type Timing } from './measure.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
@@ -9,26 +9,32 @@ export interface Rounds {
   readonly upstreamPid: number;
   readonly rounds: number;
   readonly timing: Timing;
-  /** Of the uncounted first pass, which lets every subject compile its hot paths and shows what it cannot answer. */
+  /**
+   * Timing of the uncounted first pass, which lets every subject compile its hot paths and finds cases that it cannot
+   * answer.
+   */
   readonly rehearsal: Timing;
-  /** Hears of each finished round. */
+  /** Called after each round. */
   onProgress(line: string): void;
 }
 
-/** A pair of subject and case that is not measured: the case is not for it, or it does not answer the case rightly. */
+/**
+ * A pair of subject and case that is not measured: the case does not apply, or the subject does not answer it
+ * correctly.
+ */
 export interface LeftOut {
   readonly subject: SubjectName;
   readonly case: CaseName;
   readonly reason: string;
 }
 
-/** The entries, begun at `start` and wrapped around: no subject is always the first. */
+/** Rotates the entries to begin at `start`, so that no subject is always first. */
 function rotate<Entry>(entries: readonly Entry[], start: number): Entry[] {
   const at = entries.length === 0 ? 0 : start % entries.length;
   return [...entries.slice(at), ...entries.slice(0, at)];
 }
 
-/** The pairs of a case and a subject whose clients' format the case has no call in. */
+/** The pairs of case and subject where the case has no call in the format of the subject's clients. */
 function findUncalled({ cases, subjects }: Rounds): LeftOut[] {
   return cases.flatMap((benchCase) =>
     [...subjects.keys()]
@@ -41,7 +47,7 @@ function findUncalled({ cases, subjects }: Rounds): LeftOut[] {
   );
 }
 
-/** Runs a rehearsal and `rounds` rounds. A pair whose rehearsal has a failed call is left out of the rounds. */
+/** Runs a rehearsal and `rounds` rounds. A pair with a failed call in the rehearsal is left out of the rounds. */
 export async function runRounds(plan: Rounds): Promise<{ measurements: Measurement[]; leftOut: LeftOut[] }> {
   const leftOut = findUncalled(plan);
   const measurements: Measurement[] = [];

@@ -1,16 +1,19 @@
-/** Owns the arithmetic from measurements to one row per subject and case: medians, and ratios and differences of the same round. Pure. */
+/** Aggregates measurements to one row per subject and case: medians, and ratios and differences within a round. */
 import type { BenchCase, CaseName } from './cases.ts';
 import type { Latency } from './load/load-plan.ts';
 import { median } from './load/percentile.ts';
 import type { Measurement } from './measure.ts';
 import type { SubjectName } from './subjects/subject.ts';
 
-/** Medians over the rounds; null where no round gave a number. Times in the unit named, memory of all its processes. */
+/**
+ * Medians over the rounds; null when no round produced a number. Times in the unit named, memory summed over all
+ * processes.
+ */
 export interface Row {
   readonly subject: SubjectName;
   readonly case: CaseName;
   readonly unit: 'call' | 'event';
-  /** CPU time of the subject per unit, in microseconds. */
+  /** The subject's CPU time per unit, in microseconds. */
   readonly cpuMicros: number | null;
   /** Units per second of the subject's CPU time. */
   readonly perSecondPerCore: number | null;
@@ -20,12 +23,12 @@ export interface Row {
   readonly callP99Ms: number | null;
   readonly firstP50Ms: number | null;
   readonly firstP99Ms: number | null;
-  /** The longest stall of any round, and the longest that the load generator was late itself; null without a probe. */
+  /** The longest stall of any round, and the longest delay of the load generator itself; null without a probe. */
   readonly stallMs: number | null;
   readonly ownLateMs: number | null;
   readonly settledBytes: number | null;
   readonly peakBytes: number | null;
-  /** Failed calls of all rounds: above 0 the row does not count. */
+  /** Failed calls of all rounds; above 0, the row does not count. */
   readonly failures: number;
   readonly firstFailure: string | null;
 }
@@ -37,7 +40,7 @@ export interface Spread {
   readonly highest: number;
 }
 
-/** CPU microseconds of the subject per unit; null where no unit was completed. */
+/** The subject's CPU microseconds per unit; null when no unit was completed. */
 function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): number | null {
   const units = unit === 'call' ? measurement.load.calls : measurement.load.events;
   const cpuMs = measurement.load.cpuMs.subject;
@@ -52,14 +55,14 @@ function longestOf(measurements: readonly Measurement[], pick: (one: Measurement
   return spreadOf(measurements.map(pick))?.highest ?? null;
 }
 
-/** Null where no value is a number. */
+/** Null when no value is a number. */
 function spreadOf(values: readonly (number | null)[]): Spread | null {
   const numbers = values.filter((value) => value !== null);
   const middle = median(numbers);
   return middle === null ? null : { median: middle, lowest: Math.min(...numbers), highest: Math.max(...numbers) };
 }
 
-/** One row for each pair of subject and case that was measured, in the order of `cases`, then of `order`. */
+/** One row per measured pair of subject and case, in the order of `cases`, then of `order`. */
 export function summarize(
   measurements: readonly Measurement[],
   cases: readonly BenchCase[],
@@ -94,7 +97,7 @@ export function summarize(
   });
 }
 
-/** What `compare` makes of two subjects' values, round by round; a round that did not measure both has no part. */
+/** Applies `compare` to two subjects' values round by round; a round that did not measure both is skipped. */
 function compareRounds(
   measurements: readonly Measurement[],
   subject: SubjectName,
@@ -113,7 +116,7 @@ function compareRounds(
   );
 }
 
-/** CPU per unit of `subject` over that of `against`; null where no round measured both. */
+/** CPU per unit of `subject` divided by that of `against`; null when no round measured both. */
 export function ratioOf(
   measurements: readonly Measurement[],
   { name, unit }: BenchCase,
@@ -129,7 +132,10 @@ export function ratioOf(
   );
 }
 
-/** Milliseconds that a call to `subject` takes beyond one to `against`, at a percentile; null where no round measured both. */
+/**
+ * Milliseconds that a call to `subject` takes longer than one to `against`, at a percentile; null when no round
+ * measured both.
+ */
 export function addedMsOf(
   measurements: readonly Measurement[],
   { name }: BenchCase,
@@ -146,7 +152,7 @@ export function addedMsOf(
   );
 }
 
-/** The longest stall of each round, in milliseconds; null where none was looked for. */
+/** The longest stall of each round, in milliseconds; null when not probed. */
 export function stallMsOf(
   measurements: readonly Measurement[],
   { name }: BenchCase,

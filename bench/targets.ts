@@ -1,13 +1,13 @@
-/** Owns what Tollgate promises about its cost, as a table, and the verdict on it. */
+/** Defines Tollgate's cost targets, and judges them. */
 import type { BenchCase, CaseName } from './cases.ts';
 import type { Measurement } from './measure.ts';
 import type { SubjectName } from './subjects/subject.ts';
 import { addedMsOf, ratioOf, type Spread, stallMsOf } from './summarize.ts';
 
 /**
- * `cpu`: CPU per unit of `subject` over that of `against`, the median of the rounds. `added`: milliseconds at the median
- * call beyond `against`'s, the median of the rounds. `stall`: the longest one of all rounds, in milliseconds; `against`
- * is what the same machine did to a process without a gateway.
+ * `cpu`: CPU per unit of `subject` divided by that of `against`, the median of the rounds. `added`: milliseconds of the
+ * median call beyond that of `against`, the median of the rounds. `stall`: the longest of all rounds, in milliseconds;
+ * `against` shows what the same machine did to a process without a gateway.
  */
 export type Measure = 'cpu' | 'added' | 'stall';
 
@@ -20,15 +20,18 @@ interface Target {
   readonly value: number;
 }
 
-/** What translation may cost: against the same call, from the same client, with an upstream of the client's own format. */
+/**
+ * Maximum cost of translation: relative to the same call, from the same client, with an upstream of the client's own
+ * format.
+ */
 const TRANSLATED_AT_MOST = 1.6;
 
-/** `failed`: measured with failed calls, so that the figure proves nothing. */
+/** `failed`: measured with failed calls, so the figure proves nothing. */
 export type Verdict = 'met' | 'missed' | 'failed' | 'not measured';
 
 export interface JudgedTarget extends Target {
   readonly figure: Spread | null;
-  /** The same figure of `against`, for a stall. */
+  /** For a stall: the same figure of `against`. */
   readonly control: Spread | null;
   readonly verdict: Verdict;
 }
@@ -36,7 +39,7 @@ export interface JudgedTarget extends Target {
 const TOLLGATE = { measure: 'cpu', subject: 'tollgate', against: 'bare', bound: 'at most' } as const;
 
 const TARGETS: readonly Target[] = [
-  // Its number was set against a proxy with a key look-up and a parse of the usage, so that is what it is judged against.
+  // The target was set against a proxy that looks up a key and parses the usage, so it is judged against that one.
   { ...TOLLGATE, case: 'plain', against: 'bare-keyed', value: 1.6 },
   { case: 'plain', measure: 'cpu', subject: 'portkey', against: 'tollgate', bound: 'at least', value: 10 },
   { ...TOLLGATE, case: 'steady', measure: 'added', against: 'direct', value: 1.5 },
@@ -74,7 +77,7 @@ function judge({ measure, bound, value }: Target, figure: Spread | null, failure
   return (bound === 'at most' ? found <= value : found >= value) ? 'met' : 'missed';
 }
 
-/** Every target whose case is among `cases`, with its figure over the rounds and the verdict. */
+/** Every target whose case is in `cases`, with its figure over the rounds and the verdict. */
 export function judgeTargets(measurements: readonly Measurement[], cases: readonly BenchCase[]): JudgedTarget[] {
   return cases.flatMap((benchCase) =>
     TARGETS.filter((target) => target.case === benchCase.name).map((target) => {

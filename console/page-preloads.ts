@@ -1,13 +1,13 @@
 /**
- * Owns what the gateway tells a browser to fetch beside the page itself: for each address of the router the chunks that its page
- * is made of, in `preloads.json` of the build. Serves nothing; `gateway/src/server/console-files.ts` does.
+ * Lists the chunks of each page in `preloads.json` of the build, so that the gateway can tell a browser to fetch them
+ * together with the page. `gateway/src/server/console-files.ts` serves them.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
 
 const ROUTER = join(import.meta.dirname, 'src/router.tsx');
-/** A line of the router's table. */
+/** Matches a line of the router's table. */
 const PAGE = /^ {2}'(\/[^']*)': \(\) => import\('([^']+)'\),$/gm;
 
 type Bundle = Readonly<Record<string, Rolldown.OutputAsset | Rolldown.OutputChunk>>;
@@ -37,7 +37,7 @@ function readPages(): readonly { readonly pattern: string; readonly module: stri
   }));
 }
 
-/** A regular expression of the paths that a pattern of the router means. */
+/** Returns a regular expression for the paths that a router pattern matches. */
 function pathExpression(pattern: string): string {
   const segments = pattern.split('/').filter((segment) => segment !== '');
   const expressions = segments.map((segment) =>
@@ -58,7 +58,7 @@ function chunkOf(bundle: Bundle, module: string): string {
   return chunk.fileName;
 }
 
-/** The chunk and all that it imports before it runs. */
+/** Returns the chunk and its static imports. */
 function filesOf(bundle: Bundle, file: string, found = new Set<string>()): ReadonlySet<string> {
   const chunk = bundle[file];
   if (chunk?.type !== 'chunk' || found.has(file)) return found;

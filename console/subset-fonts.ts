@@ -1,6 +1,6 @@
 /**
- * Owns the fonts of a first load: of each, only the signs that the console itself writes, in the weights that it uses. Every
- * other sign stays in the whole font, which a browser fetches where a text has one. Writes files and their style sheet.
+ * Subsets the fonts for the first load: only the characters that the console itself uses, in the weights it uses. For
+ * other characters the browser loads the full font on demand. Writes the font files and their style sheet.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import type { Plugin } from 'vite';
 interface Font {
   readonly family: string;
   readonly file: string;
-  /** What the style sheet uses of it: OpenType's names. */
+  /** OpenType features used by the style sheet. */
   readonly features: readonly string[];
   readonly weights: number | { readonly min: number; readonly max: number };
 }
@@ -30,7 +30,7 @@ const FONTS: Readonly<Record<string, Font>> = {
     weights: 400,
   },
 };
-/** ASCII, and the punctuation of plain English: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last of each range. */
+/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last character of each range. */
 const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x20, 0x7e],
   [0xa0, 0xa0],
@@ -47,7 +47,7 @@ const SIGNS: readonly (readonly [first: number, last: number])[] = [
 ];
 const FOLDER = join(import.meta.dirname, 'fonts');
 
-/** Makes `fonts/` before anything is built: `fonts.css` and what it names. */
+/** Writes `fonts/` before the build: `fonts.css` and its font files. */
 export function subsetFonts(): Plugin {
   return { name: 'subset-fonts', buildStart: () => writeFonts() };
 }
@@ -73,14 +73,14 @@ async function writeFonts(): Promise<void> {
   await writeWhole('fonts.css', rules.join(''));
 }
 
-/** Never half there: another build may read it. */
+/** Writes atomically: another build may read the file. */
 async function writeWhole(name: string, content: string | Uint8Array): Promise<void> {
   const scratch = join(FOLDER, `${name}.${process.pid}`);
   await writeFile(scratch, content);
   await rename(scratch, join(FOLDER, name));
 }
 
-/** The same weights as the whole font's, which it takes the place of: for these signs, the rule that comes last counts. */
+/** Covers the same weights as the full font's rule and comes after it, so that it wins for these characters. */
 function fontFace(family: string, file: string): string {
   const range = SIGNS.map(([first, last]) => `U+${first.toString(16)}-${last.toString(16)}`).join(', ');
   return `@font-face {

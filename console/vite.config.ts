@@ -1,4 +1,4 @@
-/** Owns how the console is built: hashed files below `/app/assets`, a page per chunk, no remote address. */
+/** Configures the console's build: hashed files below `/app/assets`, one chunk per page, no remote addresses. */
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
@@ -13,7 +13,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // What many pages share, in one file: a dozen small ones pack worse, and each is a request.
+    // Puts modules shared by many pages into one file: many small ones compress worse, and each is a request.
     rolldownOptions: {
       output: {
         codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 8 }] },

@@ -1,13 +1,13 @@
-/** Owns the decoding of HTTP/1.1 chunked bodies, byte range by byte range. Does not know what the body means. */
+/** Decodes HTTP/1.1 chunked bodies incrementally. */
 
-/** Where a chunked body stands; each names what the next byte belongs to. */
+/** Decoder state: what the next byte belongs to. */
 type Stage = 'size' | 'extension' | 'content' | 'content-cr' | 'content-lf' | 'trailer' | 'trailer-line';
 
 export interface ChunkedDecoder {
   /**
-   * Takes bytes from index `from` on and hands the body's own bytes to `onBody`.
-   * Returns the index after the body's last byte, or -1 where the body goes on after `bytes`.
-   * Throws an Error that names the byte and the stage where the coding is broken.
+   * Consumes bytes from index `from` on and passes the body's bytes to `onBody`. Returns the index after the body's
+   * last byte, or -1 when the body continues after `bytes`. Throws an Error that names the byte and the stage when the
+   * encoding is invalid.
    */
   push(bytes: Buffer, from: number): number;
 }
@@ -23,7 +23,7 @@ function hexDigit(byte: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-/** A decoder for one body (RFC 9112, section 7.1). Extensions and trailers are read over. */
+/** A decoder for one body (RFC 9112, section 7.1). Skips extensions and trailers. */
 export function createChunkedDecoder(onBody: (bytes: Buffer) => void): ChunkedDecoder {
   let stage: Stage = 'size';
   let size = 0;

@@ -1,29 +1,31 @@
-/** Owns the reading of HTTP/1.1 messages, requests and responses alike, from one connection. Judges framing, not meaning. */
+/** Reads HTTP/1.1 messages, requests and responses, from one connection. Checks framing, not meaning. */
 import { createChunkedDecoder } from './chunked-decoder.ts';
 
-/** What the reader found, in order: one head, any number of body pieces, one end; then the next message. */
+/** Receives, in order: one head, any number of body pieces, one end; then the next message. */
 export interface MessageSink {
-  /** The head as latin1, from the first line to before the blank line. */
+  /** The head as latin1, from the first line up to the blank line. */
   onHead(head: string): void;
   onBody(bytes: Buffer): void;
   onEnd(): void;
 }
 
 export interface MessageReader {
-  /** Throws an Error that says what is wrong where the bytes are no HTTP/1.1 message of known length. */
+  /** Throws an Error with the reason when the bytes are not an HTTP/1.1 message of known length. */
   push(bytes: Buffer): void;
-  /** True between messages: a connection that closes now cut nothing. */
+  /** True between messages: closing the connection now cuts nothing off. */
   readonly idle: boolean;
 }
 
-/** What a head without `content-length` and `transfer-encoding` means: no body (a request) or an unknown end (refused). */
+/**
+ * Meaning of a head without `content-length` and `transfer-encoding`: no body (a request), or an unknown end (refused).
+ */
 export type Unframed = 'empty' | 'refuse';
 
 const HEAD_BYTES_MAX = 65_536;
 const HEAD_END = '\r\n\r\n';
 const EMPTY = Buffer.alloc(0);
 
-/** Bytes of the body that a head announces, or `chunked`. */
+/** Body bytes that a head announces, or `chunked`. */
 function chooseFraming(head: string, unframed: Unframed): number | 'chunked' {
   if (/\r\ntransfer-encoding:[ \t]*chunked/i.test(head)) return 'chunked';
   const length = /\r\ncontent-length:[ \t]*(\d+)/i.exec(head)?.[1];
@@ -46,7 +48,7 @@ export function createMessageReader(sink: MessageSink, unframed: Unframed): Mess
     sink.onEnd();
   }
 
-  /** Returns the index in `bytes` after what it took. */
+  /** Returns the index in `bytes` after the consumed bytes. */
   function takeHead(bytes: Buffer, from: number): number {
     const held = heldHead.length;
     const joined = held === 0 ? bytes.subarray(from) : Buffer.concat([heldHead, bytes.subarray(from)]);

@@ -1,4 +1,4 @@
-/** Owns what a socket could not take yet. Does not open, close or listen to the socket. */
+/** Queues what a socket could not take yet. Does not open, close or listen to the socket. */
 
 /** The part of a socket that an outbox needs: returns the bytes taken, or -1 when closed. */
 export interface WritableSocket {
@@ -6,11 +6,11 @@ export interface WritableSocket {
 }
 
 export interface Outbox {
-  /** Writes at once where nothing waits, else queues. Bytes for a closed socket are dropped with it. */
+  /** Writes at once when the queue is empty, else queues. Bytes for a closed socket are dropped. */
   send(bytes: Uint8Array): void;
-  /** To be called on the socket's `drain`. */
+  /** Call on the socket's `drain`. */
   flush(): void;
-  /** True where the socket took everything: the moment to produce more. */
+  /** True when the socket took everything: the time to produce more. */
   readonly isEmpty: boolean;
 }
 

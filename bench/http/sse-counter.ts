@@ -1,13 +1,13 @@
-/** Owns the counting of server-sent events in a body that arrives in arbitrary pieces. Does not parse their content. */
+/** Counts server-sent events in a body that arrives in arbitrary pieces. Does not parse their content. */
 import type { Protocol } from '../protocol.ts';
 
 export interface SseCounter {
   push(bytes: Buffer): void;
-  /** Records with a `data:` line so far, chat's end mark `[DONE]` not counted; comments are no records. */
+  /** Records with a `data:` line so far, excluding chat's end mark `[DONE]`; comments do not count. */
   readonly events: number;
-  /** True once the last record was the format's end mark and the body ended with it: `[DONE]`, or a `message_stop`. */
+  /** True when the last record was the format's end mark, `[DONE]` or `message_stop`, and the body ended with it. */
   readonly finished: boolean;
-  /** On messages: the data of the last `message_delta`, which says why the answer ended and what it used; else null. */
+  /** For messages: the data of the last `message_delta`, with stop reason and usage; else null. */
   readonly closingData: string | null;
 }
 
@@ -19,13 +19,13 @@ const DONE = Buffer.from('data: [DONE]');
 const DATA_CHARS = 'data: '.length;
 const EVENT_CHARS = 'event: '.length;
 
-/** A counter for one body. `onEvent` hears of each counted record. */
+/** A counter for one body. `onEvent` is called for each counted record. */
 export function createSseCounter(protocol: Protocol, onEvent: () => void): SseCounter {
   let events = 0;
   let finished = false;
   let recordHasData = false;
   let recordIsDone = false;
-  /** Only of records that frame a message: text events need none, and they are many. */
+  /** Only set for records that frame a message: text events do not need it, and there are many of them. */
   let recordName = '';
   let closingData: string | null = null;
   let heldLine = Buffer.alloc(0);

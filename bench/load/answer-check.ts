@@ -1,18 +1,21 @@
-/** Owns the judgement of one answer: right status, complete, and what was asked for. Reads no sockets and no framing. */
+/** Checks one answer: status, completeness, and expected content. Reads no sockets and no framing. */
 import { createSseCounter } from '../http/sse-counter.ts';
 import { bodyProblem, closingProblem } from './answer-problem.ts';
 import type { ExpectedAnswer } from './load-plan.ts';
 
 export interface AnswerCheck {
   onBody(bytes: Buffer): void;
-  /** Null for a right answer, else what was found and what was expected. To be asked once, at the body's end. */
+  /** Null for a correct answer, else what was found and what was expected. Call once, at the end of the body. */
   problem(status: number): string | null;
 }
 
 const SHOWN_CHARS = 300;
 const END_MARK = { chat: 'data: [DONE]', messages: 'event: message_stop' };
 
-/** A check for one answer. `onFirst` hears of its first body bytes, or of its first event on a stream; `onEvent` of each. */
+/**
+ * A check for one answer. `onFirst` is called for its first body bytes, or on a stream for its first event; `onEvent`
+ * for each event.
+ */
 export function createAnswerCheck(expect: ExpectedAnswer, onFirst: () => void, onEvent: () => void): AnswerCheck {
   const { protocol, kind } = expect;
   const pieces: Buffer[] = [];

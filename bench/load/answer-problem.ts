@@ -1,4 +1,4 @@
-/** Owns the judgement of an answer's own words in either format: did it come to its end, and does it say what it used? */
+/** Checks that an answer in either format is complete and reports its usage. */
 import type { Protocol } from '../protocol.ts';
 import { USED } from '../upstream/answer-content.ts';
 
@@ -10,7 +10,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The value's member; undefined where the value is no object or has none. */
+/** The value's member; undefined when the value is not an object or lacks it. */
 function member(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
@@ -28,7 +28,7 @@ function notJson(text: string): string {
   return `found a body that is not JSON: ${text.slice(0, SHOWN_CHARS)}`;
 }
 
-/** Null where the found value is the expected one. */
+/** Null when the found value equals the expected one. */
 function compare(path: string, found: unknown, expected: unknown): string | null {
   if (found === expected) return null;
   return `${path}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
@@ -45,7 +45,7 @@ function usageProblem(usage: unknown, expected: Readonly<Record<string, number>>
 const CHAT_USAGE = { total_tokens: USED.input + USED.output };
 const MESSAGES_USAGE = { input_tokens: USED.input, output_tokens: USED.output };
 
-/** Null where the text is a complete answer that came to its own end and says what upstream said it used. */
+/** Null when the text is a complete answer that reports the upstream's usage. */
 export function bodyProblem(protocol: Protocol, text: string): string | null {
   const answer = parseJson(text);
   if (answer === null) return notJson(text);
@@ -59,7 +59,7 @@ export function bodyProblem(protocol: Protocol, text: string): string | null {
   );
 }
 
-/** The same for the data of the `message_delta` that closes a messages stream; null is none. */
+/** The same for the data of the `message_delta` that ends a messages stream; null when there was none. */
 export function closingProblem(text: string | null): string | null {
   if (text === null) return 'message_delta: found none, expected one';
   const closing = parseJson(text);

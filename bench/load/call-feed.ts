@@ -1,28 +1,29 @@
-/** Owns when the clients of a load run may send their next call: at once, or so many a second. Sends nothing. */
+/** Decides when the clients of a load run may send their next call: immediately, or at a fixed rate. */
 
 /** Times are those of `performance.now()`. */
 export interface CallFeed {
-  /** When the call to be sent now became due; null where none is: then `wake` is called, once, when it pays to ask again. */
+  /** When the next call became due; null when none is due: then `wake` is called once, when a retry makes sense. */
   take(wake: () => void): number | null;
-  /** The client that waited is gone. */
+  /** The waiting client is gone. */
   forget(wake: () => void): void;
 }
 
-/** For clients that send the next call when the last one is answered. */
+/** For clients that send the next call as soon as the last one is answered. */
 export const AT_ONCE: CallFeed = { take: () => performance.now(), forget() {} };
 
 export interface Arrivals extends CallFeed {
-  /** Calls that nobody took yet. */
+  /** Due calls that no client has taken yet. */
   readonly waiting: number;
-  /** No call becomes due any more; every waiting client is woken. */
+  /** No more calls become due; every waiting client is woken. */
   stop(): void;
 }
 
 const TICK_MS = 1;
 
 /**
- * Calls become due at an even pace, whatever is still open: where the subject stands still they pile up, and what they
- * waited for a client is part of their time. A tick of ours that is late makes its calls due late: that is not the subject's.
+ * Makes calls due at an even rate, regardless of open ones: while the subject stalls they queue up, and the time they
+ * waited for a client is part of their latency. A late tick of ours makes its calls due later, so that it is not
+ * charged to the subject.
  */
 export function startArrivals(callsPerSecond: number): Arrivals {
   const due: number[] = [];

@@ -1,4 +1,7 @@
-/** Owns one client: it keeps one connection alive and sends one call after the other as its feed gives them, until the run drains. */
+/**
+ * Drives one client: keeps one connection alive and sends one call after another as its feed allows, until the run
+ * drains.
+ */
 import { createMessageReader } from '../http/message-reader.ts';
 import { createOutbox, type Outbox } from '../http/outbox.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
@@ -9,7 +12,7 @@ import { FAILURES_MAX, type Tally } from './tally.ts';
 export interface DrivenConnection {
   /** Resolves when the last call is over and the connection is closed. */
   readonly done: Promise<void>;
-  /** Drops the connection and the call in it. */
+  /** Drops the connection and its current call. */
   abandon(): void;
 }
 
@@ -20,10 +23,10 @@ interface RunningCall {
   closing: boolean;
 }
 
-/** A subject may close an idle connection under a request; more often in a row than this is a failure. */
+/** A subject may close an idle connection just as a request is sent; more of these in a row count as a failure. */
 const RECONNECTS_IN_A_ROW_MAX = 3;
 
-/** Starts the client at once. Every fault is counted in the tally; nothing is thrown. */
+/** Starts the client immediately. Counts every fault in the tally; throws nothing. */
 export function driveConnection(
   port: number,
   request: Buffer,

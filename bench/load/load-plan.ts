@@ -1,8 +1,10 @@
-/** Owns the shapes of one load run: what to send where, and what came of it. */
+/** Defines the plan and the result of one load run. */
 
 import type { Protocol } from '../protocol.ts';
 
-/** What a complete, right answer is: one JSON body, or a stream of exactly so many events and the end mark of its format. */
+/**
+ * A complete, correct answer: one JSON body, or a stream with an exact number of events and the end mark of its format.
+ */
 export type ExpectedAnswer =
   | { readonly protocol: Protocol; readonly kind: 'json' }
   | { readonly protocol: Protocol; readonly kind: 'stream'; readonly events: number };
@@ -11,50 +13,59 @@ export interface LoadPlan {
   /** Port on 127.0.0.1. */
   readonly port: number;
   readonly path: string;
-  /** Headers beside host, content-type and content-length; the subject's credential is among them. */
+  /** Headers in addition to host, content-type and content-length; includes the subject's credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly expect: ExpectedAnswer;
   readonly connections: number;
-  /** Calls that become due per second, whatever is still open; null: each connection sends the next one when the last is answered. */
+  /**
+   * Calls that become due per second, regardless of open ones; null: each connection sends the next call once the last
+   * is answered.
+   */
   readonly callsPerSecond: number | null;
-  /** What the stall probe asks for during the window; null: there is none. */
+  /** Path requested by the stall probe during the window; null: no probe. */
   readonly probePath: string | null;
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Processes by role whose CPU time over the window is wanted, each with all that it started. */
+  /** Processes by role whose CPU time over the window is measured, each with its descendants. */
   readonly watch: Readonly<Record<string, number>>;
 }
 
-/** Milliseconds; null where nothing was measured. */
+/** Milliseconds; null when nothing was measured. */
 export interface Latency {
   readonly p50: number | null;
   readonly p99: number | null;
 }
 
-/** What the stall probe saw in the window, in milliseconds. */
+/** Results of the stall probe in the window, in milliseconds. */
 export interface Stall {
   readonly probes: number;
-  /** The longest wait for an answer; null where none was asked for. */
+  /** The longest wait for an answer; null without requests. */
   readonly longestMs: number | null;
-  /** The longest that the load generator itself was late for its next question: what the machine does to any process. */
+  /** The longest delay of the load generator's own next request: what the machine does to any process. */
   readonly ownLateMs: number;
 }
 
 export interface LoadResult {
   readonly windowMs: number;
-  /** Calls that were completely and rightly answered within the window. */
+  /** Calls that were answered completely and correctly within the window. */
   readonly calls: number;
-  /** Events that arrived within the window, of finished and running streams. */
+  /** Events that arrived within the window, from finished and running streams. */
   readonly events: number;
-  /** Failures of the whole run, warm-up included, and what the first one was. */
+  /** Failures of the whole run including warm-up, and a description of the first. */
   readonly failures: number;
   readonly firstFailure: string | null;
-  /** Connections opened again because the subject had closed an idle one. */
+  /** Connections reopened because the subject had closed an idle one. */
   readonly reconnects: number;
-  /** From the request's first byte, or from when a paced call was due, to the answer's last; of calls that ended within the window. */
+  /**
+   * From the request's first byte, or from when a paced call was due, to the answer's last byte; for calls that ended
+   * within the window.
+   */
   readonly callMs: Latency;
-  /** From the request's first byte to the body's first one, on streams to the first event; of those that came within it. */
+  /**
+   * From the request's first byte to the body's first byte, on streams to the first event; for those that arrived
+   * within the window.
+   */
   readonly firstMs: Latency;
   /** Null without a probe. */
   readonly stall: Stall | null;

@@ -1,4 +1,7 @@
-/** Owns the load generator as a process of its own: one LoadPlan as JSON on standard input, one LoadResult on standard output. */
+/**
+ * Runs the load generator as a separate process: reads one LoadPlan as JSON from standard input, writes one LoadResult
+ * to standard output.
+ */
 import type { LoadPlan } from './load-plan.ts';
 import { runLoad } from './run-load.ts';
 

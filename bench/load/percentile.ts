@@ -1,6 +1,6 @@
-/** Owns the arithmetic on samples: percentiles and medians. */
+/** Computes percentiles and medians. */
 
-/** The value below or at which the share `rank` (0–1) of the samples lies (nearest rank); null without samples. */
+/** The value at or below which the share `rank` (0–1) of the samples is (nearest rank); null without samples. */
 export function percentile(samples: readonly number[], rank: number): number | null {
   if (samples.length === 0) return null;
   const sorted = Float64Array.from(samples).sort();

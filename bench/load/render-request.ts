@@ -1,6 +1,6 @@
-/** Owns the bytes of the bench's requests. */
+/** Renders the bytes of the bench's requests. */
 
-/** A complete POST with a JSON body, for any number of sendings. Header values must not contain line breaks. */
+/** A complete POST with a JSON body that can be sent repeatedly. Header values must not contain line breaks. */
 export function renderRequest(
   path: string,
   port: number,

@@ -1,4 +1,4 @@
-/** Owns one load run: warm-up, a timed window, and the end of what still runs. Judges no result. */
+/** Runs one load run: warm-up, a timed window, and draining of open calls. */
 import { readCpuMs } from '../process/process-usage.ts';
 import { AT_ONCE, startArrivals } from './call-feed.ts';
 import { type DrivenConnection, driveConnection } from './drive-connection.ts';
@@ -7,9 +7,9 @@ import { renderRequest } from './render-request.ts';
 import { startStallProbe } from './stall-probe.ts';
 import { createTally, summarizeLatency } from './tally.ts';
 
-/** Longer than a paced stream lasts: what does not end by then is dropped. */
+/** Longer than a paced stream; calls still open after it are dropped. */
 const DRAIN_MS = 1500;
-/** Clients do not all begin in the same moment, as real ones do not; 100 of them take a little over 50 ms. */
+/** Staggers the clients, since real ones do not start at the same moment; 100 of them take a little over 50 ms. */
 const CONNECTIONS_PER_MS = 2;
 
 function readCpuByRole(plan: LoadPlan): Record<string, number> {
@@ -20,8 +20,8 @@ function readCpuByRole(plan: LoadPlan): Record<string, number> {
 }
 
 /**
- * Sends calls over `plan.connections` connections and counts what comes back. CPU time is read by this process at the
- * window's very ends, so that calls and CPU belong to the same span. Ends early where the subject keeps failing.
+ * Sends calls over `plan.connections` connections and counts the results. This process reads CPU time at the exact ends
+ * of the window, so that calls and CPU cover the same span. Ends early when the subject keeps failing.
  */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const request = renderRequest(plan.path, plan.port, plan.headers, plan.body);

@@ -1,18 +1,18 @@
 /**
- * Owns the probe for stalls: a connection of its own that asks a subject for something which the thread that serves calls
- * answers by itself, again a millisecond after each answer. The wait for an answer is what that thread was busy, or not run.
+ * Probes for stalls over a separate connection: requests something that the thread serving calls answers itself, again
+ * a millisecond after each answer. A long wait means that the thread was busy or not scheduled.
  */
 import { createMessageReader } from '../http/message-reader.ts';
 import type { Stall } from './load-plan.ts';
 
 export interface StallProbe {
-  /** Ends the probing. An answer that is still awaited counts as long as it has been awaited. */
+  /** Stops the probe. A pending answer counts with its wait so far. */
   stop(): Stall;
 }
 
 const PAUSE_MS = 1;
 
-/** Begins at once. Any complete answer counts, whatever its status; `fail` hears of a connection that does not last. */
+/** Starts immediately. Any complete answer counts, whatever its status; `fail` is called when the connection breaks. */
 export function startStallProbe(port: number, path: string, fail: (reason: string) => void): StallProbe {
   const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
   let socket: Bun.Socket<undefined> | null = null;

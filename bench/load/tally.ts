@@ -1,11 +1,11 @@
-/** Owns what a load run counts, and in which of its phases. */
+/** Counts the results of a load run by phase. */
 import type { Latency } from './load-plan.ts';
 import { percentile } from './percentile.ts';
 
-/** `warmup` and `drain` send calls or finish them without counting; only failures count in every phase. */
+/** `warmup` and `drain` send or finish calls without counting them; only failures count in every phase. */
 export type Phase = 'warmup' | 'window' | 'drain';
 
-/** So many failures end a run: the subject is broken, and hammering it tells nothing more. */
+/** This many failures end a run: the subject is broken, and more load adds no information. */
 export const FAILURES_MAX = 20;
 
 export interface Tally {
@@ -17,11 +17,11 @@ export interface Tally {
   reconnects: number;
   readonly callMs: number[];
   readonly firstMs: number[];
-  /** Settled by the failure that ends the run. */
+  /** Resolves on the failure that ends the run. */
   readonly broken: Promise<void>;
-  /** The first body byte or event of a call that began at `startedAt` arrived just now. */
+  /** The first body byte or event of a call started at `startedAt` has just arrived. */
   first(startedAt: number): void;
-  /** A call that began at `startedAt` was rightly answered just now. */
+  /** A call started at `startedAt` has just been answered correctly. */
   ok(startedAt: number): void;
   fail(reason: string): void;
 }

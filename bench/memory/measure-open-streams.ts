@@ -1,30 +1,33 @@
-/** Owns the measuring of what an open, nearly idle stream costs a gateway in resident memory. */
+/** Measures the resident memory that an open, nearly idle stream costs a gateway. */
 import { readResidentBytes } from '../process/process-usage.ts';
 import { openStreams, type StreamTarget } from './open-stream.ts';
 
 export interface OpenStreamsPlan extends StreamTarget {
-  /** Leader of the gateway's processes. */
+  /** Leader of the gateway's process group. */
   readonly pid: number;
   readonly streams: number;
-  /** Time between the last stream's first event and the reading of memory. */
+  /** Time between the last stream's first event and the memory reading. */
   readonly settleMs: number;
 }
 
 export interface OpenStreamsResult {
   readonly opened: number;
-  /** Streams that still ran when memory was read: the same as `opened`, or the gateway dropped some. */
+  /** Streams still running when memory was read; fewer than `opened` if the gateway dropped some. */
   readonly stillOpen: number;
   readonly failures: number;
   readonly firstFailure: string | null;
   readonly beforeBytes: number;
   readonly afterBytes: number;
-  /** Growth of resident memory divided by the streams opened; null where none opened. */
+  /** Growth of resident memory divided by the streams opened; null when none opened. */
   readonly bytesPerStream: number | null;
 }
 
 const OPENING_AT_ONCE = 100;
 
-/** Opens the streams (an event each two seconds), waits, reads memory, closes them all. Rejects only where /proc cannot be read. */
+/**
+ * Opens the streams (one event every two seconds), waits, reads memory, closes them all. Rejects only when /proc cannot
+ * be read.
+ */
 export async function measureOpenStreams(plan: OpenStreamsPlan): Promise<OpenStreamsResult> {
   const beforeBytes = readResidentBytes(plan.pid);
   const { streams, failures, firstFailure } = await openStreams(

@@ -1,16 +1,16 @@
-/** Owns the measuring of what clients that stop reading do to a gateway: its memory, and a neighbour's waiting time. */
+/** Measures what clients that stop reading do to a gateway: its memory, and the latency of another client. */
 import type { Latency } from '../load/load-plan.ts';
 import { runLoad } from '../load/run-load.ts';
 import { readResidentBytes } from '../process/process-usage.ts';
 import { openStreams, type StreamTarget } from './open-stream.ts';
 
 export interface StalledReadersPlan extends StreamTarget {
-  /** Leader of the gateway's processes. */
+  /** Leader of the gateway's process group. */
   readonly pid: number;
   readonly readers: number;
-  /** How long the readers stall; the neighbour calls all the while, and for a quarter of it before. */
+  /** How long the readers stall; the other client calls during that time, and for a quarter of it before. */
   readonly durationMs: number;
-  /** Growth of resident memory that ends the run early, to spare the machine. */
+  /** Growth of resident memory that ends the run early, to protect the machine. */
   readonly growthBytesMax: number;
 }
 
@@ -18,15 +18,15 @@ export interface StalledReadersResult {
   readonly opened: number;
   readonly failures: number;
   readonly firstFailure: string | null;
-  /** Before any reader, the highest seen while they stalled, and at the end, readers still connected. */
+  /** Memory before any reader, the peak while they stalled, and the end value with the readers still connected. */
   readonly beforeBytes: number;
   readonly peakBytes: number;
   readonly afterBytes: number;
-  /** Growth from `beforeBytes` to `peakBytes` per reader; null where none opened. */
+  /** Growth from `beforeBytes` to `peakBytes` per reader; null when none opened. */
   readonly bytesPerReader: number | null;
-  /** True where `growthBytesMax` was passed: the gateway does not hold its upstream back. */
+  /** True when `growthBytesMax` was exceeded: the gateway applies no backpressure to its upstream. */
   readonly stoppedEarly: boolean;
-  /** Plain calls of a neighbour with the same key, before and while the readers stall. */
+  /** Plain calls of another client with the same key, before and while the readers stall. */
   readonly neighbourBefore: Latency;
   readonly neighbourDuring: Latency;
   readonly neighbourFailures: number;
@@ -37,7 +37,7 @@ const NEIGHBOUR_BODY = JSON.stringify({ model: 'bench', messages: [{ role: 'user
 const OPENING_AT_ONCE = 20;
 const SAMPLE_EVERY_MS = 100;
 
-/** Samples memory until `until` settles or it passes `limitBytes`; returns the highest value. */
+/** Samples memory until `until` settles or memory exceeds `limitBytes`; returns the highest value. */
 async function watchMemory(pid: number, until: Promise<unknown>, limitBytes: number): Promise<number> {
   let running = true;
   const stop = () => {
@@ -69,7 +69,7 @@ function callNeighbour(plan: StalledReadersPlan, windowMs: number) {
   });
 }
 
-/** Opens endless streams, stops reading them, and watches. What fails is in the result, not thrown. */
+/** Opens endless streams, stops reading them, and watches. Failures are part of the result, not thrown. */
 export async function measureStalledReaders(plan: StalledReadersPlan): Promise<StalledReadersResult> {
   const before = await callNeighbour(plan, plan.durationMs / 4);
   const beforeBytes = readResidentBytes(plan.pid);

@@ -1,11 +1,14 @@
-/** Owns one streamed call over a raw socket that the caller may leave open or stop reading. Judges only its beginning. */
+/**
+ * Runs one streamed call over a raw socket that the caller may leave open or stop reading. Checks only the start of the
+ * answer.
+ */
 import { createMessageReader } from '../http/message-reader.ts';
 import { createOutbox } from '../http/outbox.ts';
 import { createSseCounter } from '../http/sse-counter.ts';
 import { renderRequest } from '../load/render-request.ts';
 import type { UpstreamModel } from '../upstream/choose-answer.ts';
 
-/** Where streams are opened: a gateway on loopback whose upstream is the bench's. */
+/** Where streams are opened: a gateway on loopback in front of the bench's upstream. */
 export interface StreamTarget {
   /** Port on 127.0.0.1. */
   readonly port: number;
@@ -19,7 +22,7 @@ export interface OpenStream {
   readonly bodyBytes: number;
   /** Null while the stream runs; else how it ended. */
   readonly ended: string | null;
-  /** Stops reading the socket; what arrives waits in the kernel, then at the sender. */
+  /** Stops reading the socket; data then waits in the kernel, later at the sender. */
   pause(): void;
   close(): void;
 }
@@ -29,10 +32,10 @@ export function renderStreamBody(model: UpstreamModel): string {
   return JSON.stringify({ model, messages: [{ role: 'user', content: 'Count the carts.' }], stream: true });
 }
 
-/** Resolves at the first event; rejects where the answer is not a 200 or ends before one. */
+/** Resolves at the first event; rejects when the answer is not a 200 or ends before an event. */
 export async function openStream(target: StreamTarget, model: UpstreamModel): Promise<OpenStream> {
   const opened = Promise.withResolvers<void>();
-  // It may be rejected while the connection is still being awaited, before anyone listens.
+  // It may reject while the connection is still being awaited, before a handler is attached.
   opened.promise.catch(() => {});
   let bodyBytes = 0;
   let ended: string | null = null;
@@ -97,7 +100,7 @@ export async function openStream(target: StreamTarget, model: UpstreamModel): Pr
   };
 }
 
-/** Streams that opened, and what went wrong with the others. */
+/** Opened streams, and the failures of the others. */
 export interface OpenedStreams {
   readonly streams: readonly OpenStream[];
   readonly failures: number;
@@ -107,8 +110,8 @@ export interface OpenedStreams {
 const FAILURES_MAX = 20;
 
 /**
- * Opens `count` streams, at most `atOnce` of them opening at the same time; `onOpened` hears of each at its first event.
- * Stops opening after 20 failures.
+ * Opens `count` streams, at most `atOnce` of them concurrently; `onOpened` is called for each at its first event. Stops
+ * opening after 20 failures.
  */
 export async function openStreams(
   target: StreamTarget,

@@ -1,4 +1,4 @@
-/** Owns the command `bun bench/memory/open-streams.ts`: resident memory per open, nearly idle stream. */
+/** Runs `bun bench/memory/open-streams.ts`: resident memory per open, nearly idle stream. */
 import { measureOpenStreams } from './measure-open-streams.ts';
 import { runMemoryTool } from './run-memory-tool.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what both memory tools share on the command line: which gateway they look at, and how the result is printed. */
+/** Provides the command line of both memory tools: chooses the gateway, prints the result. */
 import { parseArgs } from 'node:util';
 import { exitOnSignals } from '../process/exit-on-signals.ts';
 import { CALL_PATH } from '../protocol.ts';
@@ -6,7 +6,7 @@ import { OWN_TOLLGATE, startRig } from '../rig.ts';
 import { SUBJECTS } from '../subjects/subjects.ts';
 import type { StreamTarget } from './open-stream.ts';
 
-/** A gateway that runs, and the leader of its processes. */
+/** A running gateway, and the leader of its process group. */
 export interface MemoryTarget extends StreamTarget {
   readonly pid: number;
 }
@@ -62,8 +62,8 @@ async function runOnSubject<Result>(name: string, run: (target: MemoryTarget) =>
 }
 
 /**
- * Parses the command line, runs the tool on the gateway that it names, and prints the result as JSON on standard output.
- * Exit status 2 with a message where that fails. `count` and `seconds` are the tool's defaults.
+ * Parses the command line, runs the tool on the chosen gateway, and prints the result as JSON on standard output. Exits
+ * with status 2 and a message on failure. `count` and `seconds` are the tool's defaults.
  */
 export async function runMemoryTool<Result>(
   defaults: { readonly count: number; readonly seconds: number },

@@ -1,4 +1,4 @@
-/** Owns the command `bun bench/memory/stalled-readers.ts`: memory and a neighbour's wait while clients stop reading. */
+/** Runs `bun bench/memory/stalled-readers.ts`: memory and another client's latency while clients stop reading. */
 import { measureStalledReaders } from './measure-stalled-readers.ts';
 import { runMemoryTool } from './run-memory-tool.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the finding of a free port on loopback, and the waiting for a server to accept there. */
+/** Finds a free port on loopback, and waits for a server to accept there. */
 
 const RETRY_MS = 20;
 

@@ -1,10 +1,10 @@
-/** Owns the last line of defence: a process that kills the bench's process groups when the bench itself was killed. */
+/** Kills the bench's process groups when the bench itself is killed. Runs as a separate process. */
 
 export {};
 
 /**
- * Reads lines `+GROUP` and `-GROUP` from standard input. Its end means that the bench is gone, however it went:
- * every group that was named and not taken back gets SIGKILL.
+ * Reads lines `+GROUP` and `-GROUP` from standard input. End of input means that the bench is gone, for whatever
+ * reason: every group that was added and not removed gets SIGKILL.
  */
 const groups = new Set<number>();
 const decoder = new TextDecoder();
@@ -23,6 +23,6 @@ for (const group of groups) {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // The group ended by itself.
+    // The group had already ended.
   }
 }

@@ -1,6 +1,6 @@
-/** Owns the masking of API keys in what the bench shows of a process's output. */
+/** Masks API keys in process output that the bench shows. */
 
-/** The text with every Tollgate key, whole or cut, replaced by `tg_[masked]`. */
+/** Replaces every Tollgate key in the text, whole or cut off, by `tg_[masked]`. */
 export function maskKeys(text: string): string {
   return text.replace(/tg_[0-9A-Za-z]{8,}/g, 'tg_[masked]');
 }

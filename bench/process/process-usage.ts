@@ -1,16 +1,16 @@
-/** Owns the reading of CPU time and memory of a process and all it started, from /proc (Linux). Starts and ends nothing. */
+/** Reads CPU time and memory of a process and its descendants from /proc (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One process at one moment. Children that ended and were waited for are part of their parent's `cpuTicks`. */
+/** One process at one moment. Its `cpuTicks` include children that ended and were waited for. */
 export interface ProcessSample {
   readonly pid: number;
   readonly name: string;
   readonly cpuTicks: number;
-  /** True where it has ended and waits to be collected: it has no memory, and its CPU time is not yet its parent's. */
+  /** True for a zombie: it has no memory, and its CPU time is not yet included in its parent's. */
   readonly ended: boolean;
 }
 
-/** Resident memory of one process, in bytes: now, and the highest since start or the last `resetPeakMemory`. */
+/** Resident memory of one process in bytes: now, and the peak since start or the last `resetPeakMemory`. */
 export interface MemorySample {
   readonly pid: number;
   readonly name: string;
@@ -23,7 +23,7 @@ interface Stat extends ProcessSample {
   readonly group: number;
 }
 
-/** Ticks of CPU time per second, as `getconf CLK_TCK` says; on Linux 100. */
+/** CPU ticks per second, as reported by `getconf CLK_TCK`; 100 on Linux. */
 const TICKS_PER_SECOND: number = readTicksPerSecond();
 
 function readTicksPerSecond(): number {
@@ -33,7 +33,7 @@ function readTicksPerSecond(): number {
   return ticks;
 }
 
-/** A file of /proc, or null where its process is gone. */
+/** A file of /proc, or null when its process is gone. */
 function readProcFile(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
@@ -42,7 +42,7 @@ function readProcFile(path: string): string | null {
   }
 }
 
-/** Fields of proc_pid_stat(5); the name stands in parentheses and may itself contain some. */
+/** Fields of proc_pid_stat(5); the name is in parentheses and may itself contain some. */
 function parseStat(text: string): Stat {
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
@@ -79,7 +79,7 @@ export function readProcessTree(rootPid: number): ProcessSample[] {
   return [...members.values()];
 }
 
-/** CPU time that the tree of `rootPid` has used so far, user and system, in milliseconds; the unit's step is one tick. */
+/** CPU time used so far by the tree of `rootPid`, user and system, in milliseconds; the resolution is one tick. */
 export function readCpuMs(rootPid: number): number {
   let ticks = 0;
   for (const sample of readProcessTree(rootPid)) ticks += sample.cpuTicks;

@@ -1,4 +1,4 @@
-/** Owns the processes that the bench starts: each leads a process group of its own, and none outlives the bench. */
+/** Starts the bench's processes, each as the leader of a process group, and makes sure that none outlives the bench. */
 import { fileURLToPath } from 'node:url';
 import { maskKeys } from './mask-keys.ts';
 
@@ -7,25 +7,25 @@ const STOP_MS = 5000;
 
 export interface GroupCommand {
   readonly command: readonly string[];
-  /** Added to the few variables that every group gets; nothing else of the caller's environment is passed on. */
+  /** Added to the few variables that every group gets; the rest of the caller's environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly stdin?: Blob;
 }
 
 export interface Group {
-  /** The leader's pid, which is also the group's number. */
+  /** The leader's pid, which is also the group id. */
   readonly pid: number;
   readonly exited: Promise<number>;
-  /** What it printed last, both streams in order of arrival, keys masked: for messages. */
+  /** The most recent output, both streams in order of arrival, keys masked; for messages. */
   outputTail(): string;
-  /** Resolves with the first match in its output; rejects when it ends without one or after `timeoutMs`. */
+  /** Resolves with the first match in the output; rejects when the process ends without one or after `timeoutMs`. */
   waitForOutput(pattern: RegExp, timeoutMs: number): Promise<RegExpExecArray>;
   /** SIGTERM to the whole group, SIGKILL after five seconds; resolves when the leader is gone. */
   stop(): Promise<void>;
 }
 
-/** Environment of every group: no credentials, no proxies, nothing that changes a subject's behaviour. */
+/** Environment of every group: no credentials, no proxies, nothing that changes a subject's behavior. */
 function baseEnvironment(): Record<string, string> {
   const kept: Record<string, string> = { NODE_ENV: 'production', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' };
   for (const name of ['PATH', 'HOME', 'TMPDIR', 'LANG']) {
@@ -52,16 +52,16 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // No process of the group is left.
+    // The group has no process left.
   }
 }
 
-/** Kills every group that still runs, at once. For the end of the bench, however it ends. */
+/** Kills every running group immediately; for the exit of the bench, for whatever reason. */
 export function killAllGroups(): void {
   for (const pid of live) signalGroup(pid, 'SIGKILL');
 }
 
-/** Starts a process in a group of its own. Throws where the command does not exist. */
+/** Starts a process in its own group. Throws when the command does not exist. */
 export function startGroup({ command, env = {}, cwd, stdin }: GroupCommand): Group {
   const listeners = new Set<() => void>();
   let output = '';

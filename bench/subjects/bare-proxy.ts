@@ -1,4 +1,4 @@
-/** Owns the blind yardstick: the least that a Bun proxy can do, `bare-proxy.ts PORT UPSTREAM_PORT`. It reads nothing of what passes. */
+/** Runs the blind baseline, the minimum a Bun proxy can do: `bare-proxy.ts PORT UPSTREAM_PORT`. It reads no content. */
 
 const [port, upstreamPort] = process.argv.slice(2).map(Number);
 const upstream = `http://127.0.0.1:${upstreamPort}/v1/chat/completions`;

@@ -1,4 +1,4 @@
-/** Owns the starting of the two bare Bun proxies, which Tollgate's cost is told in multiples of: the blind and the keyed one. */
+/** Starts the two bare Bun proxies that serve as baselines for Tollgate's cost: the blind and the keyed one. */
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../process/free-port.ts';
 import { startServing } from './start-serving.ts';

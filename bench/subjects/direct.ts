@@ -1,4 +1,7 @@
-/** Owns the subject without a gateway: an upstream of the bench's own kind, called directly. What others add is told against it. */
+/**
+ * Starts the subject without a gateway: a separate upstream of the bench, called directly. Added latency of other
+ * subjects is relative to it.
+ */
 import { fileURLToPath } from 'node:url';
 import { startGroup } from '../process/start-group.ts';
 import { START_TIMEOUT_MS, type Subject, SubjectUnavailable } from './subject.ts';
@@ -9,7 +12,7 @@ export const direct: Subject = {
   name: 'direct',
   title: 'upstream, directly',
   protocol: 'chat',
-  // It answers what it does not know with a refusal, at once.
+  // The upstream refuses unknown requests, immediately.
   probePath: '/healthz',
   async start() {
     const group = startGroup({ command: [process.execPath, SCRIPT, '0'] });

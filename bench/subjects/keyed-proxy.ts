@@ -1,6 +1,6 @@
 /**
- * Owns the yardstick with a purpose, `keyed-proxy.ts PORT UPSTREAM_PORT` and its one key in BENCH_KEY: the bare proxy that
- * also looks up who calls and reads what an answer in one piece used. Streams pass as they come. No records, no limits.
+ * Runs the keyed baseline, `keyed-proxy.ts PORT UPSTREAM_PORT` with its one key in BENCH_KEY: the bare proxy plus a key
+ * look-up and reading the usage of non-streamed answers. Streams are relayed unchanged. No records, no limits.
  */
 
 interface Caller {
@@ -10,7 +10,7 @@ interface Caller {
 
 const [port, upstreamPort] = process.argv.slice(2).map(Number);
 const upstream = `http://127.0.0.1:${upstreamPort}/v1/chat/completions`;
-/** By the hash of its key, as anybody keeps keys who keeps them with care. */
+/** By key hash, as careful servers store keys. */
 const callers = new Map<string, Caller>([[hashKey(process.env.BENCH_KEY ?? ''), { calls: 0, tokens: 0 }]]);
 
 function hashKey(key: string): string {

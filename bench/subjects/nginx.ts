@@ -1,4 +1,4 @@
-/** Owns the starting of nginx as a blind proxy: one worker, kept-alive upstream sockets, no buffering, no log. */
+/** Starts nginx as a blind proxy: one worker, kept-alive upstream sockets, no buffering, no log. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the installing and starting of Portkey's gateway, as npm gives it, on Node; it keeps no keys and no records here.
- * With the HTTP adapter that npm resolves for it, its streams are 500s, so that it has no part in cases of streams
+ * Installs and starts Portkey's gateway from npm on Node, without keys and records. With the HTTP adapter that npm
+ * resolves for it, its streams are 500s, so it takes no part in stream cases
  * (https://github.com/Portkey-AI/gateway/issues/1389, opened 2025-10-23; seen on Node 20.20 in November 2026).
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

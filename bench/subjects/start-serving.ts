@@ -1,11 +1,11 @@
-/** Owns the common end of starting a subject: wait until it accepts, and say why where it does not. */
+/** Starts a subject and waits until it accepts connections; reports why when it does not. */
 import { waitForPort } from '../process/free-port.ts';
 import { type Group, type GroupCommand, startGroup } from '../process/start-group.ts';
 import { START_TIMEOUT_MS, SubjectUnavailable } from './subject.ts';
 
 /**
- * Starts the command and resolves once 127.0.0.1:port accepts and `ready` is done.
- * Throws SubjectUnavailable with the last output, the group stopped, where that does not happen.
+ * Starts the command and resolves once 127.0.0.1:port accepts and `ready` is done. Otherwise stops the group and throws
+ * SubjectUnavailable with the last output.
  */
 export async function startServing<Ready>(
   command: GroupCommand,

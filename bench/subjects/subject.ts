@@ -1,8 +1,11 @@
-/** Owns the shape of what is measured: how it is started, and how it is called. */
+/** Defines subjects: how each is started and called. */
 import type { Group } from '../process/start-group.ts';
 import type { Protocol } from '../protocol.ts';
 
-/** Of Tollgate's, `c` is chat and `m` messages: what its client speaks, then its upstream. `tollgate` has chat on both sides. */
+/**
+ * In Tollgate's variants, `c` is chat and `m` messages: first the client's format, then the upstream's. `tollgate` has
+ * chat on both sides.
+ */
 export type SubjectName =
   | 'direct'
   | 'bare'
@@ -14,17 +17,17 @@ export type SubjectName =
   | 'nginx'
   | 'portkey';
 
-/** What every subject is given. */
+/** The settings given to every subject. */
 export interface SubjectSetting {
   /** Port of the upstream on 127.0.0.1. */
   readonly upstreamPort: number;
-  /** An empty folder of the subject's own, removed at the end. */
+  /** An empty folder for this subject, removed at the end. */
   readonly scratchDir: string;
-  /** The launcher of the Tollgate that is measured; absolute. */
+  /** Absolute path of the launcher of the measured Tollgate. */
   readonly tollgateCommand: string;
 }
 
-/** A subject that serves. */
+/** A running subject. */
 export interface RunningSubject {
   readonly group: Group;
   /** Port on 127.0.0.1. */
@@ -36,15 +39,15 @@ export interface RunningSubject {
 export interface Subject {
   readonly name: SubjectName;
   readonly title: string;
-  /** What its clients speak. */
+  /** The format of its clients. */
   readonly protocol: Protocol;
-  /** Path of a GET that the thread which serves its calls answers by itself and at once; null: it has none. */
+  /** Path of a GET that the thread serving calls answers itself and immediately; null: it has none. */
   readonly probePath: string | null;
-  /** Resolves when it accepts calls. Throws SubjectUnavailable where it cannot run on this machine. */
+  /** Resolves when it accepts calls. Throws SubjectUnavailable when it cannot run on this machine. */
   start(setting: SubjectSetting): Promise<RunningSubject>;
 }
 
-/** The subject is missing here: the bench goes on without it and prints the message. */
+/** The subject is not available here: the bench continues without it and prints the message. */
 export class SubjectUnavailable extends Error {
   override readonly name = 'SubjectUnavailable';
 }

@@ -1,4 +1,4 @@
-/** Owns the table of subjects, in the order in which they print. */
+/** Lists the subjects in print order. */
 import { bare, bareKeyed } from './bare.ts';
 import { direct } from './direct.ts';
 import { nginx } from './nginx.ts';

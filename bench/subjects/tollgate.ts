@@ -1,4 +1,4 @@
-/** Owns the starting of Tollgate as a customer runs it: keys, prices and records on, a fresh data folder. */
+/** Starts Tollgate as a customer runs it: keys, prices and records on, a fresh data folder. */
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';
@@ -14,13 +14,13 @@ import {
   SubjectUnavailable,
 } from './subject.ts';
 
-/** `tg_`, 43 characters of secret, 6 of checksum; printed once by the first start. */
+/** `tg_`, 43 characters of secret, 6 of checksum; printed once on first start. */
 const KEY = /tg_[0-9A-Za-z]{49}/;
 
-/** What a provider of each format is called in the configuration. */
+/** The provider kind of each format in the configuration. */
 const PROVIDER_KIND: Readonly<Record<Protocol, string>> = { chat: 'openai-compatible', messages: 'anthropic' };
 
-/** What clients of each format send beside their key. */
+/** Headers that clients of each format send in addition to their key. */
 const CLIENT_HEADERS: Readonly<Record<Protocol, Readonly<Record<string, string>>>> = {
   chat: {},
   messages: { 'anthropic-version': '2023-06-01' },
@@ -31,7 +31,7 @@ function renderConfig(upstream: Protocol, upstreamPort: number): string {
     (model) =>
       `  ${model}: { targets: [ { provider: lab } ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
   );
-  // Nobody balances load here: new calls need not be served on after the signal to stop.
+  // There is no load balancer here, so serving new calls after the stop signal is unnecessary.
   return `limits: { drain: 0s }
 providers:
   lab: { kind: ${PROVIDER_KIND[upstream]}, base_url: http://127.0.0.1:${upstreamPort}/v1, api_key: none }

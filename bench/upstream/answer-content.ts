@@ -1,4 +1,4 @@
-/** Owns what the bench's upstream answers in either format: the text, its pieces on a stream, and the tokens. No framing. */
+/** Defines the content of the upstream's answers in either format: the text, its pieces on a stream, and the tokens. */
 import type { Protocol } from '../protocol.ts';
 
 /** The text of a plain answer. */
@@ -11,16 +11,16 @@ const WORDS = ANSWER.split(' ');
 /** The text events of a timed stream. */
 export const TEXT_PIECES: readonly string[] = Array.from({ length: 98 }, (_, at) => ` ${WORDS[at % WORDS.length]}`);
 
-/** The text event of a stream without an end. */
+/** The text event of an endless stream. */
 export const ENDLESS_PIECE = ' toll';
 
-/** What every answer says it used, in tokens. */
+/** The usage that every answer reports, in tokens. */
 export const USED = { input: 24, output: 99 };
 
 /**
- * Events of a timed stream, which a translated client gets as well: around the text, chat has the role and the finish
- * reason (`[DONE]` and a usage chunk come on top), messages the beginning and end of message and block and one that says
- * why it ended.
+ * Events of a timed stream, also after translation. Around the text, chat has the role and the finish reason (`[DONE]`
+ * and a usage chunk are extra); messages has the start and end of message and block, and one event with the stop
+ * reason.
  */
 export const STREAM_EVENTS: Readonly<Record<Protocol, number>> = {
   chat: TEXT_PIECES.length + 2,

@@ -1,4 +1,4 @@
-/** Owns the upstream's answers as chat completions. */
+/** Renders the upstream's answers as chat completions. */
 import { ANSWER, ENDLESS_PIECE, TEXT_PIECES, USED } from './answer-content.ts';
 import { renderChunk } from './render-http.ts';
 import { assembleReplies, type Replies } from './replies.ts';

@@ -1,18 +1,18 @@
-/** Owns the decision which answer a request body asks for. Reads the few members it needs without parsing the whole. */
+/** Chooses the answer that a request body asks for. Reads the few members it needs without parsing the whole body. */
 
 /**
- * `plain`: one JSON body; `burst`: a stream in one write; `paced`: the same stream in 100 writes, one each 10 ms; `slow`: an
- * event now and then until the client leaves; `endless`: events as fast as the reader takes them.
+ * `plain`: one JSON body; `burst`: a stream in one write; `paced`: the same stream in 100 writes, one every 10 ms;
+ * `slow`: an event now and then until the client leaves; `endless`: events as fast as the reader takes them.
  */
 export type AnswerKind = 'plain' | 'burst' | 'paced' | 'slow' | 'endless';
 
 export interface Answer {
   readonly kind: AnswerKind;
-  /** True where the request asked for the usage chunk of a chat stream. */
+  /** True when the request asked for the usage chunk of a chat stream. */
   readonly withUsage: boolean;
 }
 
-/** Model names of the upstream, and the stream that each gives; `bench` also answers without streaming. */
+/** Model names of the upstream and their kind of stream; `bench` also answers without streaming. */
 export const UPSTREAM_MODELS = {
   bench: 'burst',
   'bench-paced': 'paced',
@@ -26,7 +26,7 @@ function isUpstreamModel(name: string): name is UpstreamModel {
   return Object.hasOwn(UPSTREAM_MODELS, name);
 }
 
-/** The answer for a body, or the reason why there is none. A name inside a JSON string is escaped and so never matches. */
+/** The answer for a body, or a refusal with its reason. A name inside a JSON string is escaped and so never matches. */
 export function chooseAnswer(body: string): Answer | { readonly refusal: string } {
   const model = /"model"\s*:\s*"([^"\\]*)"/.exec(body)?.[1];
   if (model === undefined || !isUpstreamModel(model)) {

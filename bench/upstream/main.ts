@@ -1,4 +1,4 @@
-/** Owns the upstream as a process of its own: `main.ts [PORT]`, prints `listening PORT` and runs until killed. */
+/** Runs the upstream as a separate process: `main.ts [PORT]` prints `listening PORT` and runs until killed. */
 import { startUpstream } from './start-upstream.ts';
 
 const upstream = startUpstream(Number(process.argv[2] ?? 0));

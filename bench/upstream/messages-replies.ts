@@ -1,6 +1,6 @@
 /**
- * Owns the upstream's answers in Anthropic's messages format. A timed stream has as many writes as a chat stream: what
- * frames the text goes with the first and the last of them, so that the two cost a gateway the same reading.
+ * Renders the upstream's answers in Anthropic's messages format. A timed stream has as many writes as a chat stream:
+ * the framing events share the first and last writes, so that both cost a gateway the same number of reads.
  */
 import { ANSWER, ENDLESS_PIECE, TEXT_PIECES, USED } from './answer-content.ts';
 import { renderChunk } from './render-http.ts';
@@ -50,7 +50,7 @@ const ENDING = Buffer.concat([
 
 const NOTHING = Buffer.alloc(0);
 
-/** A messages stream always says what it used, so it closes the same way whether or not that was asked for. */
+/** A messages stream always reports its usage, so it ends the same way whether or not the client asked for it. */
 export const MESSAGES_REPLIES: Replies = assembleReplies({
   plainBody: {
     ...MESSAGE,

@@ -1,12 +1,10 @@
-/** Owns the HTTP framing of the upstream's ready-made answers. Knows no format of what is inside. */
+/** Renders the HTTP framing of the upstream's prepared answers. */
 
-/** The head of each stream. */
 export const STREAM_HEAD: Buffer = Buffer.from(
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
     'x-request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n',
 );
 
-/** The end of each stream. */
 export const LAST_CHUNK: Buffer = Buffer.from('0\r\n\r\n');
 
 /** A complete JSON response: head and body. */
@@ -18,7 +16,7 @@ export function renderJson(status: string, body: unknown): Buffer {
   );
 }
 
-/** A piece of a stream in its chunk. */
+/** One piece of a stream, as an HTTP chunk. */
 export function renderChunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }

@@ -1,40 +1,40 @@
-/** Owns the shape of the upstream's ready-made answers in one format, and their assembly from the format's own pieces. */
+/** Assembles the upstream's prepared answers in one format from the format's own pieces. */
 import { LAST_CHUNK, renderJson, STREAM_HEAD } from './render-http.ts';
 
-/** What a format renders; pieces of streams are in their chunks. */
+/** The pieces that a format renders; pieces of streams are already chunked. */
 export interface ReplyPieces {
-  /** The body of an answer that does not stream. */
+  /** The body of a non-streamed answer. */
   readonly plainBody: object;
-  /** What a timed stream writes, one after the other: 100 writes, each with one event or more. */
+  /** The writes of a timed stream, in order: 100, each with one event or more. */
   readonly writes: readonly Buffer[];
   /** One ordinary text event. */
   readonly textEvent: Buffer;
-  /** What comes after the last write where usage was asked for, and where not. */
+  /** Sent after the last write, with and without requested usage. */
   readonly closingWithUsage: Buffer;
   readonly closing: Buffer;
   /** The body of a refusal. */
   renderError(message: string): object;
 }
 
-/** Bytes to be sent as they are. */
+/** Bytes to be sent unchanged. */
 export interface Replies {
-  /** The answer to a call that does not stream, head and body; the body is about 700 bytes. */
+  /** A non-streamed answer, head and body; the body is about 700 bytes. */
   readonly plain: Buffer;
   readonly writes: readonly Buffer[];
   readonly textEvent: Buffer;
   /** The head of a stream with its first write. */
   readonly opening: Buffer;
-  /** What ends a stream after its writes. */
+  /** The end of a stream, after its writes. */
   tail(withUsage: boolean): Buffer;
-  /** A whole stream, to be written at once. */
+  /** A whole stream for a single write. */
   burst(withUsage: boolean): Buffer;
   /** About 16 KB of text events: the unit of an endless stream. */
   readonly endlessBlock: Buffer;
-  /** The refusal of a request that the bench does not know; the message says what it knows. */
+  /** The refusal of an unknown request; the message lists the known ones. */
   renderRefusal(message: string): Buffer;
 }
 
-/** Renders all that can be rendered once. */
+/** Renders everything that can be rendered once. */
 export function assembleReplies(pieces: ReplyPieces): Replies {
   const { writes, textEvent } = pieces;
   const tail = Buffer.concat([pieces.closing, LAST_CHUNK]);

@@ -1,4 +1,7 @@
-/** Owns the bench's upstream: a raw HTTP/1.1 server on loopback that answers with ready-made bytes. Checks little, on purpose. */
+/**
+ * Runs the bench's upstream: a raw HTTP/1.1 server on loopback that answers with prepared bytes. Checks little, on
+ * purpose.
+ */
 import { createMessageReader, type MessageReader } from '../http/message-reader.ts';
 import { createOutbox, type Outbox } from '../http/outbox.ts';
 import { CALL_PATH, type Protocol } from '../protocol.ts';
@@ -21,7 +24,7 @@ export interface Upstream {
 
 const REPLIES: Readonly<Record<Protocol, Replies>> = { chat: CHAT_REPLIES, messages: MESSAGES_REPLIES };
 
-/** The format of the path that a request's head names; chat for every path but that of messages. */
+/** The format of the request's path; chat for every path except that of messages. */
 function chooseProtocol(head: string): Protocol {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
   return path.split('?')[0] === CALL_PATH.messages ? 'messages' : 'chat';
@@ -66,7 +69,7 @@ function openConnection(socket: { write(bytes: Uint8Array): number }): Connectio
   return connection;
 }
 
-/** Starts the upstream on 127.0.0.1; port 0 takes a free one. Throws where the port is taken. */
+/** Starts the upstream on 127.0.0.1; port 0 chooses a free one. Throws when the port is taken. */
 export function startUpstream(port: number): Upstream {
   const listener = Bun.listen<Connection>({
     hostname: '127.0.0.1',

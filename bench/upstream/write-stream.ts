@@ -1,4 +1,4 @@
-/** Owns the writing of streams over time: paced, slow and endless. Does not choose between them and reads nothing. */
+/** Writes streams over time: paced, slow and endless. */
 import type { Outbox } from '../http/outbox.ts';
 import type { Replies } from './replies.ts';
 
@@ -6,22 +6,23 @@ import type { Replies } from './replies.ts';
 const PACED_WRITE_MS = 10;
 const SLOW_WRITE_MS = 2000;
 
-/** Blocks an endless stream may write before the other connections get their turn. */
+/** Blocks an endless stream may write before other connections get their turn. */
 const BLOCKS_PER_TURN = 4;
 
 /** A stream that is being written. */
 export interface RunningStream {
-  /** To be called when the socket took everything that waited. */
+  /** Call when the socket has taken everything that waited. */
   onDrained(): void;
-  /** Ends the writing; nothing is sent after it. */
+  /** Stops writing; nothing is sent afterwards. */
   stop(): void;
 }
 
 let pacedStreams = 0;
 
 /**
- * Makes the first write at once and one each 10 ms after it; the tail goes with the last one. The second one comes
- * 10–19 ms after the first, by turns, so that many streams do not tick in the same millisecond, as real ones do not.
+ * Makes the first write immediately, then one every 10 ms; the tail goes with the last one. The second write comes
+ * 10–19 ms after the first, varied by stream, so that many streams do not tick in the same millisecond, as real ones do
+ * not.
  */
 export function writePaced(
   outbox: Outbox,
@@ -59,7 +60,7 @@ export function writePaced(
   };
 }
 
-/** Writes a beginning and a text event now and one each two seconds, until stopped. */
+/** Writes the opening and a text event now, then one every two seconds, until stopped. */
 export function writeSlow(outbox: Outbox, { opening, textEvent }: Replies): RunningStream {
   outbox.send(Buffer.concat([opening, textEvent]));
   const timer = setInterval(() => {
@@ -68,7 +69,9 @@ export function writeSlow(outbox: Outbox, { opening, textEvent }: Replies): Runn
   return { onDrained: () => {}, stop: () => clearInterval(timer) };
 }
 
-/** Writes text events as fast as the socket takes them, until stopped. Holds at most one block while the reader stalls. */
+/**
+ * Writes text events as fast as the socket takes them, until stopped. Holds at most one block while the reader stalls.
+ */
 export function writeEndless(outbox: Outbox, { opening, endlessBlock }: Replies): RunningStream {
   let open = true;
   let turn: ReturnType<typeof setImmediate> | undefined;

@@ -1,4 +1,4 @@
-/** Owns the request bodies that the wire benchmarks read: deterministic, invented, shaped as real clients' bodies are. */
+/** Generates the request bodies of the wire benchmarks: deterministic, invented, shaped like real clients' bodies. */
 
 /** A plain chat call of about 500 bytes. */
 export function chatBody(): Uint8Array {

@@ -1,6 +1,6 @@
-/** Owns timing a synchronous function: the best and the median of several rounds, after a warm-up. */
+/** Times a synchronous function: the best and the median of several rounds, after a warm-up. */
 
-/** Nanoseconds per call. The best round is what the code can do; the median says how quiet the machine was. */
+/** Nanoseconds per call. The best round shows what the code can do; the median shows how quiet the machine was. */
 export interface Timing {
   readonly bestNs: number;
   readonly medianNs: number;
@@ -9,7 +9,7 @@ export interface Timing {
 const ROUNDS = 15;
 const ROUND_NS = 20_000_000;
 
-/** Runs `work` for about half a second. Its result is kept from being optimised away. */
+/** Runs `work` for about half a second. Its result is used, so that it is not optimized away. */
 export function measure(work: () => unknown): Timing {
   let sink: unknown;
   const calls = calibrate(work);
@@ -24,13 +24,13 @@ export function measure(work: () => unknown): Timing {
   return { bestNs: rounds[0] ?? 0, medianNs: rounds[ROUNDS >> 1] ?? 0 };
 }
 
-/** One line for a person. */
+/** Prints one human-readable line. */
 export function printTiming(name: string, timing: Timing, bytes?: number): void {
   const perByte = bytes === undefined ? '' : `  ${(timing.bestNs / bytes).toFixed(3)} ns/byte`;
   console.log(`${name.padEnd(44)} best ${format(timing.bestNs)}  median ${format(timing.medianNs)}${perByte}`);
 }
 
-/** Warms up for two rounds and says how many calls make one. */
+/** Warms up for two rounds and returns the number of calls per round. */
 function calibrate(work: () => unknown): number {
   let calls = 0;
   const startedNs = Bun.nanoseconds();

@@ -1,4 +1,4 @@
-/** Owns the start of the console in the browser. */
+/** Starts the console in the browser. */
 import './styles/console.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';

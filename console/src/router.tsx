@@ -1,4 +1,4 @@
-/** Owns the pages of the console by their addresses, each its own chunk, and showing the one that the address means. */
+/** Maps addresses to the pages of the console, each its own chunk, and renders the current one. */
 import {
   type ComponentType,
   type ReactNode,
@@ -58,7 +58,7 @@ function readPlace(scrollTo: number | null): Place {
   return { pathname: location.pathname, searchText: location.search, scrollTo };
 }
 
-/** What is around every page and knows its address. */
+/** Wraps every page and provides its address. */
 export function Router({ children }: { readonly children: ReactNode }) {
   const [place, setPlace] = useState(() => {
     prefetch(location.href);
@@ -68,10 +68,10 @@ export function Router({ children }: { readonly children: ReactNode }) {
     let shown = patternOf(location.pathname);
     return watchAddress((scrollTo) => {
       const pattern = patternOf(location.pathname);
-      // Another address is another chance.
+      // Parts that failed to load may load on another page.
       retryParts();
       const show = () => setPlace(readPlace(scrollTo));
-      // Another page may have to be fetched: what is there stays until then. A filter of the same page acts at once.
+      // Another page may need fetching; the current one stays until then. A filter of the same page applies at once.
       if (pattern === shown) show();
       else startTransition(show);
       shown = pattern;
@@ -103,7 +103,7 @@ export function Router({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The page that the address means. */
+/** The page of the current address. */
 export function RoutedPage() {
   const pathname = useContext(RouteContext)?.pathname ?? '';
   const View = VIEWS.get(patternOf(pathname) ?? '');

@@ -1,6 +1,6 @@
 /**
- * Owns finding the Bun binary that npm put somewhere below a node_modules folder. Plain JavaScript that runs on an old
- * Node; does not start anything.
+ * Finds the Bun binary that npm installed below a node_modules folder. Plain JavaScript that runs on an old Node;
+ * starts nothing.
  */
 'use strict';
 
@@ -13,7 +13,7 @@ const BINARY_MAGICS = ['7f454c46', 'cffaedfe', 'cafebabe', '4d5a'];
 const BUN_ARCHITECTURES = { arm64: 'aarch64', x64: 'x64' };
 const GLIBC_LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib64/ld-linux-aarch64.so.1'];
 
-/** Whether the file is a program rather than the text that stands in for it where npm ran no install script. */
+/** Whether the file is a program rather than the placeholder text left if npm ran no install script. */
 function isBinary(file) {
   let descriptor;
   try {
@@ -52,7 +52,9 @@ function moduleFolders(directory) {
   }
 }
 
-/** Where a package may lie beside `bun`: nested in it, hoisted, or next to its real place when it is a link. */
+/**
+ * Possible locations of a package relative to `bun`: nested in it, hoisted, or next to its real path if it is a link.
+ */
 function neighbourFolders(folder) {
   const nested = path.join(folder, 'bun', 'node_modules');
   try {
@@ -70,8 +72,8 @@ function thisMachine() {
 }
 
 /**
- * Path of the Bun binary for code in `directory`, or null. Looks where the install script moves it, then in the
- * platform package it is moved from (npm 12 runs no install scripts).
+ * Path of the Bun binary for code in `directory`, or null. Checks where the install script moves it, then the platform
+ * package it is moved from (npm 12 runs no install scripts).
  */
 function findBun(directory, machine = thisMachine()) {
   const executable = machine.platform === 'win32' ? 'bun.exe' : 'bun';
@@ -88,7 +90,7 @@ function findBun(directory, machine = thisMachine()) {
   return null;
 }
 
-/** What to tell a person whose machine has no binary below `directory`. */
+/** The message for a user whose machine has no binary below `directory`. */
 function explainMissingBun(directory, machine = thisMachine()) {
   return [
     `tollgate: the Bun runtime was not found for ${machine.platform} ${machine.arch}.`,

@@ -1,4 +1,4 @@
-/** Owns the types of find-bun.cjs, which is plain JavaScript so that an old Node can run it. */
+/** Declares the types of find-bun.cjs, which is plain JavaScript so that an old Node can run it. */
 
 /** A machine as `process.platform` and `process.arch` name it; `musl`: a Linux whose C library is musl. */
 export interface Machine {

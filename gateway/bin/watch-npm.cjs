@@ -1,6 +1,6 @@
 /**
- * Owns noticing that `npm start` is gone. npm runs a script through a shell that keeps the signals it gets to itself, so
- * a killed npm would leave the server behind. Plain JavaScript that runs on an old Node.
+ * Detects that `npm start` has exited. npm runs a script through a shell that does not forward its signals, so a killed
+ * npm would leave the server running. Plain JavaScript that runs on an old Node.
  */
 'use strict';
 
@@ -8,11 +8,11 @@ const fs = require('node:fs');
 
 const LOOK_MS = 500;
 
-/** The parent's process id; null where the system does not tell (it has no /proc) or the process is gone. */
+/** The parent's process id; null if the system does not report it (it has no /proc) or the process is gone. */
 function parentOf(pid) {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may itself hold spaces and parentheses.
+    // The name in parentheses may itself contain spaces and parentheses.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch (error) {
     if (error.code === 'ENOENT' || error.code === 'ESRCH') return null;
@@ -21,8 +21,8 @@ function parentOf(pid) {
 }
 
 /**
- * Calls `onGone` once when the shell that npm started this process with is gone, or (where /proc tells) npm itself. Does
- * nothing outside of an npm script, where a parent may leave on purpose, and keeps no process alive.
+ * Calls `onGone` once when the shell that npm started this process with has exited, or (if /proc is available) npm
+ * itself. Does nothing outside an npm script, where a parent may exit on purpose, and keeps no process alive.
  */
 function watchNpm(onGone) {
   if (!process.env.npm_lifecycle_event) return;

@@ -1,6 +1,6 @@
 /**
- * Writes the pages that are made from the program: docs/configuration.md with its JSON Schema, docs/translation.md,
- * docs/who-pays.md and docs/console.md. Run as `npm run docs`.
+ * Writes the pages that are generated from the program: docs/configuration.md with its JSON Schema,
+ * docs/translation.md, docs/who-pays.md and docs/console.md. Run as `npm run docs`.
  */
 import { renderConfigSchema } from '../src/config/file/file-schema.ts';
 import { renderConfigPage } from './config-docs/render-config-page.ts';

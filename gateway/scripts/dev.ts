@@ -1,6 +1,6 @@
 /**
- * Owns `npm run dev`: a gateway on the fake upstream that starts anew when a file under gateway/src changes, with the same
- * key at every run. Flags: `--port N` (8080; 0: any free one), `--fresh` (forget key and records first).
+ * Runs `npm run dev`: a gateway on the fake upstream that restarts when a file under gateway/src changes, with the same
+ * key at every run. Flags: `--port N` (8080; 0: any free one), `--fresh` (delete key and records first).
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,7 @@
 /**
- * Learns what a family's tokens are estimated with from the recorded calls beside the project, and prints the table that
- * stands in gateway/src/tokens/token-families.ts and how well that table does. Run by hand: `bun gateway/scripts/learn-token-ratios.ts`.
+ * Fits the token estimation ratios of each model family to the recorded calls next to the project. Prints the table for
+ * gateway/src/tokens/token-families.ts, and how accurate the present table is. Run by hand: `bun
+ * gateway/scripts/learn-token-ratios.ts`.
  */
 
 import { describeError, estimateError } from '../test/conformance/estimate-error.ts';

@@ -1,7 +1,7 @@
 /**
- * Measures a data folder with many calls: how long reading a budget's window takes and holds up the request thread, how long
- * the proof takes, and how a backup slows calls that go on. Run as `bun gateway/scripts/measure-books.ts DIR [calls]`: fills
- * an empty folder first.
+ * Measures a data folder with many calls: how long reading a budget's window takes and blocks the request thread, how
+ * long the verification takes, and how a backup slows concurrent calls. Run as `bun gateway/scripts/measure-books.ts
+ * DIR [calls]`: fills an empty folder first.
  */
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function measure(folder: string): Promise<void> {
 }
 
 async function measureSpends(store: Store): Promise<void> {
-  // What turns take anyway on this machine, with whatever else runs on it.
+  // The baseline: how long turns take on this machine with its other load.
   const nothing = await longestTurn(new Promise((resolve) => setTimeout(resolve, 5_000)));
   say(`nothing read for 5,000 ms: ${nothing}`);
   for (let round = 0; round < ROUNDS; round++) {
@@ -49,7 +49,7 @@ async function measureSpends(store: Store): Promise<void> {
   }
 }
 
-/** Calls go on in this process while another one copies; the copy's own proof is measured apart. */
+/** Calls continue in this process while another one copies; the copy's own verification is measured separately. */
 async function measureBackup(store: Store, folder: string): Promise<void> {
   const copy = join(folder, 'measured-backup.db');
   rmSync(copy, { force: true });
@@ -70,7 +70,7 @@ function measureProof(): void {
   if (problem !== null) throw new Error(problem.message);
 }
 
-/** Runs calls one after another in ten lanes; the longest that one of them took, ms. */
+/** Runs calls one after another in ten lanes; returns the longest duration of a call, ms. */
 async function settleUntil(store: Store, end: Promise<unknown>): Promise<number> {
   let ended = false;
   let worstMs = 0;
@@ -90,7 +90,7 @@ async function settleUntil(store: Store, end: Promise<unknown>): Promise<number>
   return worstMs;
 }
 
-/** Of this thread alone: what others on the machine take of it shows in the first number only. */
+/** CPU time of this thread alone: delays by other processes appear only in the first number. */
 async function longestTurn(during: Promise<unknown>): Promise<string> {
   let going = true;
   const stop = () => {

@@ -1,7 +1,7 @@
 /**
- * Measures the console beside calls, in a folder that `measure-usage.ts` filled: for each route that reads, how long its answers
- * take over HTTP; then how long calls take with and without somebody who asks the heaviest of them one after the other. Run as
- * `bun gateway/scripts/measure-console.ts DIR [rounds] [seconds]`.
+ * Measures the console during calls, in a folder that `measure-usage.ts` filled: first the HTTP response time of each
+ * route that reads, then the duration of calls with and without a client that repeatedly requests the slowest of these
+ * routes. Run as `bun gateway/scripts/measure-console.ts DIR [rounds] [seconds]`.
  */
 import { join } from 'node:path';
 import { startFakeUpstream } from '../test/fake-upstream/start-fake-upstream.ts';
@@ -52,8 +52,8 @@ async function timeRoute(name: string, path: string, key: string): Promise<void>
 }
 
 /**
- * Rounds with and without the reader take turns, so that what else the machine does meets both. His process stands back: it
- * stands for a browser on another machine.
+ * Rounds with and without the reader alternate, so that other load on the machine affects both. The reader's process
+ * has a low priority: it represents a browser on another machine.
  */
 async function compare(readerKey: string, callerKey: string, paths: readonly string[]): Promise<void> {
   const tookMs: Record<string, number[]> = { 'calls alone': [], 'calls beside the console': [] };

@@ -1,6 +1,6 @@
 /**
- * Measures the console's reading over many calls: fills an empty folder with them, rolls them up, and says for each sort of
- * question how long its answers take. Run as `bun gateway/scripts/measure-usage.ts DIR [calls]`.
+ * Measures the console's queries over many calls: fills an empty folder with calls, rolls them up, and reports the
+ * response time of each kind of query. Run as `bun gateway/scripts/measure-usage.ts DIR [calls]`.
  */
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -175,7 +175,7 @@ async function time(name: string, question: () => Promise<unknown>): Promise<voi
   say(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, least ${(tookMs[0] ?? 0).toFixed(0)} ms`);
 }
 
-/** Buckets of a length; days are those of the zone. */
+/** Buckets of one length; days are those of the time zone. */
 function bucketsOf(fromMs: number, toMs: number, stepMs: number): number[] {
   const buckets = [fromMs];
   const next = (at: number) =>

@@ -1,4 +1,7 @@
-/** Owns running a script of this repository under its Bun binary, from whatever Node npm runs on: `node run-bun.cjs SCRIPT ARGUMENTS`. */
+/**
+ * Runs a script of this repository with its Bun binary, under any Node version that npm uses: `node run-bun.cjs SCRIPT
+ * ARGUMENTS`.
+ */
 'use strict';
 
 const { spawn } = require('node:child_process');

@@ -1,6 +1,7 @@
 /**
- * Takes pictures of every page of the console, with two weeks of calls behind it and with nothing: both themes, wide and narrow,
- * into `screenshots/` (not kept in the repository). Run as `bun gateway/scripts/screenshots.ts [part of a page's address]`.
+ * Takes screenshots of every page of the console, with two weeks of calls and without data, in both themes, wide and
+ * narrow, into `screenshots/` (not in the repository). Run as `bun gateway/scripts/screenshots.ts [part of a page's
+ * address]`.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -31,7 +32,7 @@ try {
   await empty.stop();
 }
 
-/** `names`: null where nothing is there that has a page of its own. */
+/** `names`: null if there is nothing that has its own page. */
 async function takeAll(browser: Browser, state: string, url: string, names: PageNames | null): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     for (const viewport of VIEWPORTS) {

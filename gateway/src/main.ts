@@ -1,4 +1,4 @@
-/** Owns the command line: which commands there are, how they end. Each command has a file of its own in cli/. */
+/** Defines the command line: its commands and their exit statuses. Each command has its own file in cli/. */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-/** Owns how the buckets of a chart are called, in the account's time zone. */
+/** Labels the buckets of a chart in the account's time zone. */
 
 export type Step = 'minute' | 'hour' | 'day';
 
@@ -10,7 +10,7 @@ export interface BucketLabel {
   readonly startsDay: boolean;
 }
 
-/** A label for each bucket. Hours and minutes show the date where a day begins. Throws RangeError for an unknown zone. */
+/** One label per bucket. Hours and minutes show the date when a day starts. Throws RangeError for an unknown zone. */
 export function bucketLabels(buckets: readonly string[], step: Step, timeZone: string): BucketLabel[] {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
   const wholeDay = new Intl.DateTimeFormat('en-GB', {
@@ -35,7 +35,7 @@ export function bucketLabels(buckets: readonly string[], step: Step, timeZone: s
 
 const STEP_MS: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** Where the columns `first` to `last` begin and end; the last bucket of all ends with the range. */
+/** Start and end of the columns `first` to `last`; the last bucket ends with the range. */
 export function spanTimes(
   buckets: readonly string[],
   span: { readonly first: number; readonly last: number },

@@ -1,4 +1,7 @@
-/** Owns the words beside a column: each piece with its amount, and the sum. Read out by the chart itself, so hidden from readers. */
+/**
+ * Renders the tooltip of a column: each segment with its amount, and the sum. Hidden from screen readers, because the
+ * chart announces the same text.
+ */
 import { classNames } from '../ui/class-names.ts';
 import type { Series } from './stack.ts';
 
@@ -6,12 +9,12 @@ interface ChartTipProps {
   readonly title: string;
   readonly series: readonly Series[];
   readonly column: number;
-  /** The piece under the pointer. */
+  /** The segment under the pointer. */
   readonly chosen: number | null;
   readonly amountText: (series: number, column: number) => string;
-  /** Null: the series do not add up. */
+  /** Null when the series do not add up. */
   readonly sumText: string | null;
-  /** Pixels of the column's middle, and of the whole. */
+  /** Pixels: the middle of the column, and the width of the plot. */
   readonly x: number;
   readonly width: number;
 }

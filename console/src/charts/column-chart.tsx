@@ -1,6 +1,6 @@
 /**
- * Owns a chart of columns over time: what is under the pointer, what is dragged over, and the keys that reach every point. The
- * drawing is `plot.tsx`'s; the same numbers stand in a table, which is the page's.
+ * Renders a column chart over time and handles pointer, drag selection and keyboard navigation to every point.
+ * `plot.tsx` draws it; the page shows the same numbers in a table.
  */
 import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react';
 import type { BucketLabel } from './bucket-labels.ts';
@@ -11,18 +11,18 @@ import { columnAt, nearestSeries, type Series, type Span, seriesAt, spanOf, stac
 import { useWidth } from './use-width.ts';
 
 interface ColumnChartProps {
-  /** What it shows: "Cost by model". */
+  /** For example "Cost by model". */
   readonly label: string;
   readonly shape: 'bars' | 'lines';
   readonly series: readonly Series[];
   readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
-  /** Counts: the scale has no fractions. */
+  /** True for counts: the scale has no fractions. */
   readonly isWhole: boolean;
   readonly amountText: (series: number, column: number) => string;
-  /** The whole column; null: its pieces do not add up. */
+  /** Total of a column; null when the series do not add up. */
   readonly sumText: ((column: number) => string) | null;
-  /** A click on a piece, or Enter on it. */
+  /** Called on a click on a segment, or Enter on it. */
   readonly onPick?: (series: number) => void;
   readonly selected: Span | null;
   readonly onSelect: (span: Span | null) => void;

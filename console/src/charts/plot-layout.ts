@@ -1,19 +1,19 @@
-/** Owns where everything of a chart of columns stands, in CSS pixels: the plot, its scale, its labels, its shapes. Draws nothing. */
+/** Computes the layout of a column chart in CSS pixels: plot, scale, labels, shapes. */
 import type { BucketLabel } from './bucket-labels.ts';
 import { labelledColumns, type Series, stackUp } from './stack.ts';
 
 export interface PlotGiven {
   readonly series: readonly Series[];
   readonly shape: 'bars' | 'lines';
-  /** Under each column. */
+  /** One per column. */
   readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
-  /** Counts: the scale has no fractions. */
+  /** True for counts: the scale has no fractions. */
   readonly isWhole: boolean;
   readonly height: number;
 }
 
-/** Where the columns are inside the element, and the value at the upper edge. */
+/** The plot's rectangle inside the element, and the value at its upper edge. */
 export interface PlotPlace {
   readonly left: number;
   readonly top: number;
@@ -33,7 +33,7 @@ export interface PlotLayout {
   /** From the bottom to the top. */
   readonly scale: readonly { readonly y: number; readonly text: string }[];
   readonly labels: readonly { readonly x: number; readonly text: string }[];
-  /** In the order in which they are drawn. */
+  /** In drawing order. */
   readonly shapes: readonly PlotShape[];
 }
 
@@ -44,13 +44,13 @@ const CHAR_PX = 6.4;
 const LABEL_PX = 60;
 const BAR_PART = 0.78;
 const BAR_MAX_PX = 64;
-/** Below, amounts stand closer to one another. */
+/** Below this height, scale values are spaced more closely. */
 const SMALL_PX = 160;
-/** So much of the highest column is free above it. */
+/** Share of the highest column left free above it. */
 const HEADROOM = 0.04;
 const POINTS_BELOW = 40;
 
-/** `width`: of the whole element, with its scale and labels. */
+/** `width`: the whole element, with scale and labels. */
 export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
   const { series, shape, labels, axisText, isWhole } = given;
   const stacked = shape === 'bars' ? stackUp(series) : series.map(({ values }) => values);
@@ -76,22 +76,22 @@ export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
     scale: steps.map(({ value, text }) => ({ y: heightAt(value, place), text })),
     labels: labelledColumns(days, place.width, LABEL_PX).map((at) => {
       const text = labels[at]?.short ?? '';
-      // The last one is moved to where it is seen whole.
+      // The last label is moved left so that it is not clipped.
       return { x: Math.min(left + (at + 0.5) * columnPx, width - Math.ceil((text.length * CHAR_PX) / 2)), text };
     }),
-    // The highest edge first, so that each lower one covers its foot.
+    // Highest edge first, so that each lower shape covers the foot of the one before.
     shapes: shape === 'bars' ? shapes.reverse() : shapes,
   };
 }
 
-/** Round values from 0 to `most`, whose lines are at least `apartPx` apart; whole ones of what is counted. */
+/** Round values from 0 to `most`, with lines at least `apartPx` apart; whole numbers for counts. */
 export function scaleSteps(most: number, heightPx: number, apartPx: number, isWhole: boolean): number[] {
   if (heightPx <= 0) return [0];
   const least = Math.max(isWhole ? 1 : 0, (most * apartPx) / heightPx);
   const power = 10 ** Math.floor(Math.log10(least));
   const steps = [1, 2, 2.5, 5].map((factor) => power * factor);
   const step = steps.find((one) => one >= least && !(isWhole && one % 1 !== 0)) ?? power * 10;
-  // Without the noise of floats: 0.30000000000000004 is no round value.
+  // Removes float noise such as 0.30000000000000004.
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
@@ -112,7 +112,7 @@ function barsPath(values: readonly (number | null)[], place: PlotPlace, columnPx
     .join('');
 }
 
-/** Breaks where nothing was measured; every point of a few is marked, and one that stands alone. */
+/** The path breaks where a value is null. Points are marked when there are few, and when a point is isolated. */
 function linesPath(values: readonly (number | null)[], place: PlotPlace, columnPx: number): string {
   const isMeasured = (at: number) => typeof values[at] === 'number';
   return values

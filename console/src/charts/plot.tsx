@@ -1,4 +1,4 @@
-/** Owns drawing columns or lines with their scale: colours of the theme, nothing that moves. The pointer is the chart's. */
+/** Draws columns or lines with their scale, in theme colors and without animation. The chart handles the pointer. */
 import type { PlotGiven, PlotLayout } from './plot-layout.ts';
 
 interface PlotProps {
@@ -7,13 +7,13 @@ interface PlotProps {
   readonly columns: number;
 }
 
-/** With more, the hair between the pieces would be most of them. */
+/** With more columns, the gaps between segments would take most of the width. */
 const PARTED_MAX = 120;
 
 export function Plot({ shape, layout, columns }: PlotProps) {
   const { place, scale, labels, shapes } = layout;
   return (
-    // A path is a style too: where every change of style takes its moment, the bars would stand between old and new.
+    // The shape of a path is a style property too: with a transition on styles, bars would animate from old to new.
     <svg
       aria-hidden="true"
       className="absolute inset-0 size-full overflow-hidden fill-ink-3 text-xs [&_path]:transition-none"
@@ -33,7 +33,7 @@ export function Plot({ shape, layout, columns }: PlotProps) {
       ))}
       {shapes.map(({ color, path }, at) =>
         shape === 'bars' ? (
-          // A hair of the ground between pieces, so that neighbours part without colour.
+          // A thin stroke in the background color separates neighbors without relying on color.
           // biome-ignore lint/suspicious/noArrayIndexKey: the order of drawing is what tells them apart
           <path key={at} d={path} fill={color} stroke="var(--panel)" strokeWidth={columns > PARTED_MAX ? 0 : 1} />
         ) : (

@@ -1,14 +1,14 @@
-/** Owns the arithmetic of a chart of columns: what stands on what, and which column and piece is at a place. Draws nothing. */
+/** Computes stacking for column charts, and finds the column and segment at a position. */
 
 export interface Series {
   readonly name: string;
-  /** A CSS colour, or `var(--…)`. */
+  /** A CSS color, or `var(--…)`. */
   readonly color: string;
-  /** One for each column; null: nothing was measured there. */
+  /** One per column; null when nothing was measured. */
   readonly values: readonly (number | null)[];
 }
 
-/** The upper edge of each piece, the first series at the bottom. Null where no series has a value. */
+/** The upper edge of each segment, first series at the bottom. Null where no series has a value. */
 export function stackUp(series: readonly Series[]): (number | null)[][] {
   const heights: (number | null)[] = (series[0]?.values ?? []).map(() => null);
   return series.map(({ values }) =>
@@ -19,13 +19,13 @@ export function stackUp(series: readonly Series[]): (number | null)[][] {
   );
 }
 
-/** The column at `x` of a plot `width` wide with `count` columns of the same width; null outside of it. */
+/** The column at `x` of a plot `width` wide with `count` columns of equal width; null outside the plot. */
 export function columnAt(x: number, width: number, count: number): number | null {
   if (width <= 0 || count === 0 || x < 0 || x > width) return null;
   return Math.min(count - 1, Math.floor((x / width) * count));
 }
 
-/** The series whose piece of a column holds `value`; null: above them all. `stacked` is of `stackUp`. */
+/** The series whose segment of a column contains `value`; null above all of them. `stacked` comes from `stackUp`. */
 export function seriesAt(
   stacked: readonly (readonly (number | null)[])[],
   column: number,
@@ -39,7 +39,7 @@ export function seriesAt(
   return at === -1 ? null : at;
 }
 
-/** The series whose point of a column is nearest to `value`; null: none has one. */
+/** The series whose point in a column is nearest to `value`; null when none has a value. */
 export function nearestSeries(series: readonly Series[], column: number, value: number): number | null {
   let nearest: number | null = null;
   let least = Number.POSITIVE_INFINITY;
@@ -52,7 +52,7 @@ export function nearestSeries(series: readonly Series[], column: number, value: 
   return nearest;
 }
 
-/** Columns, from the lesser to the greater. */
+/** A range of columns, in ascending order. */
 export interface Span {
   readonly first: number;
   readonly last: number;
@@ -63,8 +63,8 @@ export function spanOf(one: number, other: number): Span {
 }
 
 /**
- * Which columns have their label drawn, so that labels of `labelPx` do not touch: those where a day begins if there are some
- * of them, else columns evenly apart.
+ * Chooses the columns whose labels are drawn, so that labels of `labelPx` do not overlap: columns that start a day if
+ * there are several, else evenly spaced columns.
  */
 export function labelledColumns(startsDay: readonly boolean[], width: number, labelPx: number): number[] {
   if (startsDay.length === 0 || width <= 0) return [];

@@ -1,7 +1,7 @@
-/** Owns how wide an element is, now and whenever that changes. */
+/** Tracks the width of an element. */
 import { type RefObject, useLayoutEffect, useState } from 'react';
 
-/** Pixels; null until it was measured, which is before it is seen. */
+/** Pixels; null until measured, which happens before the first paint. */
 export function useWidth(element: RefObject<HTMLElement | null>): number | null {
   const [width, setWidth] = useState<number | null>(null);
   useLayoutEffect(() => {

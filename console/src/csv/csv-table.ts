@@ -1,8 +1,11 @@
-/** Owns a table as comma-separated values, written in the browser as `gateway/src/console-api/kernel/csv.ts` writes its own: a test compares. */
+/**
+ * Writes a table as comma-separated values in the browser, in the same format as
+ * `gateway/src/console-api/kernel/csv.ts`; a test compares the two.
+ */
 
 export type Cell = string | number | boolean | null;
 
-/** Heads are members of the API, with the unit last: `budget_usd`. */
+/** Column heads are member names of the API, with the unit last: `budget_usd`. */
 export type CsvColumns<Row> = readonly (readonly [head: string, cell: (row: Row) => Cell])[];
 
 export function csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): string {
@@ -11,8 +14,8 @@ export function csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): s
 }
 
 /**
- * Begins what spreadsheets take for a formula: a sign, in ASCII or full width, behind spaces and characters that do not show,
- * which some of them remove; or a tab or line break.
+ * Matches text that a spreadsheet may read as a formula: a sign, in ASCII or full width, after spaces and invisible
+ * characters (some spreadsheets strip these), or a leading tab or line break.
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}]*[=+\-@|＝＋－＠｜﹦﹢﹣﹫−])/u;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
@@ -24,7 +27,7 @@ function csvCell(cell: Cell): string {
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** `12300` → `0.0000123`: US dollars, every digit there is and no more. */
+/** `12300` → `0.0000123`: US dollars with exactly the digits needed. */
 export function usdText(nanoUsd: string | null): string | null {
   if (nanoUsd === null) return null;
   const sign = nanoUsd.startsWith('-') ? '-' : '';

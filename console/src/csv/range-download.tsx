@@ -1,4 +1,4 @@
-/** Owns asking for which days a file shall be, and its download. */
+/** Asks for a range of days and offers the file for download. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useZone } from '../lib/zone.ts';
@@ -9,9 +9,9 @@ import { monthRange, rangeInstants } from './day-range.ts';
 import { FileLink } from './file-link.tsx';
 
 interface RangeDownloadProps {
-  /** On the button: "Statement CSV". */
+  /** Button label: "Statement CSV". */
   readonly name: string;
-  /** What the file has. */
+  /** Describes the file's content. */
   readonly lead: string;
   readonly urlOf: (range: { from: string; to: string }) => string;
 }

@@ -1,7 +1,7 @@
-/** Owns handing a table to the browser as a file, as if it were downloaded. */
+/** Saves a table as a file download in the browser. */
 import { type CsvColumns, csvTable } from './csv-table.ts';
 
-/** Long enough for any browser to have begun with it. */
+/** Long enough for any browser to have started the download. */
 const KEPT_MS = 60_000;
 
 export function saveTable<Row>(name: string, columns: CsvColumns<Row>, rows: readonly Row[]): void {

@@ -1,4 +1,4 @@
-/** Owns the button that saves a page's table as a file, made of the rows that the page has. */
+/** Renders the button that saves a page's table as a file, built from the rows on the page. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -6,11 +6,11 @@ import { toast } from '../ui/toasts.tsx';
 import type { CsvColumns } from './csv-table.ts';
 
 interface TableDownloadProps<Row> {
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   readonly name: string;
-  /** As they are filtered. */
+  /** The filtered rows. */
   readonly rows: readonly Row[];
-  /** Fetched when it is pressed. */
+  /** Loaded when the button is pressed. */
   readonly columns: () => Promise<{ readonly default: CsvColumns<Row> }>;
 }
 

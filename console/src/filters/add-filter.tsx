@@ -10,10 +10,10 @@ import type { FilterChipsProps } from './filter-kind.ts';
 import { findNamed, type Named, unknownWords } from './find-named.ts';
 import { filterChange, readWithout } from './without.ts';
 
-/** Filters whose values are ids with names, and how these ids begin. */
+/** Filters whose values are named ids, with the prefix of these ids. */
 const ID_PREFIXES: Readonly<Record<string, string>> = { key: 'key_', member: 'person_' };
 
-/** What the ids of a filter are called; fetched when such a filter is chosen. `idPrefix` null: its values are no ids. */
+/** Names of a filter's ids, fetched when such a filter is chosen. `idPrefix` null: the values are not ids. */
 function useNames(filter: string) {
   const { account } = useAccount();
   const idPrefix = ID_PREFIXES[filter] ?? null;

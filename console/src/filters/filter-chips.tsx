@@ -1,4 +1,4 @@
-/** Owns the filters that are set, each with its way out, and adding one by its name and value. */
+/** Renders the active filters, each with a remove button, and a control that adds one. */
 import { ListFilter, X } from 'lucide-react';
 import { useState } from 'react';
 import { part } from '../lib/part.ts';

@@ -1,6 +1,6 @@
-/** Finds the id behind a name that was typed into a filter: labels are unique, names of people and keys may not be. */
+/** Finds the id for a name typed into a filter. Labels are unique; names of people and keys may not be. */
 
-/** An id, and what people call it. */
+/** An id with its label. */
 export interface Named {
   readonly value: string;
   readonly label: string;
@@ -13,7 +13,10 @@ export type Found =
 
 const NEAR_MAX = 3;
 
-/** By the label, whatever its case where only one fits; by the id, too. An id that is not in the list is taken as it is: its key may be gone. */
+/**
+ * Matches by label, ignoring case when only one fits, or by id. An id missing from the list is accepted: its key may be
+ * deleted.
+ */
 export function findNamed(text: string, names: readonly Named[], idPrefix: string): Found {
   const exact = names.find(({ value, label }) => label === text || value === text);
   if (exact !== undefined) return { kind: 'found', value: exact.value };
@@ -29,7 +32,7 @@ export function findNamed(text: string, names: readonly Named[], idPrefix: strin
   return { kind: 'unknown', near: near.slice(0, NEAR_MAX) };
 }
 
-/** What is said of a text that no name fits. */
+/** Message for a text that matches no name. */
 export function unknownWords(word: string, text: string, near: readonly string[]): string {
   const hint = near.length === 0 ? 'Choose one from the list.' : `Did you mean ${near.join(', ')}?`;
   return `Found no ${word.toLowerCase()} named “${text}”. ${hint}`;

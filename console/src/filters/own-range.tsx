@@ -1,4 +1,4 @@
-/** Asks for a time range of the person's own: two times, by the clock of the account. Loaded when it is first opened. */
+/** Asks for a custom time range: two times in the account's zone. Loaded when first opened. */
 import { useState } from 'react';
 import { useFilters } from '../lib/search.ts';
 import { instantOf, useZone, wallTime } from '../lib/zone.ts';

@@ -1,4 +1,4 @@
-/** Owns choosing the span of time of a page: presets in one row, and two times of one's own. */
+/** Renders the time range selector of a page: presets in one row, and a custom range. */
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { part } from '../lib/part.ts';

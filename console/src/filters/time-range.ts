@@ -1,11 +1,11 @@
-/** Owns the span of time that a page is about: a preset that moves with the clock, or two times, as they stand in the address. */
+/** Reads and formats the time range of a page from the address: a preset relative to now, or two fixed times. */
 import { wallTime, zoneFormat } from '../lib/zone.ts';
 
 export const PRESETS = ['1h', '24h', '7d', '30d', '90d'] as const;
 export type Preset = (typeof PRESETS)[number];
 
 export interface TimeRange {
-  /** Null: two times of the person's own. */
+  /** Null for a custom range. */
   readonly preset: Preset | null;
   /** ISO 8601. */
   readonly from: string;
@@ -31,8 +31,9 @@ export const PRESET_WORDS: Readonly<Record<Preset, string>> = {
 };
 
 /**
- * The range that `range`, or `from` and `to`, of an address ask for; what cannot be read is the preset `usual`. A preset ends
- * with the minute under way and begins on a whole minute, or hour where it is longer than one, so that buckets are whole.
+ * Reads the time range of an address from `range`, or from `from` and `to`; an unreadable one becomes the preset
+ * `usual`. A preset ends with the current minute and starts on a whole minute, or on a whole hour when it is longer
+ * than an hour, so that buckets are whole.
  */
 export function readRange(search: Readonly<Record<string, string>>, usual: Preset, nowMs: number): TimeRange {
   const own = ownRange(search);
@@ -54,7 +55,7 @@ function ownRange({ from, to }: Readonly<Record<string, string>>): TimeRange | n
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const DAY = { day: 'numeric', month: 'short' } as const;
 
-/** `21 Nov, 14:00 – 16:00`, as the zone's clocks show it. */
+/** `21 Nov, 14:00 – 16:00`, in the given zone. */
 export function rangeText({ from, to }: { readonly from: string; readonly to: string }, zone: string): string {
   const isSameDay = wallTime(from, zone).slice(0, 10) === wallTime(to, zone).slice(0, 10);
   const whole = zoneFormat(zone, { ...DAY, ...CLOCK });

@@ -1,27 +1,30 @@
-/** Owns filters for calls that have nothing of a kind: in the address all of them are one list, so that no value is taken for none. */
+/**
+ * Handles filters for calls that have no value of a dimension. The address keeps them in one list, so that no real
+ * value is mistaken for "none".
+ */
 
 const MEMBER = 'without';
 
 type Search = Readonly<Record<string, string | undefined>>;
 
-/** The kinds of which the address asks for calls without. */
+/** The dimensions that the address filters to calls without a value. */
 export function readWithout(search: Search): readonly string[] {
   return search[MEMBER]?.split(',').filter((name) => name !== '') ?? [];
 }
 
-/** The changes to the address that set a filter to a value; null: to calls without one; undefined: take it away. */
+/** Address changes that set a filter to a value; null: to calls without one; undefined: remove it. */
 export function filterChange(search: Search, name: string, value: string | null | undefined) {
   const others = readWithout(search).filter((one) => one !== name);
   const without = value === null ? [...others, name] : others;
   return { [name]: value ?? undefined, [MEMBER]: without.length === 0 ? undefined : without.join(',') };
 }
 
-/** The changes that take away filters of such kinds, whichever are set. */
+/** Address changes that remove the filters with these names. */
 export function clearFilters(names: readonly string[]): Readonly<Record<string, undefined>> {
   return Object.fromEntries([...names, MEMBER].map((name) => [name, undefined]));
 }
 
-/** The list as a query has it, of the kinds that are known; nothing where none of them is asked for. */
+/** The list as a query parameter, limited to known dimensions; empty when none applies. */
 export function withoutQuery(search: Search, known: readonly string[]): { readonly without?: string } {
   const without = readWithout(search).filter((name) => known.includes(name) && search[name] === undefined);
   return without.length === 0 ? {} : { without: [...new Set(without)].join(',') };

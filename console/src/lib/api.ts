@@ -1,4 +1,4 @@
-/** Owns how the console asks its API: one typed function and its failure. Keeps nothing; `lib/queries.ts` does. */
+/** Sends typed requests to the console API and turns failures into ApiError. `lib/queries.ts` caches replies. */
 import type {
   Body,
   ConsoleRoute,
@@ -7,7 +7,7 @@ import type {
   Reply,
 } from '../../../gateway/src/console-api/contract/contract.ts';
 
-/** What a request needs: names in braces of the path, the query, the body. */
+/** Input of a request: path parameters, query, body. */
 export type Ask<Route extends ConsoleRoute> = ([PathNames<Route>] extends [never]
   ? { readonly path?: undefined }
   : { readonly path: { readonly [Name in PathNames<Route>]: string } }) &
@@ -19,7 +19,9 @@ export interface MemberFault {
   readonly message: string;
 }
 
-/** A refusal in the API's words. `page`: where it is mended. `faults`: each member that is wrong, where there is one. */
+/**
+ * An error reply of the API. `page`: the page where it can be fixed. `faults`: one entry per invalid member, if any.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -45,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Method and address of a route. */
+/** Returns the method and URL of a route. */
 export function addressOf<Route extends ConsoleRoute>(route: Route, ask: Ask<Route>): { method: string; url: string } {
   const space = route.indexOf(' ');
   const names: Readonly<Record<string, string>> = ask.path ?? {};
@@ -62,7 +64,7 @@ function queryText(query: unknown): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Asks, and answers what the route replies. Throws ApiError; its words can be shown as they are. */
+/** Sends a request and returns the route's reply. Throws ApiError; its message can be shown as it is. */
 export async function ask<Route extends ConsoleRoute>(
   route: Route,
   given: Ask<Route>,

@@ -1,6 +1,10 @@
-/** Owns what a form sends of what it was opened with: what nobody touched in it is not said, so that it stays as others set it meanwhile. */
+/**
+ * Computes the changes that a form sends. Untouched members are omitted, so that concurrent changes by others survive.
+ */
 
-/** The members that were filled in otherwise than they were; lists and what else is no plain value are compared by what they hold. */
+/**
+ * The members whose value differs from the opened one; lists and other non-primitive values are compared by content.
+ */
 export function changesOf<Filled extends object>(
   opened: { readonly [Member in keyof Filled]: unknown },
   filled: Filled,

@@ -1,6 +1,6 @@
-/** Owns putting text on the clipboard, also on a page that came by plain http from another machine. */
+/** Copies text to the clipboard, including on pages served by plain http from another machine. */
 
-/** Whether it was copied. */
+/** Returns whether the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     try {
@@ -13,7 +13,7 @@ export async function copyText(text: string): Promise<boolean> {
   return copyBySelection(text);
 }
 
-/** Browsers give pages without https no clipboard, but let them copy a selection. */
+/** Browsers provide no clipboard API without https, but allow copying a selection. */
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

@@ -1,21 +1,21 @@
 /**
- * Remembers the colours of an account's models, keys, members and so on, as this browser gave them at first sight: each keeps its
- * colour on every page, whatever is filtered out beside it.
+ * Remembers the colors of an account's models, keys, members and other names in this browser: each name keeps its first
+ * color on every page, whatever else is filtered out.
  */
 import { useEffect, useMemo } from 'react';
 import { parseSlots, type Slots, slotsWith } from './series-color.ts';
 import { useAccount } from './session.ts';
 
-/** Beyond so many, new ones go by their letters alone. */
+/** Beyond this number, slots are no longer stored: new names get a color from their letters alone. */
 const KEPT_MAX = 256;
 const NONE: Slots = new Map();
 
-/** The places of the models that are shown, and of those before; none where no model is shown. For `seriesColors`. */
+/** Color slots of the shown models and of earlier ones; empty when no model is shown. For `seriesColors`. */
 export function useModelSlots(models: readonly string[]): Slots {
   return useSlots('model', models);
 }
 
-/** The same for any kind of names, each kind apart: `model`, `key`, `model,key`. */
+/** The same for any kind of names, each kind separately: `model`, `key`, `model,key`. */
 export function useSlots(kind: string, shown: readonly string[]): Slots {
   const { account } = useAccount();
   const place = `tollgate.${kind}-colors.${account}`;

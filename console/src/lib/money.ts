@@ -1,19 +1,19 @@
-/** Formats nano-USD for reading, short and exact. No float touches an amount. */
+/** Formats nano-USD for display, short and exact. Amounts never pass through floats. */
 
 const NANO_DIGITS = 9;
 const CENT_NANO = 10_000_000n;
-/** The smallest amount that is shown short: $0.0001. */
+/** The smallest amount shown in short form: $0.0001. */
 const SMALLEST_NANO = 100_000n;
 
-/** `-1234567890` → `-1.23456789`: every digit there is, at least two after the point. */
+/** `-1234567890` → `-1.23456789`: all digits, at least two decimals. */
 export function exactUsd(nanoUsd: string): string {
   const { sign, whole, fraction } = digitsOf(nanoUsd);
   return `${sign}$${grouped(whole)}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
 /**
- * For reading: two digits after the point from a dollar on; below, two to four, rounded half up. Less than the smallest is
- * `<$0.0001`; what is 0 is `$0.00`. The exact amount belongs into a `title` beside it.
+ * Short display form: two decimals from one dollar up; two to four below, rounded half up. Less than the smallest
+ * amount is `<$0.0001`; 0 is `$0.00`. Put the exact amount in a `title`.
  */
 export function shortUsd(nanoUsd: string): string {
   const nano = BigInt(nanoUsd);
@@ -27,23 +27,22 @@ export function shortUsd(nanoUsd: string): string {
   return `${isNegative ? '-' : ''}$${grouped(String(cents / 100n))}.${String(cents % 100n).padStart(2, '0')}`;
 }
 
-/** The zeros that a short amount lacks to have four digits after its point, for points that stand below each other. */
+/** The zeros that pad a short amount to four decimals, so that decimal points align in a column. */
 export function missingZeros(shortAmount: string): string {
   const digits = shortAmount.length - 1 - shortAmount.indexOf('.');
   return '0'.repeat(Math.max(0, 4 - digits));
 }
 
-/** For an axis or a bar only, where a pixel is coarser than a float. */
+/** Only for an axis or a bar, where a pixel is coarser than a float. */
 export function approximateUsd(nanoUsd: string): number {
   return Number(nanoUsd) / 1e9;
 }
 
-/** Sums exactly. */
 export function sumNano(amounts: readonly string[]): string {
   return amounts.reduce((sum, amount) => sum + BigInt(amount), 0n).toString();
 }
 
-/** `a / b` in percent for a bar, 0 to 100 and beyond; 0 where `b` is 0. */
+/** `a / b` in percent for a bar; may exceed 100; 0 when `b` is 0. */
 export function percentOf(part: string, whole: string): number {
   const all = BigInt(whole);
   return all === 0n ? 0 : Number((BigInt(part) * 10_000n) / all) / 100;

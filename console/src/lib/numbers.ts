@@ -1,4 +1,4 @@
-/** Owns how counts, durations and spans of time are shown. Money is `lib/money.ts`, times of a clock are `lib/zone.ts`. */
+/** Formats counts, durations and relative times. `lib/money.ts` formats money, `lib/zone.ts` clock times. */
 
 const WHOLE = new Intl.NumberFormat('en-US');
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -13,7 +13,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${WHOLE.format(count)} ${count === 1 ? one : many}`;
 }
 
-/** `1234567` → `1.2M`; below ten thousand every digit. */
+/** `1234567` → `1.2M`; below ten thousand, all digits. */
 export function shortNumber(count: number): string {
   return Math.abs(count) < 10_000 ? WHOLE.format(count) : SHORT.format(count);
 }

@@ -1,6 +1,6 @@
 /**
- * Loads parts of the console when they are first shown: a page, a dialog. A part needs a Suspense around it, and above that a
- * boundary that offers to retry, since a part may fail to load.
+ * Loads parts of the console, such as pages and dialogs, when they are first shown. A part needs a Suspense around it,
+ * and above that an error boundary that offers a retry, since loading may fail.
  */
 import { type ComponentType, createElement, lazy } from 'react';
 
@@ -9,7 +9,7 @@ interface PartModule<Props> {
 }
 
 export type Part<Props> = ComponentType<Props> & {
-  /** Where it is likely to be shown next: under the pointer, at the focus. */
+  /** Called when the part is likely to be shown next, such as on hover or focus. */
   readonly prefetch: () => void;
 };
 
@@ -21,10 +21,10 @@ export class PartNotLoaded extends Error {
   }
 }
 
-/** What forgets the failure of each part that failed. */
+/** One reset function per failed part. */
 const failures = new Set<() => void>();
 
-/** Lets parts that failed be loaded again when they are shown next. */
+/** Lets failed parts be loaded again when they are next shown. */
 export function retryParts(): void {
   for (const forget of failures) forget();
   failures.clear();
@@ -46,7 +46,7 @@ export function part<Props extends object>(load: () => Promise<PartModule<Props>
   };
   const showOrFail = () =>
     fetchPart().catch((cause: unknown) => {
-      // Not at once: React asks a part that failed several times, and each would begin anew.
+      // Replaced only on a retry: React renders a failed part several times, and each render would load it again.
       failures.add(() => {
         view = makeView();
       });
@@ -55,14 +55,15 @@ export function part<Props extends object>(load: () => Promise<PartModule<Props>
   const makeView = () => lazy(() => (loaded === null ? showOrFail() : resolvedAtOnce(loaded)));
   let view = makeView();
   return Object.assign((props: Props) => createElement(view as ComponentType<Props>, props), {
-    // Where it cannot be fetched, showing it says so.
+    // Errors are ignored here; showing the part reports them.
     prefetch: () => void (loaded === null && fetchPart().catch(() => undefined)),
   });
 }
 
 /**
- * The address that a browser names when it cannot load a script of ours. Chromium keeps the failure of an address until the page is
- * left (https://github.com/whatwg/html/issues/6768), so a retry needs another address of the same file. Null: it names none.
+ * The address that a browser names when it cannot load one of our scripts; null when it names none. Chromium keeps the
+ * failure of an address until the page is left (https://github.com/whatwg/html/issues/6768), so a retry needs another
+ * address for the same file.
  */
 function addressIn(cause: unknown): string | null {
   const address = /https?:\/\/\S+\.js$/.exec(cause instanceof Error ? cause.message : '')?.[0];
@@ -70,8 +71,8 @@ function addressIn(cause: unknown): string | null {
 }
 
 /**
- * A promise that tells its value while `then` runs. React shows what is already fetched without the fallback: after a fallback, even
- * an empty one, it waits 300 ms before it shows the part.
+ * A promise whose `then` calls back synchronously. React then shows fetched content without the fallback; after a
+ * fallback, even an empty one, it waits 300 ms before it shows the part.
  */
 function resolvedAtOnce<Value>(value: Value): Promise<Value> {
   const promise = Promise.resolve(value);

@@ -1,4 +1,4 @@
-/** Owns how pico-USD are shown: prices per million tokens, and costs of lines. Exact, as `lib/money.ts`. */
+/** Formats pico-USD exactly: prices per million tokens, and costs of lines. `lib/money.ts` formats nano-USD. */
 import { exactUsd } from './money.ts';
 
 const PICO_PER_USD_DIGITS = 12;
@@ -6,34 +6,39 @@ const PRICE_DIGITS = 6;
 /** Of a price per 1,000 requests. */
 const FEE_DIGITS = 9;
 
-/** `3000000` pico-USD per token → `3`: US dollars per million tokens, every digit there is. */
+/** `3000000` pico-USD per token → `3`: US dollars per million tokens, all digits. */
 export function usdPerMillion(picoUsdPerToken: string): string {
   return decimal(picoUsdPerToken, PRICE_DIGITS, 0);
 }
 
-/** `10000000000` pico-USD per request → `10`: US dollars per 1,000 requests, every digit there is. */
+/** `10000000000` pico-USD per request → `10`: US dollars per 1,000 requests, all digits. */
 export function usdPerThousand(picoUsdPerRequest: string): string {
   return decimal(picoUsdPerRequest, FEE_DIGITS, 0);
 }
 
-/** `13746000000` → `$0.013746`: every digit there is, at least two after the point. */
+/** `13746000000` → `$0.013746`: all digits, at least two decimals. */
 export function exactPicoUsd(picoUsd: string): string {
   return `$${decimal(picoUsd, PICO_PER_USD_DIGITS, 2)}`;
 }
 
-/** A price of decimal text such as `0.25` in pico-USD per token; null: not a price of at most six places. */
+/**
+ * Parses a decimal price such as `0.25` (US dollars per million tokens) to pico-USD per token; null unless it is a
+ * price with at most six decimals.
+ */
 export function parsePrice(usdPerMillionText: string): bigint | null {
   const match = /^(\d{1,7})(?:\.(\d{1,6}))?$/.exec(usdPerMillionText.trim());
   if (match === null) return null;
   return BigInt(`${match[1]}${(match[2] ?? '').padEnd(PRICE_DIGITS, '0')}`);
 }
 
-/** Nano-USD of a sum of pico-USD, rounded to the nearest: an estimate's last digit is not charged to anybody. */
+/**
+ * Converts a sum of pico-USD to nano-USD, rounded to nearest. For estimates only: the rounded amount is never charged.
+ */
 export function picoToNano(picoUsd: bigint): string {
   return ((picoUsd + 500n) / 1_000n).toString();
 }
 
-/** Of an estimate: `$0.0012`. */
+/** Formats an estimate: `$0.0012`. */
 export function estimateText(picoUsd: bigint): string {
   return exactUsd(picoToNano(picoUsd));
 }

@@ -1,4 +1,4 @@
-/** Owns how replies are kept and asked for again: one cache, keyed by route, path and query. */
+/** Caches and refetches replies: one cache, keyed by route, path and query. */
 import {
   keepPreviousData,
   MutationCache,
@@ -13,12 +13,12 @@ import {
 import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, type Ask, ask } from './api.ts';
 
-/** Asked again when the window gets the focus; a refusal is not tried again, an unreachable gateway twice. */
+/** Refetches when the window gets the focus. An error reply is not retried; an unreachable gateway is retried twice. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeSignOut }),
   mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
-    // What an act was given may be a password or a credential: it is forgotten with the form that sent it.
+    // The input of a mutation may be a password or a credential: it is dropped with the form that sent it.
     mutations: { gcTime: 0 },
     queries: {
       staleTime: 5_000,
@@ -27,27 +27,27 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** A session that ended elsewhere: who is signed in is asked again, so that the way in is shown over the page. */
+/** The session ended elsewhere: refetches it, so that the sign-in page covers the current one. */
 function noticeSignOut(error: Error): void {
   if (!(error instanceof ApiError) || error.code !== 'signed_out') return;
   void queryClient.invalidateQueries({ queryKey: ['GET /session'] });
 }
 
-/** Under which a reply is kept. */
+/** Cache key of a reply. */
 export function replyKey<Route extends ConsoleRoute>(route: Route, given: Ask<Route>): QueryKey {
   return [route, given.path ?? null, given.query ?? null];
 }
 
 export interface QueryWishes {
-  /** Ask again every so many ms. */
+  /** Refetch interval in ms. */
   readonly everyMs?: number | false;
-  /** False: not yet. */
+  /** False: do not fetch yet. */
   readonly enabled?: boolean;
-  /** What was shown stays until the new answer is there. */
+  /** Keep showing the previous reply until the new one arrives. */
   readonly keepsPrevious?: boolean;
 }
 
-/** A reading route's reply, kept. */
+/** Returns the cached reply of a GET route. */
 export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
   route: Route,
   given: Ask<Route>,
@@ -62,7 +62,7 @@ export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
   });
 }
 
-/** An act: afterwards whatever begins with one of the routes in `touches` is asked for again. */
+/** A mutation. Afterwards, every reply whose route is in `touches` is refetched. */
 export function useAct<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();
   return useMutation<Reply<Route>, ApiError, Ask<Route>>({

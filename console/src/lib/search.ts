@@ -1,7 +1,10 @@
-/** Owns the filters in the address: read as text, changed one by one. */
+/** Reads and changes the filters in the address. */
 import { useNavigate, useSearch } from '../route/route.ts';
 
-/** The members of the address, and how to change some (undefined or empty: taken away). Replaces, so that Back leaves the page. */
+/**
+ * The search parameters, and a function that changes some (undefined or empty: remove). Replaces the history entry, so
+ * that Back leaves the page.
+ */
 export function useFilters(): readonly [
   Readonly<Record<string, string>>,
   (changes: Readonly<Record<string, string | undefined>>) => void,

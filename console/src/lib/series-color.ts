@@ -1,18 +1,18 @@
 /**
- * Owns which colour a name has: by its own letters where these leave it to it, and what was once given is kept. Never by its place
- * in a list. Where colours are remembered is `lib/model-colors.ts`.
+ * Assigns colors to names: derived from the letters, adjusted on collision, and then kept. Never depends on the
+ * position in a list. `lib/model-colors.ts` stores the assignment.
  */
 
 const COLORS = 8;
 
-/** The place among the colours of each name that was seen, the first seen first. */
+/** Color slot of each known name, in the order first seen. */
 export type Slots = ReadonlyMap<string, number>;
 
 const NONE: Slots = new Map();
 
 /**
- * With a place for each of the names that has none: its own, by its letters, or, where that is taken, one that none of `names` has
- * and the fewest of all. The order of `names` is nothing to it.
+ * Adds a slot for each unknown name: the one derived from its letters, or, if taken, a slot that none of `names` has
+ * and that is least used overall. Does not depend on the order of `names`.
  */
 export function slotsWith(known: Slots, names: readonly string[]): Slots {
   const unknown = names.filter((name) => !known.has(name)).sort();
@@ -35,7 +35,7 @@ export function slotsWith(known: Slots, names: readonly string[]): Slots {
   return slots;
 }
 
-/** Colours for names shown together: two that share a place are parted, the first seen keeps it. */
+/** Colors of names that are shown together: if two share a slot, the first seen keeps it. */
 export function seriesColors(names: readonly string[], known: Slots = NONE): ReadonlyMap<string, string> {
   const shown = [...slotsWith(known, names)].filter(([name]) => names.includes(name));
   const owners = new Map<number, string>();
@@ -58,7 +58,7 @@ function freeFrom(owners: ReadonlyMap<number, string>, slot: number): number | n
   return null;
 }
 
-/** Of what was kept as JSON; what is not that is nothing. */
+/** Parses stored JSON; invalid text yields no slots. */
 export function parseSlots(text: string | null): Slots {
   try {
     const pairs: unknown = JSON.parse(text ?? '[]');
@@ -74,7 +74,7 @@ function isSlot(pair: unknown): pair is [string, number] {
   return typeof name === 'string' && Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < COLORS;
 }
 
-/** FNV-1a over the letters. */
+/** FNV-1a over the characters. */
 function preferred(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);

@@ -1,4 +1,4 @@
-/** Owns who is signed in and which account the page is about. The account stands in the address where a person has more than one. */
+/** Provides the session and the current account. The address names the account when a user has more than one. */
 import { createContext, useContext, useEffect } from 'react';
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { useNavigate, useSearch } from '../route/route.ts';
@@ -8,44 +8,47 @@ export type Session = Reply<'GET /session'>;
 export type AccountGrant = Session['accounts'][number];
 export type Permission = AccountGrant['permissions'][number];
 
-/** For a page that waits behind the sign-in: the session that it was shown in. Null elsewhere. */
+/** For a page hidden behind the sign-in page: the session it was rendered in. Null elsewhere. */
 export const EnteredSession = createContext<Session | null>(null);
 
-/** The session; undefined until it is known. */
+/** The session; undefined until loaded. */
 export function useSession() {
   const reply = useReply('GET /session', {});
   const entered = useContext(EnteredSession);
   return entered === null ? reply : { ...reply, data: entered };
 }
 
-/** After a sign-in: who it was is asked, and what is shown may be another's by now. A page of somebody else is the gate's to drop. */
+/**
+ * Refetches everything after a sign-in, because the user may have changed. The gate drops a page that belongs to
+ * another user.
+ */
 export async function learnSession(): Promise<void> {
   await queryClient.invalidateQueries();
 }
 
-/** After a sign-out: the page is loaded anew, so that nothing of who was here is left in it. */
+/** Reloads the page after a sign-out, so that no data of the previous user stays in memory. */
 export function leaveSession(): void {
   location.reload();
 }
 
-/** After an answer that is the session from now on, of somebody who had less before: it is known at once. */
+/** Stores a reply that is the new session, for a user who had fewer rights before, so that it applies at once. */
 export async function keepSession(session: Session): Promise<void> {
   await queryClient.cancelQueries({ queryKey: ['GET /session'] });
   queryClient.setQueryData(replyKey('GET /session', {}), session);
 }
 
 export interface CurrentAccount extends AccountGrant {
-  /** Whether the signed-in person may do it in this account. What he may not is not offered. */
+  /** Whether the signed-in user has the permission in this account. Actions without permission are not offered. */
   may(permission: Permission): boolean;
 }
 
-/** The account in the address that the person does not have; null: there is none. */
+/** The account in the address when the user is not a member of it; otherwise null. */
 export function useStrangeAccount({ accounts }: Session): string | null {
   const { account: asked } = useSearch();
   return asked === undefined || accounts.some(({ account }) => account === asked) ? null : asked;
 }
 
-/** Names the account in the address: another person's first is another one, and the address may be sent to him. */
+/** Adds the account to the address: the default account differs between users, and the address may be shared. */
 export function useAccountInAddress({ accounts }: Session): void {
   const search = useSearch();
   const navigate = useNavigate();
@@ -55,7 +58,7 @@ export function useAccountInAddress({ accounts }: Session): void {
   }, [missing, search, navigate]);
 }
 
-/** The account that the page is about. Only below the signed-in shell, which is shown for no other. */
+/** The current account. Only below the signed-in shell, which renders for no other account. */
 export function useAccount(): CurrentAccount {
   const { data } = useSession();
   const { account: asked } = useSearch();
@@ -65,7 +68,7 @@ export function useAccount(): CurrentAccount {
   return { ...grant, may: (permission) => grant.permissions.includes(permission) };
 }
 
-/** Goes to the same page of another account. */
+/** Navigates to the same page in another account. */
 export function useChooseAccount(): (account: string) => void {
   const navigate = useNavigate();
   return (account) => navigate({ search: { account } });

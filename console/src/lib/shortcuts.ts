@@ -1,15 +1,15 @@
-/** Owns the keys that work on every page: `g` and a letter, `/`, `?`. Keys typed into a field are the field's. */
+/** Handles keyboard shortcuts on every page: `g` and a letter, `/`, `?`. Ignores keys typed into a field. */
 import { useEffect } from 'react';
 
 const SEQUENCE_MS = 1_200;
 
-/** True where typing goes into something. */
+/** Whether keys type into the target. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** `sequences`: `g k` or a single key, each with what it does. Not while a dialog is open. */
+/** `sequences`: `g k` or a single key, each with its action. Inactive while a dialog is open. */
 export function useShortcuts(sequences: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     let first: { key: string; atMs: number } | null = null;

@@ -1,4 +1,4 @@
-/** Owns light and dark: the system's, unless the person chose one on this device. */
+/** Applies the light or dark theme: the system's, unless the user chose one on this device. */
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 const KEY = 'tollgate.theme';
@@ -15,7 +15,7 @@ export function chooseTheme(choice: ThemeChoice): void {
   applyTheme();
 }
 
-/** Sets the theme and follows the system's from now on. */
+/** Sets the theme and follows system changes. */
 export function applyTheme(): void {
   const choice = themeChoice();
   document.documentElement.dataset.theme = choice === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : choice;

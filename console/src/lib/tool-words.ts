@@ -1,4 +1,4 @@
-/** Owns how a kind of tool that runs upstream is said. Kinds are upstream's words: any may come. */
+/** Formats kinds of upstream tools for display. Providers define the kinds, so any value may occur. */
 
 /** `web_search` → `Web search`. */
 export function toolWords(kind: string): string {

@@ -1,9 +1,9 @@
-/** Owns waiting until typing rests. */
+/** Debounces a value while the user types. */
 import { useEffect, useState } from 'react';
 
 const REST_MS = 250;
 
-/** The value as it was when it last stayed unchanged for a quarter of a second. */
+/** The value once it has been unchanged for a quarter of a second. */
 export function useDebounced(value: string): string {
   const [rested, setRested] = useState(value);
   useEffect(() => {

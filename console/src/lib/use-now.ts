@@ -1,4 +1,4 @@
-/** Owns the one clock that relative times on a page share; it ticks every half minute while something shows it. */
+/** Provides the shared clock for relative times; it ticks every half minute while something uses it. */
 import { useSyncExternalStore } from 'react';
 
 const TICK_MS = 30_000;

@@ -1,4 +1,4 @@
-/** Owns lists that come page by page: each reply names where the next one begins. */
+/** Loads lists page by page: each reply names the cursor of the next page. */
 import {
   type InfiniteData,
   keepPreviousData,
@@ -13,8 +13,8 @@ type Paged = {
 }[ConsoleRoute & `GET ${string}`];
 
 /**
- * The pages read so far. `askAt` makes the request for a cursor; undefined: the first page. `given` tells lists apart; the
- * one that was shown stays until the next is there.
+ * The pages read so far. `askAt` builds the request for a cursor; undefined: the first page. `given` identifies the
+ * list; the previous list stays until the next one arrives.
  */
 export function usePages<Route extends Paged>(
   route: Route,

@@ -1,11 +1,11 @@
-/** Owns ids that make an act happen once. Works on a page that came by plain http too, where `crypto.randomUUID` is missing. */
+/** Generates idempotency ids. Also works on pages served by plain http, where `crypto.randomUUID` is missing. */
 
 /** A random UUID, version 4. */
 export function randomUuid(): string {
   return formatUuid(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Sixteen bytes as a UUID of version 4, variant 1. */
+/** Formats sixteen bytes as a UUID of version 4, variant 1. */
 export function formatUuid(bytes: Uint8Array): string {
   const marked = Uint8Array.from(bytes);
   marked[6] = ((marked[6] ?? 0) & 0x0f) | 0x40;

@@ -1,6 +1,6 @@
 /**
- * Owns the talk with the browser about passkeys: the API's JSON on one side, `navigator.credentials` with its bytes on the
- * other. Bytes are base64url without padding, as WebAuthn's JSON forms have them (Level 3, 5.1.8–5.1.9).
+ * Converts passkey requests between the API's JSON and the binary values of `navigator.credentials`. Bytes are
+ * base64url without padding, as in WebAuthn's JSON forms (Level 3, 5.1.8–5.1.9).
  */
 import type { Body, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 
@@ -9,31 +9,31 @@ type MadePasskey = Body<'POST /me/passkeys'>['response'];
 type SignOptions = Reply<'POST /sign-in/passkey/options'>;
 type SignedByPasskey = Body<'POST /sign-in/passkey'>['response'];
 
-/** What the browser or the person did not do, in words that can be shown. */
+/** Why the browser or the user did not complete a passkey request, as a message that can be shown. */
 export class PasskeyFailure extends Error {}
 
 export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === 'function' && isSecureContext;
 }
 
-/** Whether the browser offers passkeys in the list of a field. */
+/** Whether the browser supports passkey autofill. */
 export async function canOfferPasskeys(): Promise<boolean> {
   return canUsePasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable?.()) === true;
 }
 
-/** Has the browser make a passkey. @throws PasskeyFailure */
+/** Creates a passkey. @throws PasskeyFailure */
 export async function makePasskey(options: MakeOptions): Promise<MadePasskey> {
   const credential = await orFailure(navigator.credentials.create({ publicKey: creationOptions(options) }));
   return madeJson(credential);
 }
 
-/** Has the browser sign in by a passkey. @throws PasskeyFailure */
+/** Signs in with a passkey. @throws PasskeyFailure */
 export async function askPasskey(options: SignOptions): Promise<SignedByPasskey> {
   const credential = await orFailure(navigator.credentials.get({ publicKey: requestOptions(options) }));
   return signedJson(credential);
 }
 
-/** Has the browser offer its passkeys in fields for them until the signal; the one that was chosen. @throws PasskeyFailure */
+/** Offers passkeys as autofill until the signal aborts; returns the chosen one. @throws PasskeyFailure */
 export function takeOfferedPasskey(options: SignOptions, signal: AbortSignal): Promise<PublicKeyCredential> {
   return orFailure(navigator.credentials.get({ publicKey: requestOptions(options), mediation: 'conditional', signal }));
 }
@@ -42,7 +42,7 @@ async function orFailure(asked: Promise<Credential | null>): Promise<PublicKeyCr
   const credential = await asked.catch((cause: unknown) => {
     throw new PasskeyFailure(reasonOf(cause), { cause });
   });
-  // Not `instanceof`: password managers put their own objects in its place.
+  // Not `instanceof`: password managers substitute their own objects.
   if (credential?.type !== 'public-key') throw new PasskeyFailure('The browser gave no passkey. Try again.');
   return credential as PublicKeyCredential;
 }
@@ -75,7 +75,7 @@ export function requestOptions(json: SignOptions): PublicKeyCredentialRequestOpt
   return { ...json, challenge: fromBase64Url(json.challenge) };
 }
 
-/** What the browser made, with its bytes as text. */
+/** A created passkey with its bytes as text. */
 export function madeJson({ id, response }: PublicKeyCredential): MadePasskey {
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
   return {
@@ -85,7 +85,7 @@ export function madeJson({ id, response }: PublicKeyCredential): MadePasskey {
   };
 }
 
-/** What the browser had signed, with its bytes as text. @throws PasskeyFailure */
+/** A signed passkey challenge with its bytes as text. @throws PasskeyFailure */
 export function signedJson({ id, response }: PublicKeyCredential): SignedByPasskey {
   const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
   if (userHandle === null) throw new PasskeyFailure('The passkey does not say whose it is. Use another one.');

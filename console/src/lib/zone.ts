@@ -1,7 +1,7 @@
-/** Owns the clock of a page: the account's zone, what its clocks show at an instant, and at which instant they show it. */
+/** Converts between instants and clock times in the account's zone, and formats them. */
 import { createContext, useContext } from 'react';
 
-/** Around the pages of an account. Where there is none, the reader's own. */
+/** Set around the pages of an account. Default: the reader's own zone. */
 export const ZoneContext = createContext(Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 /** IANA name. */
@@ -13,7 +13,7 @@ type Shape = Intl.DateTimeFormatOptions;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Each made once: making one takes longer than a row of a table. Throws RangeError for an unknown zone. */
+/** Cached: creating a format takes longer than rendering a table row. Throws RangeError for an unknown zone. */
 export function zoneFormat(zone: string, shape: Shape): Intl.DateTimeFormat {
   const name = `${zone} ${JSON.stringify(shape)}`;
   const format = formats.get(name) ?? new Intl.DateTimeFormat('en-GB', { ...shape, timeZone: zone });
@@ -35,7 +35,7 @@ const WALL: Shape = {
   hourCycle: 'h23',
 };
 
-/** As a `datetime-local` field has it: `2026-11-21T14:03`. */
+/** In the format of a `datetime-local` field: `2026-11-21T14:03`. */
 export function wallTime(at: string | number, zone: string): string {
   const parts = zoneFormat(zone, WALL).formatToParts(new Date(at));
   const of = (type: string) => parts.find((part) => part.type === type)?.value;
@@ -45,8 +45,8 @@ export function wallTime(at: string | number, zone: string): string {
 const DAY_MS = 86_400_000;
 
 /**
- * When the zone's clocks show a `2026-11-21T14:03`: the first time where they show it twice, by the offset before where they leap
- * over it. Null: not a time.
+ * The instant of a zone's clock time such as `2026-11-21T14:03`: the first one when the clock shows it twice; by the
+ * earlier offset when the clock skips it. Null when the text is not a time.
  */
 export function instantOf(wall: string, zone: string): Date | null {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(wall)) return null;

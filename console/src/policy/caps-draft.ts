@@ -1,4 +1,4 @@
-/** Owns the caps of a rule as a person types them, and how they are read. What they mean is the gateway's. */
+/** Converts the caps of a rule between text fields and values. The gateway defines what they mean. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { changesOf, isEmpty } from '../lib/changes-of.ts';
 import type { Read } from './read.ts';
@@ -6,7 +6,7 @@ import type { Read } from './read.ts';
 export type Caps = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number]['caps'];
 export type BudgetWindow = NonNullable<Caps['budget_window']>;
 
-/** Texts; empty: no cap. */
+/** Text values; empty: no cap. */
 export interface CapsDraft {
   readonly rpm: string;
   readonly tpm: string;
@@ -59,7 +59,9 @@ export function readCaps(draft: CapsDraft): Read<Caps> {
   return Object.keys(faults).length > 0 ? { faults } : { value: caps };
 }
 
-/** The member `caps` as a change sends it, without the caps that were not touched; none where none was. A budget goes with its window. */
+/**
+ * The member `caps` of a change, with changed caps only; omitted when none changed. A budget is sent with its window.
+ */
 export function changedCaps(opened: Caps, filled: Caps): { readonly caps?: Partial<Caps> } {
   const changed = changesOf(opened, filled);
   if (isEmpty(changed)) return {};

@@ -1,4 +1,4 @@
-/** Owns the fields of caps: rates, calls at once, and a budget with its window. */
+/** Renders the fields of caps: rates, concurrent requests, and a budget with its window. */
 import type { ApiError } from '../lib/api.ts';
 import { SelectField, TextField } from '../ui/field.tsx';
 import { type BudgetWindow, type CapsDraft, WINDOWS } from './caps-draft.ts';

@@ -1,4 +1,4 @@
-/** Owns caps and gauges in words, where a table or a reader has no room for bars. */
+/** Formats caps and gauges as text, for tables and screen readers. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../lib/money.ts';
 import { shortNumber } from '../lib/numbers.ts';
@@ -6,7 +6,7 @@ import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
-/** `60 rpm · 100K tpm · 4 at once`; null: there is none. The budget is not in it: it has a bar of its own. */
+/** `60 rpm · 100K tpm · 4 at once`; null when there is none. Excludes the budget, which has its own bar. */
 export function rateWords(caps: Caps): string | null {
   const words = [
     caps.rpm === null ? null : `${shortNumber(caps.rpm)} rpm`,
@@ -16,7 +16,7 @@ export function rateWords(caps: Caps): string | null {
   return words.length === 0 ? null : words.join(' · ');
 }
 
-/** `$1,000.00 each month`; null: there is none. */
+/** `$1,000.00 each month`; null when there is none. */
 export function budgetWords({ budget_usd, budget_window }: Caps): string | null {
   if (budget_usd === null) return null;
   const [whole = '', fraction = ''] = budget_usd.split('.');
@@ -31,7 +31,7 @@ const OF_WINDOW: Readonly<Record<BudgetWindow, string>> = {
   total: 'Budget in total',
 };
 
-/** What a gauge measures. */
+/** Name of what a gauge measures. */
 export function gaugeName({ sort, window }: Pick<Gauge, 'sort' | 'window'>): string {
   switch (sort) {
     case 'rpm':
@@ -45,7 +45,7 @@ export function gaugeName({ sort, window }: Pick<Gauge, 'sort' | 'window'>): str
   }
 }
 
-/** An amount in the gauge's own unit. */
+/** An amount in the gauge's unit. */
 export function gaugeAmount(sort: Gauge['sort'], amount: string): string {
   return sort === 'budget' ? exactUsd(amount) : shortNumber(Number(amount));
 }
@@ -58,7 +58,7 @@ const SUBJECTS: Readonly<Record<Gauge['subject']['kind'], string>> = {
   model: 'model',
 };
 
-/** Whose a rule is: `workspace research`, or `this key` on the page of the key itself. */
+/** Names the subject of a rule: `workspace research`, or `this key` on the key's own page. */
 export function whoseWords({ kind, id }: Gauge['subject'], ownKey: string | null): string {
   return kind === 'key' && id === ownKey ? 'this key' : `${subjectWord(kind)} ${id}`;
 }

@@ -1,4 +1,4 @@
-/** Owns one live gauge: what is used and held of a limit, and when it is whole again. */
+/** Renders one live gauge: used and held amounts of a limit, and when it resets. */
 import { percentOf } from '../lib/money.ts';
 import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
@@ -7,11 +7,11 @@ import { type Gauge, gaugeAmount, gaugeName, whoseWords } from './caps-words.ts'
 
 interface GaugeBarProps {
   readonly gauge: Gauge;
-  /** With what it measures and whose it is above the bar. */
+  /** Shows a label above the bar: what it measures, and whose limit it is. */
   readonly named?: boolean;
-  /** The key that the page is about. */
+  /** The key of the page. */
   readonly ownKey?: string | null;
-  /** With who set the limit: the subject has limits of two layers. */
+  /** Shows who set the limit, for subjects with limits of two layers. */
   readonly layered?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
         <span className={full >= 100 ? 'font-medium text-red' : undefined}>{gaugeAmount(sort, used)}</span>
         <span className="text-ink-3">of {gaugeAmount(sort, limit)}</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show what is held beside what is used */}
+      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show used and held amounts */}
       <div
         role="meter"
         aria-label={`${name} of ${whose}`}

@@ -1,4 +1,4 @@
-/** Reads the two layers of limits, the operator's and the account's own, of which the lower cap binds. */
+/** Reads the two layers of limits, the operator's and the account's own. The lower cap applies. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import type { Caps } from './caps-draft.ts';
 import { budgetWords, type Gauge, rateWords } from './caps-words.ts';
@@ -7,20 +7,20 @@ export type Layered = Pick<Reply<'GET /accounts/{account}/limits'>['nodes'][numb
 
 const NO_CAPS: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
-/** The caps of each layer, whichever of them the reader may change. */
+/** The caps of each layer, regardless of which one the reader may change. */
 export function capsByLayer({ layer, caps, other_caps }: Layered): { readonly operator: Caps; readonly account: Caps } {
   const other = other_caps ?? NO_CAPS;
   return layer === 'operator' ? { operator: caps, account: other } : { operator: other, account: caps };
 }
 
-/** `Set by the operator: $25.00 each month · 60 rpm`; null: the layer that the reader does not change has no cap. */
+/** `Set by the operator: $25.00 each month · 60 rpm`; null when the layer that the reader cannot change has no cap. */
 export function otherWords({ layer, other_caps }: Layered): string | null {
   const words = other_caps === null ? '' : capsWords(other_caps);
   if (words === '') return null;
   return `Set by the ${layer === 'operator' ? 'account' : 'operator'}: ${words}`;
 }
 
-/** Both layers in a few words, each with who set it where there are two; empty: no limit. */
+/** Both layers in short form, with who set each when there are two; empty: no limit. */
 export function layeredWords(layered: Layered): string {
   const own = capsWords(layered.caps);
   const other = otherWords(layered);
@@ -31,7 +31,7 @@ function capsWords(caps: Caps): string {
   return [budgetWords(caps), rateWords(caps)].filter((words) => words !== null).join(' · ');
 }
 
-/** The rates and calls at once that bind: of both layers the lower. */
+/** The rates and concurrency that apply: the lower of both layers. */
 export function lowerRates({ caps, other_caps }: Layered): Caps {
   const lower = (cap: 'rpm' | 'tpm' | 'concurrency') =>
     Math.min(caps[cap] ?? Number.POSITIVE_INFINITY, other_caps?.[cap] ?? Number.POSITIVE_INFINITY);
@@ -39,7 +39,7 @@ export function lowerRates({ caps, other_caps }: Layered): Caps {
   return { ...NO_CAPS, rpm: read('rpm'), tpm: read('tpm'), concurrency: read('concurrency') };
 }
 
-/** Of several gauges of a sort the one that has least left; undefined: there is none. */
+/** The gauge of a sort with the least left; undefined when there is none. */
 export function tightestGauge(gauges: readonly Gauge[], sort: Gauge['sort']): Gauge | undefined {
   const left = ({ limit, used, held }: Gauge) => BigInt(limit) - BigInt(used) - BigInt(held);
   return gauges

@@ -1,7 +1,7 @@
-/** Owns name patterns of models as they are typed: separated by commas, spaces or lines. What they match is the gateway's. */
+/** Parses name patterns of models, separated by commas, spaces or lines. The gateway matches them. */
 
 export interface ModelsDraft {
-  /** False: every model. */
+  /** False: all models. */
   readonly restricted: boolean;
   readonly text: string;
 }
@@ -10,12 +10,12 @@ export function draftModels(models: readonly string[] | null): ModelsDraft {
   return { restricted: models !== null, text: models?.join('\n') ?? '' };
 }
 
-/** Each pattern once, in the order typed. */
+/** Unique patterns in the order typed. */
 export function readPatterns(text: string): readonly string[] {
   return [...new Set(text.split(/[\s,]+/).filter((pattern) => pattern !== ''))];
 }
 
-/** What is sent; `fault`: a restriction to nothing. */
+/** The value to send; `fault`: restricted, but without a pattern. */
 export function readModels({ restricted, text }: ModelsDraft): { models: string[] | null; fault: string | null } {
   if (!restricted) return { models: null, fault: null };
   const models = [...readPatterns(text)];
@@ -25,7 +25,7 @@ export function readModels({ restricted, text }: ModelsDraft): { models: string[
   };
 }
 
-/** For a table: `all`, `gpt-5*`, `gpt-5*, claude-* +3`. */
+/** Short form for a table: `all`, `gpt-5*`, `gpt-5*, claude-* +3`. */
 export function modelsWords(models: readonly string[] | null): string {
   if (models === null) return 'all';
   const more = models.length - 2;

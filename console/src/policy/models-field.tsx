@@ -1,4 +1,4 @@
-/** Owns choosing models by name patterns, with what they match at this moment. */
+/** Renders the choice of models by name patterns, with the models that match now. */
 import { useReply } from '../lib/queries.ts';
 import { useDebounced } from '../lib/use-debounced.ts';
 import { classNames } from '../ui/class-names.ts';
@@ -8,7 +8,7 @@ import { type ModelsDraft, readPatterns } from './model-patterns.ts';
 
 interface ModelsFieldProps {
   readonly account: string;
-  /** Whose own restriction counts too; null: none yet. */
+  /** The workspace, whose own restriction also applies; null: none chosen yet. */
   readonly workspace: string | null;
   readonly draft: ModelsDraft;
   readonly fault: string | null;
@@ -73,7 +73,7 @@ function Matches({ account, workspace, draft }: Pick<ModelsFieldProps, 'account'
           'mt-1.5 grid max-h-40 gap-x-4 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono',
           models.length > 4 && 'sm:grid-cols-2',
         )}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: axe requires scrollable content to be focusable
         tabIndex={0}
         aria-label="Models that match"
       >

@@ -1,4 +1,4 @@
-/** Shows the limits that bind beside those that the reader can change. */
+/** Shows the limits that apply in addition to those that the reader can change. */
 import { type Layered, otherWords } from './layers.ts';
 
 export function OtherLimits({ layered }: { readonly layered: Layered }) {

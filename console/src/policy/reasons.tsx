@@ -1,4 +1,4 @@
-/** Owns an answer with its reasons: each step that was looked at, and whether it passes. */
+/** Renders the reasons for a result: each check, and whether it passes. */
 import { Check, X } from 'lucide-react';
 
 interface Reason {
@@ -10,7 +10,7 @@ export function Reasons({ reasons, label }: { readonly reasons: readonly Reason[
   return (
     <ol aria-label={label} className="flex flex-col gap-1.5">
       {reasons.map(({ passes, text }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place, two may say the same
+        // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position, two may have the same text
         <li key={at} className="flex items-start gap-2">
           {passes ? (
             <Check size={15} className="mt-0.5 shrink-0 text-green" aria-label="passes" />

@@ -1,18 +1,21 @@
-/** Owns addresses of the console as text: which page one means, what it says after the `?`, and how one is written. */
+/** Parses and builds addresses of the console: path patterns and search parameters. */
 
-/** What stands after the `?`, always as text: `{"from":1}` in an address is a name and a value, not a number. */
+/** Search parameters, always as text: `{"from":1}` in an address is a name and a value, not a number. */
 export type Search = Readonly<Record<string, string>>;
 
-/** What is to stand there; undefined and empty members are left out. */
+/** Search parameters to set; undefined and empty members are omitted. */
 export type SearchWish = Readonly<Record<string, string | undefined>>;
 
 export interface PathMatch {
   readonly pattern: string;
-  /** What the address has for each `$name` of the pattern. */
+  /** The path's value for each `$name` of the pattern. */
   readonly names: Search;
 }
 
-/** The first pattern that a path fits: `$name` is any one segment, `{-$name}` one that may be missing. Null: none does. */
+/**
+ * The first pattern that matches a path: `$name` matches one segment, `{-$name}` an optional one. Null when none
+ * matches.
+ */
 export function matchPath(patterns: readonly string[], pathname: string): PathMatch | null {
   const segments = segmentsOf(pathname);
   for (const pattern of patterns) {
@@ -40,7 +43,7 @@ function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
-/** As it stands, where it is no encoded text. */
+/** Returns invalid encoding unchanged. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -49,7 +52,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** The path that a pattern has with these names; a segment that may be missing is left out where it has none. */
+/** Fills a pattern's names; an optional segment without a value is omitted. */
 export function fillPath(pattern: string, names: SearchWish): string {
   const segments = segmentsOf(pattern).map((piece) => {
     const name = NAMED.exec(piece)?.[1];
@@ -61,12 +64,12 @@ export function fillPath(pattern: string, names: SearchWish): string {
   return `/${segments.filter((segment) => segment !== '').join('/')}`;
 }
 
-/** The members of an address. Of a name that stands there twice, the last counts. */
+/** Reads the search parameters. Of a repeated name, the last value counts. */
 export function readSearch(text: string): Search {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** With its `?`; empty where nothing is to stand there. */
+/** Includes the `?`; empty when there are no parameters. */
 export function searchText(search: SearchWish): string {
   const given = Object.entries(search).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   const text = new URLSearchParams(given).toString();

@@ -1,9 +1,9 @@
 /**
- * Owns the browser's history as the console walks it: steps to another address, steps back, and who holds the page meanwhile.
- * Knows no page. The entries are numbered, so that a step back which is held can be undone.
+ * Navigates the browser's history, forward and back, unless a page is held. Entries are numbered, so that a blocked
+ * step back can be undone.
  */
 
-/** What the browser is to do with the scroll position once the address is shown; null: nothing. */
+/** Scroll position to set once the address is shown; null: leave it. */
 type Scroll = number | null;
 
 const scrolledPx = new Map<number, number>();
@@ -12,7 +12,7 @@ let number = numberOf(history.state) ?? 0;
 let isReturning = false;
 let listener: ((scrollTo: Scroll) => void) | null = null;
 
-/** The browser's own guess comes before the page is drawn. */
+/** The browser would restore the position before the page is rendered. */
 history.scrollRestoration = 'manual';
 history.replaceState({ ...history.state, number }, '');
 
@@ -21,11 +21,11 @@ function numberOf(state: unknown): number | null {
   return typeof found === 'number' ? found : null;
 }
 
-/** Goes to an address of the console, unless somebody holds the page. `scrollTo`: where the page is then shown. */
+/** Goes to an address of the console, unless the page is held. `scrollTo`: scroll position of the new page. */
 export function walkTo(href: string, { replace, scrollTo }: { readonly replace: boolean; readonly scrollTo: Scroll }) {
   if (holders.size > 0) return;
   const from = location.pathname + location.search;
-  // As of a link: the same address again is no step.
+  // As with links: the same address adds no history entry.
   if (replace || href === from) history.replaceState({ ...history.state, number }, '', href);
   else {
     scrolledPx.set(number, scrollY);
@@ -35,16 +35,19 @@ export function walkTo(href: string, { replace, scrollTo }: { readonly replace: 
   listener?.(scrollTo);
 }
 
-/** Goes back to an address where one came from it, else to it in place of this one: Back comes to neither of them again. */
+/**
+ * Goes back if the user came from the address, else replaces the current entry with it, so that Back returns to
+ * neither.
+ */
 export function returnTo(href: string): void {
-  // A step back takes a moment, in which Escape may come again.
+  // A step back is asynchronous, so Escape may be pressed again before it completes.
   if (holders.size > 0 || isReturning) return;
   isReturning = (history.state as { from?: unknown } | null)?.from === href;
   if (isReturning) history.back();
   else walkTo(href, { replace: true, scrollTo: null });
 }
 
-/** Tells of every address that is come to. Answers the end of it. */
+/** Reports every address that is navigated to. Returns an unsubscribe function. */
 export function watchAddress(onAddress: (scrollTo: Scroll) => void): () => void {
   listener = onAddress;
   addEventListener('popstate', onPop);
@@ -68,7 +71,9 @@ function onPop({ state }: PopStateEvent): void {
   listener?.(to === null ? null : (scrolledPx.get(to) ?? 0));
 }
 
-/** Until the answer is called, no link, step back or closing of the window leaves the page unasked. */
+/**
+ * Blocks links and steps back, and makes the browser confirm closing the window, until the returned function is called.
+ */
 export function holdPage(): () => void {
   const holder = {};
   holders.add(holder);

@@ -1,4 +1,4 @@
-/** Owns links within the console: real ones, whose page is fetched when they are pointed at. */
+/** Renders links within the console; the target page is prefetched on hover or focus. */
 import type { ComponentProps, MouseEvent } from 'react';
 import { type Goal, useGoal } from './route.ts';
 
@@ -8,7 +8,7 @@ export function Link({ to, names, search, onClick, onPointerEnter, onFocus, ...r
   const { href, go, prefetch } = useGoal({ to, ...(names && { names }), ...(search && { search }) });
   function follow(event: MouseEvent<HTMLAnchorElement>): void {
     onClick?.(event);
-    // Another window or tab is the browser's affair.
+    // The browser opens new tabs and windows.
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

@@ -1,15 +1,15 @@
-/** Owns what a page knows of its own address, and how it leads to another. The pages themselves are `router.tsx`'s. */
+/** Gives pages their address and navigation to others. `router.tsx` defines the pages. */
 import { createContext, useContext, useEffect } from 'react';
 import { fillPath, type Search, type SearchWish, searchText } from './address.ts';
 import { holdPage } from './history.ts';
 
-/** Where to go. */
+/** A navigation target. */
 export interface Goal {
-  /** A path, or a pattern of the router. Left out: the same page. */
+  /** A path, or a pattern of the router. Left out: the current page. */
   readonly to?: string;
   /** For the pattern's `$name`s. */
   readonly names?: SearchWish;
-  /** All of it: what is not named is gone, but for the account. */
+  /** Replaces all search parameters except the account. */
   readonly search?: SearchWish;
 }
 
@@ -17,11 +17,11 @@ export interface Route {
   readonly pathname: string;
   readonly names: Search;
   readonly search: Search;
-  /** Goes there; `replace`: so that Back does not come here again. */
+  /** `replace`: Back does not return to the current address. */
   navigate(goal: Goal & { readonly replace?: boolean }): void;
-  /** Closes what has an address of its own over this page: goes back to the goal where one came from there. */
+  /** Closes a view that has its own address: goes back to the goal if the user came from there. */
   returnTo(goal: Goal): void;
-  /** Fetches the page that an address means, so that it is there when it is gone to. */
+  /** Fetches the page of an address in advance. */
   prefetch(href: string): void;
 }
 
@@ -33,7 +33,7 @@ function useRoute(): Route {
   return route;
 }
 
-/** The address of a goal. The account that the page is about goes with it. */
+/** The address of a goal. It keeps the current account. */
 export function hrefOf({ to, names = {}, search = {} }: Goal, from: Pick<Route, 'pathname' | 'search'>): string {
   const path = to === undefined ? from.pathname : fillPath(to, names);
   return path + searchText({ account: from.search.account, ...search });
@@ -43,12 +43,12 @@ export function usePathname(): string {
   return useRoute().pathname;
 }
 
-/** What the path has for each `$name`. */
+/** The value of each `$name` in the path. */
 export function usePathNames(): Search {
   return useRoute().names;
 }
 
-/** What stands after the `?`. */
+/** The search parameters. */
 export function useSearch(): Search {
   return useRoute().search;
 }
@@ -61,14 +61,14 @@ export function useReturnTo(): Route['returnTo'] {
   return useRoute().returnTo;
 }
 
-/** For a link: its address, going there, and fetching what is there. */
+/** For a link: its address, navigation, and prefetching. */
 export function useGoal(goal: Goal): { readonly href: string; go(): void; prefetch(): void } {
   const route = useRoute();
   const href = hrefOf(goal, route);
   return { href, go: () => route.navigate(goal), prefetch: () => route.prefetch(href) };
 }
 
-/** As long as it is on the page, nothing leaves the page unasked. */
+/** Holds the page while the component is mounted: see `holdPage`. */
 export function useHeldPage(): void {
   useEffect(holdPage, []);
 }

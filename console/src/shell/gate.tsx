@@ -1,4 +1,4 @@
-/** Owns what a visitor sees first: the page, the way in, or why neither can be shown. Never a blank screen. */
+/** Chooses what a visitor sees: the page, the sign-in page, or an error. Never a blank screen. */
 import { Activity, Suspense, useEffect, useState } from 'react';
 import { part } from '../lib/part.ts';
 import { EnteredSession, type Session, useAccountInAddress, useSession, useStrangeAccount } from '../lib/session.ts';
@@ -13,7 +13,7 @@ import { StrangeAccount } from './strange-account.tsx';
 const SignIn = part(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
 
-/** Pages that are shown to people who are not signed in. */
+/** Public pages, which do not require a sign-in. */
 const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 
 export function Gate() {
@@ -23,7 +23,7 @@ export function Gate() {
   const isIn = session.data?.state === 'signed_in';
   const isAnother = isIn && entered !== null && entered.person?.id !== session.data?.person?.id;
   useEffect(() => {
-    // Whatever the page holds is somebody else's.
+    // The page's state belongs to another user.
     if (isAnother) location.reload();
   }, [isAnother]);
   const isOpen = OPEN.test(pathname);
@@ -45,7 +45,7 @@ export function Gate() {
     <>
       {shown !== null && (
         <EnteredSession value={shown}>
-          {/* A session may end in the middle of a form. Hidden, the page is not drawn, hears no key and asks for nothing. */}
+          {/* A session may end while a form is open: the hidden page keeps its state, takes no keys, sends nothing. */}
           <Activity mode={isIn ? 'visible' : 'hidden'}>
             <Entered session={shown} />
           </Activity>
@@ -60,7 +60,7 @@ export function Gate() {
   );
 }
 
-/** What somebody who is signed in sees. */
+/** The content for signed-in users. */
 function Entered({ session }: { readonly session: Session }) {
   const strange = useStrangeAccount(session);
   useAccountInAddress(session);

@@ -1,4 +1,4 @@
-/** Owns the column of navigation: the account, the pages, the person. */
+/** Renders the navigation sidebar: account, pages, user menu. */
 
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
@@ -15,7 +15,7 @@ interface NavigationProps {
   readonly session: Session;
   readonly account: CurrentAccount;
   readonly onPalette: () => void;
-  /** After a page was chosen; for the drawer of a narrow window. */
+  /** Called after a page was chosen; closes the drawer of a narrow window. */
   readonly onChosen?: () => void;
 }
 
@@ -61,7 +61,7 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
   );
 }
 
-/** The sign of the product: a gate with its bar. */
+/** The product's logo: a gate with its bar. */
 export function Mark() {
   return (
     <svg aria-hidden="true" width={20} height={20} viewBox="0 0 32 32" className="shrink-0 rounded-sm bg-accent">

@@ -1,4 +1,4 @@
-/** Owns what a person sees who is signed in and a member of nothing: the last membership ended. */
+/** Informs a signed-in user who is no longer a member of any account. */
 import { useAct } from '../lib/queries.ts';
 import { leaveSession, type Session } from '../lib/session.ts';
 import { Button } from '../ui/button.tsx';

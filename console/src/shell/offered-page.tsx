@@ -1,4 +1,4 @@
-/** Owns that a page which the person may not see in this account says so, in place of refusals and empty frames. */
+/** Shows a message instead of a page that the user has no permission for in this account. */
 import type { CurrentAccount, Permission } from '../lib/session.ts';
 import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';
@@ -8,7 +8,7 @@ import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
 import { type PageEntry, pageAt } from './pages.ts';
 
-/** What nobody has who is restricted to workspaces. */
+/** Permissions that users restricted to workspaces never have. */
 const OF_THE_WHOLE: readonly Permission[] = ['billing.read', 'settings.read', 'house.read'];
 
 export function OfferedPage({ account }: { readonly account: CurrentAccount }) {

@@ -1,4 +1,6 @@
-/** Owns the frame of the pages outside of the console: the way in, set-up, invitations. One calm column with its title. */
+/**
+ * Renders the frame of the pages outside the console, such as sign-in, setup and invitations: one column with a title.
+ */
 import { type ReactNode, useEffect } from 'react';
 import { classNames } from '../ui/class-names.ts';
 import { Toasts } from '../ui/toasts.tsx';
@@ -7,7 +9,7 @@ import { Mark } from './navigation.tsx';
 interface OpenFrameProps {
   readonly title: string;
   readonly lead?: ReactNode;
-  /** For more than a few fields. */
+  /** For larger forms. */
   readonly wide?: boolean;
   readonly children?: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** Owns what is shown where a page broke, or there is none: words and a way on. */
+/** Renders error messages for pages that failed or do not exist, with a way to continue. */
 import { Component, type ReactNode, Suspense } from 'react';
 import { PartNotLoaded, retryParts } from '../lib/part.ts';
 import { Link } from '../route/link.tsx';
@@ -10,11 +10,11 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { Page } from '../ui/page.tsx';
 
 interface FaultBoundaryProps {
-  /** Another address is another chance. */
+  /** A change of the address resets the fault. */
   readonly pathname: string;
-  /** Given around a dialog: then the page behind it stays when the dialog breaks. */
+  /** Set around a dialog: the page behind it stays when the dialog fails. */
   readonly onClose?: () => void;
-  /** Around a part of a page: then the rest of the page stays. */
+  /** Set around a part of a page: the rest of the page stays. */
   readonly isPanel?: boolean;
   readonly children: ReactNode;
 }
@@ -23,7 +23,7 @@ interface Fault {
   readonly cause: unknown;
 }
 
-/** Shows what it holds, or that it broke. */
+/** Renders its children, or a message when they fail. */
 export class FaultBoundary extends Component<FaultBoundaryProps, { fault: Fault | null; pathname: string }> {
   override state = { fault: null as Fault | null, pathname: this.props.pathname };
 
@@ -77,7 +77,7 @@ interface DialogPartProps {
   readonly children: ReactNode;
 }
 
-/** Around a part that is a dialog: where it cannot be loaded, the page behind it stays. */
+/** Wraps a dialog part: when it cannot be loaded, the page behind it stays. */
 export function DialogPart({ onClose, children }: DialogPartProps) {
   return (
     <FaultBoundary pathname={usePathname()} onClose={onClose}>
@@ -86,7 +86,7 @@ export function DialogPart({ onClose, children }: DialogPartProps) {
   );
 }
 
-/** Around a part that is a panel of a page. */
+/** Wraps a panel part of a page. */
 export function PanelPart({ children }: { readonly children: ReactNode }) {
   return (
     <FaultBoundary pathname={usePathname()} isPanel>

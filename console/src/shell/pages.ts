@@ -1,4 +1,4 @@
-/** Owns the list of pages: address, name, icon, key, and the permission without which a page is not offered. */
+/** Lists the pages: address, name, icon, shortcut, and required permission. */
 import {
   Activity,
   Boxes,
@@ -21,12 +21,12 @@ export interface PageEntry {
   readonly path: string;
   readonly name: string;
   readonly icon: LucideIcon;
-  /** With `g` before it. */
+  /** Pressed after `g`. */
   readonly key: string;
   readonly needs: Permission;
 }
 
-/** In groups, as the navigation shows them. */
+/** Grouped as in the navigation. */
 export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
   [
     { path: '/app', name: 'Home', icon: House, key: 'h', needs: 'usage.read' },
@@ -49,17 +49,17 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
   ],
 ];
 
-/** The page that an address is of, or below; every address is below the home page's. */
+/** The page at or above an address; every address is below the home page's. */
 export function pageAt(pathname: string): PageEntry | undefined {
   return PAGE_GROUPS.flat().find(({ path }) => isAt(pathname, path));
 }
 
-/** Whether an address is a page's own, or below it. */
+/** Whether an address equals a page's path or is below it. */
 export function isAt(pathname: string, path: string): boolean {
   return pathname === path || (path !== '/app' && pathname.startsWith(`${path}/`));
 }
 
-/** The pages that the account's grant offers. */
+/** The pages that the user may open. */
 export function offeredPages(may: (permission: Permission) => boolean): readonly (readonly PageEntry[])[] {
   return PAGE_GROUPS.map((group) => group.filter(({ needs }) => may(needs))).filter((group) => group.length > 0);
 }

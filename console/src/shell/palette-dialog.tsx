@@ -1,4 +1,4 @@
-/** Opens the palette at once, with a field that takes what is typed until the results are loaded. */
+/** Opens the palette at once, with a field that accepts input until the results are loaded. */
 import { Suspense, useRef, useState } from 'react';
 import { part } from '../lib/part.ts';
 import { usePathname } from '../route/route.ts';
@@ -8,7 +8,7 @@ import { PALETTE_FIELD, PALETTE_HINT, type TypedAhead } from './palette-field.ts
 
 const Palette = part(() => import('./palette.tsx'));
 
-/** Before it is opened: at the first sign of a person at the page. */
+/** Called before the palette opens, at the first sign of user activity. */
 export const prefetchPalette = Palette.prefetch;
 
 export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {

@@ -1,9 +1,9 @@
-/** Defines what the palette's field looks like, before and after its results are loaded. */
+/** Defines the palette's field, which looks the same before and after the results are loaded. */
 
 export const PALETTE_HINT = 'A page, a key, a request id…';
 export const PALETTE_FIELD = 'h-11 w-full border-b border-line bg-transparent px-4 text-read placeholder:text-ink-3';
 
-/** What was typed before the results were there. */
+/** Text typed before the results were loaded. */
 export interface TypedAhead {
   readonly text: string;
   readonly isEntered: boolean;

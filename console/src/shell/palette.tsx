@@ -1,4 +1,6 @@
-/** Shows what the palette finds: pages, keys and requests by name. Loaded before it is opened; `palette-dialog.tsx` is around it. */
+/**
+ * Shows the palette's results: pages, keys and requests by name. Prefetched; `palette-dialog.tsx` renders the dialog.
+ */
 
 import { Command } from 'cmdk';
 import { useLayoutEffect, useRef, useState } from 'react';
@@ -14,7 +16,7 @@ const HEADING =
   '[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3';
 
 interface PaletteProps {
-  /** What was typed before this was loaded. */
+  /** Text typed before this module was loaded. */
   readonly typed: TypedAhead;
   readonly onClose: () => void;
 }
@@ -34,7 +36,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
     field?.focus();
     field?.setSelectionRange(field.value.length, field.value.length);
     if (!typed.isEntered) return;
-    // The first result is chosen one frame after it is drawn.
+    // The first result is selected one frame after it is rendered.
     requestAnimationFrame(() => field?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })));
   }, [typed]);
   const go = (to: string) => {

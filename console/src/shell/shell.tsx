@@ -1,4 +1,4 @@
-/** Owns what stands around every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, messages. */
+/** Renders the frame of every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, toasts. */
 
 import { Menu as MenuIcon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
@@ -14,7 +14,7 @@ import { OfferedPage } from './offered-page.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
 
-/** Signs of a person at the page: then the palette is loaded, so that it is there when it is opened. */
+/** Signs of user activity, which prefetch the palette. */
 const SIGNS = ['pointermove', 'pointerdown', 'keydown'] as const;
 
 export function Shell({ session }: { readonly session: Session }) {
@@ -34,7 +34,7 @@ export function Shell({ session }: { readonly session: Session }) {
       event.preventDefault();
       setPalette(true);
     };
-    // Before what has the focus hears it: a row's menu keeps keys to itself.
+    // In the capture phase: a row's menu stops the propagation of keys.
     addEventListener('keydown', onKey, { capture: true });
     return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
@@ -88,7 +88,7 @@ export function Shell({ session }: { readonly session: Session }) {
   );
 }
 
-/** What a page filters by: a field to type into, or the button to what filters. */
+/** The page's filter: a text field, or the button that opens the filters. */
 const findFilter = () => document.querySelector<HTMLElement>('[data-filter]');
 
 function goToFilter(): void {

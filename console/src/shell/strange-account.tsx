@@ -1,4 +1,7 @@
-/** Owns what a person sees at an address of an account that is not his, which may not be there at all: which ones he has. */
+/**
+ * Shown when the address names an account that the user cannot access, or that does not exist: lists the user's
+ * accounts.
+ */
 import type { Session } from '../lib/session.ts';
 import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';

@@ -1,4 +1,4 @@
-/** Owns the snippets of coding agents. Shapes: the agents' own documentation, read 2026-11. */
+/** Defines the snippets of coding agents. Source: the agents' own documentation, read 2026-11. */
 import { exportKey, quoted, rootUrl, type Snippet, shellText, versionUrl } from './snippet.ts';
 
 /** https://code.claude.com/docs/en/llm-gateway: the address without `/v1`, the key as a bearer token. */
@@ -21,7 +21,7 @@ export const claudeCode: Snippet = {
   ],
 };
 
-/** Chat completions went out of Codex with 0.97 (https://github.com/openai/codex/pull/10157, 2026-02). */
+/** Codex removed chat completions in 0.97 (https://github.com/openai/codex/pull/10157, 2026-02). */
 export const codex: Snippet = {
   id: 'codex',
   name: 'Codex',
@@ -47,7 +47,7 @@ export const codex: Snippet = {
   ],
 };
 
-/** https://opencode.ai/docs/providers: a provider of its own, by the AI SDK's package for this format. */
+/** https://opencode.ai/docs/providers: a custom provider, with the AI SDK package for this format. */
 export const openCode: Snippet = {
   id: 'opencode',
   name: 'OpenCode',

@@ -1,4 +1,4 @@
-/** Owns the snippets of curl and of client libraries. Shapes: the libraries' own documentation, read 2026-11. */
+/** Defines the snippets of curl and of client libraries. Source: the libraries' own documentation, read 2026-11. */
 import { exportKey, quoted, rootUrl, type Snippet, shellText, versionUrl } from './snippet.ts';
 
 const HELLO = 'Hello!';
@@ -106,7 +106,7 @@ with client.messages.stream(
   ],
 };
 
-/** `.chat(…)`: the provider's default is the Responses API. */
+/** `.chat(…)` because the provider's default is the Responses API. */
 export const aiSdk: Snippet = {
   id: 'ai-sdk',
   name: 'AI SDK',

@@ -1,4 +1,4 @@
-/** Owns what a snippet is: how one client calls the gateway, filled with address, model and key. Sends nothing. */
+/** Defines snippets: how a client calls the gateway, filled with address, model and key. */
 
 export interface Fill {
   /** The gateway's public address. */
@@ -8,7 +8,7 @@ export interface Fill {
 }
 
 export interface SnippetPart {
-  /** Where it goes: a file's name, "in a shell". */
+  /** Where the text goes: a file name, "in a shell". */
   readonly what: string;
   readonly text: string;
 }
@@ -16,32 +16,32 @@ export interface SnippetPart {
 export interface Snippet {
   readonly id: string;
   readonly name: string;
-  /** What the reader must know; null: nothing more. */
+  /** Additional information for the reader; null: none. */
   readonly note: string | null;
   parts(fill: Fill): readonly SnippetPart[];
 }
 
-/** The address without `/v1` and without a slash at its end: what clients of the messages format take. */
+/** The address without `/v1` and trailing slash, as clients of the messages format expect it. */
 export function rootUrl(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-/** What clients of the chat format take. */
+/** The address with `/v1`, as clients of the chat format expect it. */
 export function versionUrl(url: string): string {
   return `${rootUrl(url)}/v1`;
 }
 
-/** A text of a POSIX shell, whatever is in it. */
+/** Quotes any text for a POSIX shell. */
 export function shellText(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A text of JSON, JavaScript, Python and TOML alike: all four read these escapes. */
+/** Quotes text for JSON, JavaScript, Python and TOML: all four accept these escapes. */
 export function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** The line that puts the key where the program reads it, so that it stands in no source file. */
+/** The line that exports the key as an environment variable, so that no source file contains it. */
 export function exportKey({ key }: Fill): SnippetPart {
   return { what: 'In a shell', text: `export TOLLGATE_KEY=${shellText(key)}` };
 }

@@ -1,4 +1,4 @@
-/** Owns the list of snippets in the order in which they are offered: agents first. */
+/** Lists the snippets in display order, agents first. */
 import { claudeCode, codex, openCode } from './agents.ts';
 import {
   aiSdk,

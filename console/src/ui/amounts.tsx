@@ -1,11 +1,11 @@
-/** Owns how money, times and budgets stand on a page: short to read, exact at rest of the pointer. */
+/** Renders money, times and budgets: short, with the exact value in the tooltip. */
 import { exactUsd, missingZeros, percentOf, shortUsd } from '../lib/money.ts';
 import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
 import { exactTime, useZone } from '../lib/zone.ts';
 import { classNames } from './class-names.ts';
 
-/** Null: unpriced, which is said. In a column of numbers the points of short amounts are below each other. */
+/** Null is shown as unpriced. In a column of numbers, the decimal points of short amounts align. */
 export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | null; readonly exact?: boolean }) {
   if (nanoUsd === null) return <span className="text-amber">unpriced</span>;
   const whole = exactUsd(nanoUsd);
@@ -17,7 +17,7 @@ export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | n
   );
 }
 
-/** Relative, the exact time at rest of the pointer. Null: `never` or what is given. */
+/** Relative time, with the exact time in the tooltip. Null: `never` or the given text. */
 export function When({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
   const nowMs = useNow();
   const zone = useZone();
@@ -29,7 +29,7 @@ export function When({ at, never = 'never' }: { readonly at: string | null; read
   );
 }
 
-/** By the clock of the page: `21 Nov 2026, 14:03:11`. */
+/** In the page's zone: `21 Nov 2026, 14:03:11`. */
 export function ExactTime({ at }: { readonly at: string }) {
   return <time dateTime={at}>{exactTime(at, useZone())}</time>;
 }
@@ -38,11 +38,11 @@ interface BudgetBarProps {
   readonly used: string;
   readonly held?: string;
   readonly limit: string;
-  /** "Budget of this month". */
+  /** For example "Budget of this month". */
   readonly label: string;
 }
 
-/** What is used of a budget, and held: amber from four fifths on, red where it is used up. */
+/** Used and held amounts of a budget: amber from 80%, red when used up. */
 export function BudgetBar({ used, held = '0', limit, label }: BudgetBarProps) {
   const usedPercent = Math.min(100, percentOf(used, limit));
   const heldPercent = Math.min(100 - usedPercent, percentOf(held, limit));
@@ -56,7 +56,7 @@ export function BudgetBar({ used, held = '0', limit, label }: BudgetBarProps) {
         <span>{shortUsd(used)}</span>
         <span className="text-ink-3">of {shortUsd(limit)}</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show what is held beside what is used */}
+      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show used and held amounts */}
       <div
         role="meter"
         aria-label={label}

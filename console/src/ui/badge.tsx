@@ -1,4 +1,4 @@
-/** Owns the small words that tell a state: never by colour alone. */
+/** Renders badges for states; color is never the only signal. */
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -25,7 +25,7 @@ export function Badge({ tone = 'neutral', children }: { readonly tone?: Tone; re
   );
 }
 
-/** The tone of an HTTP status, as the client got it. */
+/** The tone of an HTTP status as sent to the client. */
 export function statusTone(status: number): Tone {
   if (status < 400) return 'neutral';
   if (status === 499) return 'attention';

@@ -1,4 +1,4 @@
-/** Owns the buttons: one look for each weight, one size, a state of being busy. A button says what happens. */
+/** Renders buttons: one look per weight, one size, a busy state. */
 import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -21,17 +21,17 @@ export function buttonClasses(kind: ButtonKind = 'plain', extra?: string): strin
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: ButtonKind;
-  /** What it does is under way: it cannot be pressed again, and says so. */
+  /** The action is in progress: the button cannot be pressed again, and shows it. */
   readonly busy?: boolean;
   readonly icon?: ReactNode;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-/** Where it cannot be pressed it keeps the focus, which a `disabled` one would lose to the top of the page. */
+/** Uses `aria-disabled` so that the button keeps the focus; `disabled` would move it to the top of the page. */
 export function Button(props: ButtonProps) {
   const { kind = 'plain', busy = false, icon, children, className, disabled = false, onClick, ...rest } = props;
   const isOff = disabled || busy;
-  // Prevented, too: Enter in a form presses its submit button.
+  // Also prevents the default: Enter in a form presses its submit button.
   const press = (event: MouseEvent<HTMLButtonElement>) => (isOff ? event.preventDefault() : onClick?.(event));
   return (
     <button
@@ -50,12 +50,12 @@ export function Button(props: ButtonProps) {
 }
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** What it does, for those who do not see the icon; shown at rest of the pointer too. */
+  /** Accessible name; also the tooltip. */
   readonly label: string;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-/** A square button of an icon alone. */
+/** A square button with only an icon. */
 export function IconButton({ label, className, children, ...rest }: IconButtonProps) {
   return (
     <button

@@ -6,7 +6,7 @@ interface Ended {
   readonly error: string | null;
 }
 
-/** The answer began, and was not complete. */
+/** The response started, but was incomplete. */
 function isCut({ status, error }: Ended): boolean {
   return status < 400 && error !== null;
 }
@@ -20,7 +20,7 @@ function wordsOf(call: Ended): string {
   return isCut(call) ? `${call.status} cut` : String(call.status);
 }
 
-/** Not the provider's failure, nor ours. */
+/** Errors caused by the client, not by the provider or the gateway. */
 const CLIENT_ENDED: ReadonlySet<string | null> = new Set(['quota_exceeded', 'reader_too_slow']);
 
 function toneOf(call: Ended): Tone {

@@ -1,6 +1,6 @@
-/** Owns joining class names. */
+/** Joins class names. */
 
-/** Those that are texts, with spaces between. */
+/** Joins the strings with spaces. */
 export function classNames(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ');
 }

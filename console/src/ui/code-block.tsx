@@ -1,4 +1,4 @@
-/** Owns code and JSON to be read or copied; always as text. */
+/** Renders code and JSON, always as text, with a copy button. */
 import { CopyIcon } from './copy-button.tsx';
 
 export function CodeBlock({
@@ -14,7 +14,7 @@ export function CodeBlock({
     <div className="relative min-w-0 rounded-md border border-line bg-sunken">
       <section
         aria-label={what}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: axe requires scrollable content to be focusable
         tabIndex={0}
         className="max-h-96 overflow-auto py-2.5 pr-10 pl-3"
       >

@@ -1,4 +1,4 @@
-/** Owns one head of a table: its sorting, and its edge that is dragged, or moved by the arrow keys. */
+/** Renders a table's column head: sorting, and an edge that resizes the column by dragging or by the arrow keys. */
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type CSSProperties, type PointerEvent, useRef } from 'react';
 import { classNames } from './class-names.ts';
@@ -7,7 +7,7 @@ import type { Column } from './column.ts';
 interface ColumnHeadProps<Row> {
   readonly column: Column<Row>;
   readonly sort: 'ascending' | 'descending' | null;
-  /** Pixels that somebody dragged it to; null: nobody did. */
+  /** Pixels the user dragged it to; null: not resized. */
   readonly width: number | null;
   readonly onSort: () => void;
   readonly onWidth: (widthPx: number) => void;
@@ -63,7 +63,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
         </button>
       )}
       {column.head !== '' && (
-        // biome-ignore lint/a11y/useSemanticElements: a rule cannot be focused and dragged
+        // biome-ignore lint/a11y/useSemanticElements: an hr cannot be focused and dragged
         <div
           role="separator"
           aria-orientation="vertical"
@@ -84,7 +84,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
   );
 }
 
-/** As a variable, for a class that applies it on wide windows only. */
+/** A CSS variable, applied by a class on wide windows only. */
 function usualWidth(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : ({ '--usual-width': `${px}px` } as CSSProperties);
 }

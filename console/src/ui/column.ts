@@ -1,19 +1,19 @@
-/** Owns what a table's column is. */
+/** Defines a table's column. */
 import type { ReactNode } from 'react';
 
 export interface Column<Row> {
   readonly id: string;
-  /** With the unit, where the cells are numbers. */
+  /** With the unit, when the cells are numbers. */
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** Right-aligns numbers. */
   readonly align?: 'right';
-  /** Pixels to begin with, but on a narrow window; default: as wide as is left. */
+  /** Initial width in pixels, ignored on narrow windows; default: the remaining width. */
   readonly width?: number;
-  /** What it is sorted by; without it the column is not sortable. */
+  /** Sort value; without it the column is not sortable. */
   readonly sortBy?: (row: Row) => number | bigint | string;
-  /** Stays in sight at the right when the table is scrolled aside: what can be done with a row. */
+  /** Stays visible at the right while the table scrolls sideways: for a row's actions. */
   readonly pinned?: boolean;
-  /** Left out on a narrow window. */
+  /** Hidden on narrow windows. */
   readonly wideOnly?: boolean;
 }

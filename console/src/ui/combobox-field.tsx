@@ -1,4 +1,4 @@
-/** Renders a field with a list to choose from that narrows while a person types. The value is always one of the list. */
+/** Renders a field with a list of choices that narrows while the user types. The value is always one of the list. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { CONTROL, Field } from './field.tsx';
@@ -6,7 +6,7 @@ import { CONTROL, Field } from './field.tsx';
 interface ComboboxFieldProps {
   readonly label: string;
   readonly value: string;
-  /** What matches the typed text, best first; empty text: everything. */
+  /** Matches for the typed text, best first; all for empty text. */
   readonly find: (text: string) => readonly string[];
   readonly onChoose: (value: string) => void;
   readonly disabled?: boolean;
@@ -91,7 +91,7 @@ export function ComboboxField({
             className="absolute inset-x-0 top-9 z-30 max-h-64 overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-float"
           >
             {found.map((one, nth) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field keeps the focus and handles the keys
               <div
                 key={one}
                 id={`${list}-${nth}`}

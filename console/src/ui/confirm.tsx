@@ -1,4 +1,4 @@
-/** Owns asking before a dangerous act: names its consequence, and the button says what happens. */
+/** Asks for confirmation of a dangerous act, naming its consequence. The button names the act. */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../lib/api.ts';
 import { Button } from './button.tsx';
@@ -7,9 +7,9 @@ import { ErrorNote } from './error-note.tsx';
 
 interface ConfirmProps {
   readonly title: string;
-  /** What follows from it. */
+  /** Describes the consequence. */
   readonly children: ReactNode;
-  /** "Revoke now". */
+  /** For example "Revoke now". */
   readonly act: string;
   readonly busy: boolean;
   readonly error: ApiError | null;

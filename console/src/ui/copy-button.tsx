@@ -1,4 +1,4 @@
-/** Owns copying a text and saying that it was copied. */
+/** Renders buttons that copy a text and confirm it. */
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { copyText } from '../lib/copy-text.ts';
@@ -24,7 +24,7 @@ function useCopy(text: string): readonly [copied: boolean, copy: () => void] {
   return [copied, copy];
 }
 
-/** A small icon beside what it copies. `what`: "request id". */
+/** A small icon next to the copied text. `what`: "request id". */
 export function CopyIcon({
   text,
   what,

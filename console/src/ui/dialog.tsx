@@ -1,6 +1,6 @@
 /**
- * Owns what lies over a page: a dialog in the middle, a sheet at the right. Both are the browser's own modal dialog, which
- * keeps the focus inside, makes the page behind inert, and closes with Escape; not unasked where a form in it was filled in.
+ * Renders layers over a page: a dialog in the middle, a sheet at the right. Both are native modal dialogs, which keep
+ * the focus inside, make the page behind inert, and close with Escape; after changes in a form, closing asks first.
  */
 import { X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
@@ -13,7 +13,7 @@ interface LayerProps {
   /** Under the title. */
   readonly lead?: ReactNode;
   readonly onClose: () => void;
-  /** False: only its own buttons close it, for what would be lost. */
+  /** False: only its own buttons close it, to protect content that would be lost. */
   readonly closable?: boolean;
   /** Buttons at the bottom. */
   readonly footer?: ReactNode;
@@ -34,7 +34,7 @@ export function Dialog({ wide = false, ...rest }: LayerProps) {
   );
 }
 
-/** Mount it to show it; its own address is the page's business. */
+/** Mount it to show it; the page manages the sheet's address. */
 export function Sheet({ wide = true, ...rest }: LayerProps) {
   return (
     <Layer
@@ -66,15 +66,16 @@ function Layer({
     else onClose();
   };
   const noteFilled = ({ target }: FormEvent) => {
-    // What opens over this one is below it in React alone. A field outside of a form is a choice of what to show.
+    // A dialog opened over this one is a descendant only in React, not in the DOM. Fields outside a form only change
+    // what is shown.
     if (!(target instanceof Element) || target.closest('dialog') !== ref.current) return;
     if (target.closest('form') !== null) isFilled.current = true;
   };
   useModal(ref);
   useEffect(() => {
     if (closable) return;
-    // A browser lets only the first Escape be refused by `cancel`; the second would close the dialog itself. On the
-    // document: a button that was just disabled leaves the focus outside.
+    // Browsers let `cancel` refuse only the first Escape; the second would close the dialog. Listens on the document
+    // because a button that was just disabled leaves the focus outside.
     const refuse = (event: KeyboardEvent) => {
       if (event.key === 'Escape') event.preventDefault();
     };
@@ -94,7 +95,7 @@ function Layer({
           leave();
         }}
         onClose={() => {
-          // The browser closed it itself, at a second Escape that it lets nobody refuse.
+          // The browser closed the dialog itself on a second Escape, which cannot be refused.
           if (ref.current === null) return;
           ref.current.showModal();
           leave();
@@ -118,7 +119,7 @@ function Layer({
         </header>
         <section
           aria-labelledby={id}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: axe requires scrollable content to be focusable
           tabIndex={0}
           className="relative min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
         >

@@ -1,4 +1,4 @@
-/** Owns what stands where there is nothing yet: what the page is for, and the one next step. */
+/** Renders an empty state: what the page is for, and one next step. */
 import type { ReactNode } from 'react';
 
 export function Empty({

@@ -1,8 +1,8 @@
-/** Owns how a refusal of the API is shown: its words, and the page that mends it. */
+/** Renders an API error: its message, and a link to the page where it can be fixed. */
 import { CircleAlert } from 'lucide-react';
 import { ApiError } from '../lib/api.ts';
 
-/** In place of what could not be loaded, or above the buttons of what could not be done. */
+/** Replaces content that failed to load, or appears above the buttons of a failed act. */
 export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
   const page = error instanceof ApiError ? error.page : null;
   return (
@@ -29,14 +29,14 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
   );
 }
 
-/** The message of a member's field: what the refusal says of it, without its name. */
+/** The error message of a member's field, without the member's name. */
 export function memberError(error: ApiError | null, member: string): string | null {
   const message = error?.faults.find((fault) => fault.member === member)?.message;
   if (message === undefined) return null;
   return sentence(message.startsWith(`${member}: `) ? message.slice(member.length + 2) : message);
 }
 
-/** Whether each member that is wrong has a field of its own, which shows it. */
+/** Whether every invalid member has a field, which shows its error. */
 export function isPlaced({ faults }: ApiError, members: readonly string[]): boolean {
   return faults.length > 0 && faults.every(({ member }) => members.includes(member));
 }

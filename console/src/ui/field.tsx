@@ -1,4 +1,4 @@
-/** Owns the fields of forms: a label, the control, what is expected of it, and what is wrong with it. */
+/** Renders form fields: label, control, hint and error. */
 import {
   type InputHTMLAttributes,
   type ReactNode,
@@ -10,16 +10,16 @@ import {
 import { classNames } from './class-names.ts';
 import { useShownError } from './use-shown-error.ts';
 
-/** Of every text control. */
+/** Classes of every text control. */
 export const CONTROL =
   'h-8 w-full min-w-0 rounded-md border border-control-line bg-panel px-2.5 text-ink placeholder:text-ink-3 disabled:opacity-60 aria-invalid:border-red';
 
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** In words that say what was expected; null: nothing is wrong. */
+  /** The error message, which says what is expected; null: no error. */
   readonly error?: string | null | undefined;
-  /** Of an error that is judged as a person types: a change does not take it away, being right does. */
+  /** For errors checked while typing: a change does not hide them, a valid value does. */
   readonly errorStays?: boolean;
   readonly className?: string;
   readonly children: (ids: {
@@ -29,7 +29,7 @@ interface FieldProps {
   }) => ReactNode;
 }
 
-/** Joins a label, a hint and an error to any control. */
+/** Associates a label, a hint and an error with any control. */
 export function Field({ label, hint, error: given = null, errorStays = false, className, children }: FieldProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);

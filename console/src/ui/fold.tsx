@@ -1,11 +1,11 @@
-/** Owns a part of a form that is folded away until somebody wants it. */
+/** Renders a collapsible part of a form. */
 import { type ReactNode, useState } from 'react';
 
 interface FoldProps {
   readonly title: string;
-  /** Whether it begins open. */
+  /** Whether it is initially open. */
   readonly opens: boolean;
-  /** Something in it has to be seen. */
+  /** Forces it open, because something in it must be visible. */
   readonly mustShow?: boolean;
   readonly children: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** Owns a dialog that is one form: its fields, and at the foot the way back and the act. */
+/** Renders a dialog that is one form: its fields, with cancel and submit buttons in the footer. */
 import { type ComponentProps, useId } from 'react';
 import { Button, type ButtonKind } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -8,7 +8,7 @@ interface FormDialogProps
   extends Pick<ComponentProps<typeof Form>, 'label' | 'error' | 'members' | 'onSubmit' | 'children'> {
   readonly title: string;
   readonly lead?: string;
-  /** The button that sends it. */
+  /** Label of the submit button. */
   readonly act: string;
   readonly kind?: ButtonKind;
   readonly busy: boolean;

@@ -1,23 +1,23 @@
-/** Owns what every form does: Enter sends it, the first field has the focus, a refusal leads to the field that it is about. */
+/** Handles what all forms share: Enter submits, the first field gets the focus, an error focuses its field. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { ApiError } from '../lib/api.ts';
 import { ErrorNote, isPlaced } from './error-note.tsx';
 
-/** Not a field that is only shown. */
+/** Excludes read-only fields. */
 const FILLABLE = 'input:not([readonly]), select, textarea';
 
 interface FormProps {
-  /** Joins it to a button that stands elsewhere, such as the foot of a dialog. */
+  /** Associates the form with a button outside of it, such as in a dialog's footer. */
   readonly id?: string;
   readonly label: string;
   readonly error: ApiError | null;
-  /** The members that have a field of their own, which shows what is wrong with it. */
+  /** Members that have their own field, which shows their error. */
   readonly members: readonly string[];
   readonly onSubmit: () => void;
-  /** False where something else on the page is meant to be read first. */
+  /** False when something else on the page should be read first. */
   readonly takesFocus?: boolean;
   readonly children: ReactNode;
-  /** Below the refusal: the buttons. */
+  /** Rendered below the error: the buttons. */
   readonly foot?: ReactNode;
 }
 
@@ -25,7 +25,7 @@ export function Form({ id, label, error, members, onSubmit, takesFocus = true, c
   const ref = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const first = takesFocus ? ref.current?.querySelector<HTMLElement>(FILLABLE) : null;
-    // A dialog is opened after what is in it was made, and gives the focus to what has this mark.
+    // A dialog opens after its content is mounted, and focuses the element with this attribute.
     first?.setAttribute('autofocus', '');
     first?.focus();
   }, [takesFocus]);
@@ -42,7 +42,7 @@ export function Form({ id, label, error, members, onSubmit, takesFocus = true, c
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();
-        // What the form found wrong itself; what the API refuses is focused when it comes.
+        // For the form's own errors; errors of the API are focused when they arrive.
         requestAnimationFrame(() => ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
       }}
     >

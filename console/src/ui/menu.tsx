@@ -1,6 +1,6 @@
 /**
- * Owns menus that open from a button. They are the browser's own popovers: above everything, an open dialog too, and closed
- * by Escape or a press elsewhere. The arrow keys walk them.
+ * Renders menus that open from a button. They are native popovers: above everything including open dialogs, closed by
+ * Escape or a press elsewhere. The arrow keys move through the items.
  */
 import {
   type CSSProperties,
@@ -22,7 +22,6 @@ type TriggerProps = {
 };
 
 interface MenuProps {
-  /** A button. */
   readonly trigger: ReactElement<TriggerProps>;
   readonly align?: 'start' | 'end';
   readonly children: ReactNode;
@@ -76,7 +75,7 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
   );
 }
 
-/** Below the button, above it where there is no room; never over the window's edge. */
+/** Below the button, or above it when there is no room; always inside the window. */
 function placeBeside(button: DOMRect, menu: HTMLElement, align: 'start' | 'end'): CSSProperties {
   const { offsetWidth, offsetHeight } = menu;
   const below = button.bottom + GAP_PX;

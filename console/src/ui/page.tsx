@@ -1,12 +1,12 @@
-/** Owns the frame of a page: title, its one primary action, one row of filters, the content. */
+/** Renders the frame of a page: title, one primary action, one row of filters, content. */
 import { type ReactNode, useEffect } from 'react';
 import { useZone } from '../lib/zone.ts';
 
 interface PageProps {
   readonly title: string;
-  /** One sentence that says what the page is for. */
+  /** One sentence about the purpose of the page. */
   readonly lead?: ReactNode;
-  /** Whether times stand on it: whose clock shows them is said. */
+  /** Whether the page shows times: it then names their time zone. */
   readonly hasTimes?: boolean;
   readonly action?: ReactNode;
   readonly filters?: ReactNode;
@@ -41,7 +41,7 @@ export function Page({ title, lead, hasTimes = false, action, filters, children 
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({
   title,
   aside,

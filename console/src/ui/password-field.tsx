@@ -1,4 +1,4 @@
-/** Owns the field of a password: hidden, and shown where its owner wants to see what he types. */
+/** Renders a password field: hidden by default, with a button that shows the password. */
 import { Eye, EyeOff } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { IconButton } from './button.tsx';
@@ -7,7 +7,7 @@ import { CONTROL, Field } from './field.tsx';
 interface PasswordFieldProps {
   readonly label: string;
   readonly value: string;
-  /** `new-password` lets the browser offer a strong one. */
+  /** `new-password` lets the browser suggest a strong one. */
   readonly autoComplete: 'current-password' | 'new-password';
   readonly hint?: ReactNode;
   readonly error: string | null;

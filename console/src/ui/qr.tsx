@@ -1,9 +1,11 @@
-/** Shows a QR code: dark on light in both themes, since many readers take no other, with the quiet zone around it. */
+/**
+ * Renders a QR code: dark on light in both themes, because many readers accept no other, with a quiet zone around it.
+ */
 import { encode } from 'uqr';
 
 const QUIET = 4;
 
-/** Throws where the text is too long for a code (2,953 bytes). */
+/** Throws when the text is too long for a code (2,953 bytes). */
 export function Qr({ text, label }: { readonly text: string; readonly label: string }) {
   const { data, size } = encode(text, { ecc: 'L', border: QUIET });
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');

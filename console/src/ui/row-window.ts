@@ -1,19 +1,22 @@
-/** Owns which rows of a long table are drawn: those in sight of its scroller and some around them. All rows are of one height. */
+/**
+ * Computes which rows of a long table are rendered: the visible ones and some around them. All rows have the same
+ * height.
+ */
 import { type RefObject, useLayoutEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 
 export interface RowWindow {
   readonly first: number;
-  /** After the last. */
+  /** Exclusive. */
   readonly end: number;
 }
 
-/** Drawn above and below what is in sight, so that scrolling and the next arrow key find rows there. */
+/** Rows rendered above and below the visible ones, so that scrolling and arrow keys find them. */
 const AROUND = 12;
-/** A table's head is as high as a row, and stays in sight. */
+/** A table's sticky head is as high as a row. */
 const HEAD_ROWS = 1;
 
-/** The rows that are seen where `scrollPx` are above the sight, and some around them. */
+/** The rows that are visible at the scroll position `scrollPx`, and some around them. */
 export function rowsInSight(count: number, rowPx: number, scrollPx: number, heightPx: number): RowWindow {
   const first = Math.min(Math.floor(scrollPx / rowPx), Math.max(0, count - 1));
   return {
@@ -22,14 +25,14 @@ export function rowsInSight(count: number, rowPx: number, scrollPx: number, heig
   };
 }
 
-/** How far to scroll so that a row is whole in sight. */
+/** The scroll position at which the row is fully visible. */
 export function scrollToRow(row: number, rowPx: number, scrollPx: number, heightPx: number): number {
   const lowest = row * rowPx;
   const highest = (row + 1 + HEAD_ROWS) * rowPx - heightPx;
   return Math.max(Math.min(scrollPx, lowest), highest);
 }
 
-/** Follows the scroller. Where `isOn` is false, every row is drawn. */
+/** Follows the scroller. When `isOn` is false, all rows are rendered. */
 export function useRowWindow(
   scroller: RefObject<HTMLElement | null>,
   { count, rowPx, isOn }: { readonly count: number; readonly rowPx: number; readonly isOn: boolean },
@@ -45,7 +48,7 @@ export function useRowWindow(
     look();
     const observer = new ResizeObserver(look);
     observer.observe(element);
-    // At once: no gap is to be seen, and the row that is walked to is to be there.
+    // Synchronous, so that no gap shows and the next row exists when an arrow key moves to it.
     const onScroll = () => flushSync(look);
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => {

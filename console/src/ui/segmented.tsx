@@ -1,9 +1,9 @@
-/** Owns the choice of one of a few, all of them in sight. */
+/** Renders a choice of a few options, all visible. */
 import { useId } from 'react';
 import { classNames } from './class-names.ts';
 
 interface SegmentedProps<Value extends string> {
-  /** For those who do not see it. */
+  /** Accessible name. */
   readonly label: string;
   readonly value: Value;
   readonly choices: readonly (readonly [value: Value, word: string])[];

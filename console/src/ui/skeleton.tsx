@@ -1,6 +1,6 @@
-/** Owns the shapes that stand where content is on its way; they have its size, so that nothing moves when it comes. */
+/** Renders placeholders for loading content in its size, so that nothing moves when it arrives. */
 
-/** One line of a given width in percent. */
+/** One line; width in percent. */
 export function SkeletonLine({ width = 100 }: { readonly width?: number }) {
   return (
     <span
@@ -26,7 +26,7 @@ export function SkeletonRows({ rows = 6 }: { readonly rows?: number }) {
   );
 }
 
-/** A surface of a given height, for charts and cards. */
+/** A surface of the given height, for charts and cards. */
 export function SkeletonPanel({ heightPx }: { readonly heightPx: number }) {
   return (
     <div

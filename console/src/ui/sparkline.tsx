@@ -1,4 +1,4 @@
-/** Owns the tiny bar charts of a table or card: the shape of some days, with its words for those who do not see it. */
+/** Renders tiny bar charts for tables and cards, with a text alternative. */
 
 interface SparklineProps {
   readonly values: readonly number[];
@@ -25,7 +25,7 @@ export function Sparkline({ values, label, width = 72, height = 20 }: SparklineP
         const tall = most === 0 || value <= 0 ? 1 : Math.max(2, (value / most) * height);
         return (
           <rect
-            // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: bars are identified by position
             key={at}
             x={at * step + 0.5}
             y={height - tall}

@@ -1,6 +1,6 @@
 /**
- * Owns the table, the workhorse: sticky header, columns that can be sorted and resized, rows that are walked by keyboard and
- * drawn only where they are seen. Knows no page; what a row says is the columns' business.
+ * Renders tables: sticky header, sortable and resizable columns, keyboard navigation, and virtual rows. Columns define
+ * the content of rows.
  */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
@@ -14,27 +14,27 @@ export interface Sorting {
 }
 
 interface TableProps<Row> {
-  /** What the table is of, for those who do not see it. */
+  /** Accessible name. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Enter, or a click: opens the row. */
+  /** Opens the row on Enter or a click. */
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
   readonly sorting?: Sorting | null;
-  /** Pixels of a row; default: one line. Rows of two lines are 43. */
+  /** Row height in pixels; default: one line. Rows of two lines are 43. */
   readonly rowPx?: number;
-  /** Columns, each with its width, keep them whichever rows are drawn; what does not fit is cut. */
+  /** Columns, which then each need a width, keep it whichever rows are rendered; overflow is cut off. */
   readonly fixed?: boolean;
-  /** A last line that stays in sight and is not sorted: the sums. */
+  /** A sticky last row that is not sorted: the totals. */
   readonly totals?: Row;
-  /** Under the last row: "Load more". */
+  /** Below the last row: "Load more". */
   readonly foot?: ReactNode;
 }
 
 const ROW_PX = 32;
-/** Below, every row is drawn: the browser's own search finds them all. */
+/** With fewer rows, all are rendered, so that the browser's page search finds them. */
 const VIRTUAL_FROM = 120;
 
 export function Table<Row>({
@@ -66,7 +66,7 @@ export function Table<Row>({
     const element = scroller.current;
     if (isVirtual && element !== null)
       element.scrollTop = scrollToRow(to, rowPx, element.scrollTop, element.clientHeight);
-    // After the row is drawn.
+    // After the row is rendered.
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`tr[data-row="${to}"]`)?.focus());
   }
 
@@ -125,7 +125,7 @@ export function Table<Row>({
                     key={column.id}
                     className={classNames(
                       'truncate border-b border-line px-2 py-1 group-last:border-0 md:max-w-80 md:px-3',
-                      // On a phone the name leaves room for the numbers.
+                      // On a phone, the name leaves room for the numbers.
                       place === 0 ? 'max-w-36' : 'max-w-48',
                       column.align === 'right' && 'figures text-right',
                       column.pinned === true && 'sticky right-0 z-[5] bg-inherit',
@@ -164,7 +164,7 @@ export function Table<Row>({
   );
 }
 
-/** Stands for the rows that are not drawn. */
+/** Fills the space of rows that are not rendered. */
 function Gap({ px }: { readonly px: number }) {
   return px <= 0 ? null : (
     <tr>
@@ -193,7 +193,7 @@ function nextRow(key: string, at: number, count: number): number | null {
   }
 }
 
-/** Numbers begin with the greatest, words with the first; the third click goes back to the order that came. */
+/** Numbers start descending, text ascending; the third click restores the original order. */
 function nextSorting<Row>(sort: Sorting | null, column: Column<Row>): Sorting | null {
   const first = column.align === 'right';
   if (sort?.column !== column.id) return { column: column.id, descending: first };

@@ -1,4 +1,4 @@
-/** Owns the short messages at the edge of the window: what was done, with its undo. They wait while the pointer or focus is on them. */
+/** Shows toasts at the edge of the window: what was done, with undo. They stay while hovered or focused. */
 import { X } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Button, IconButton } from './button.tsx';
@@ -40,7 +40,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Once, in the shell. */
+/** Rendered once, in the shell. */
 export function Toasts() {
   const messages = useSyncExternalStore(subscribe, () => shown);
   return (

@@ -1,10 +1,10 @@
-/** Opens a dialog as a modal one, focuses its first field, and returns the focus to where it was when the dialog is gone. */
+/** Opens a dialog as modal, focuses its first field, and restores the focus when the dialog is gone. */
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 
 const FIRST_FIELD =
   'form :is(input, select, textarea):not([readonly], [disabled], [type="hidden"]), [data-first-field]';
 
-/** Of dialogs that leave in this commit: one that opens in their place returns the focus to where theirs came from. */
+/** Opener of dialogs that unmount in this commit: a dialog that replaces one restores the focus to the same opener. */
 let leaving: HTMLElement | null = null;
 
 export function useModal(ref: RefObject<HTMLDialogElement | null>): void {
@@ -20,13 +20,13 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>): void {
   }, [ref]);
   useEffect(() => {
     const dialog = ref.current;
-    // After the dialog is out of the document: while it is open, nothing behind it takes the focus.
+    // Runs after the dialog is removed: while it is open, nothing behind it can take the focus.
     return () => {
       leaving = null;
-      // A page that is hidden keeps its dialog in the document.
+      // A hidden page keeps its dialog in the document.
       dialog?.close();
       if (opener.current?.isConnected === true) opener.current.focus({ preventScroll: true });
-      // What opened it is gone, such as the row that was deleted.
+      // The opener is gone, such as the row that was deleted.
       if (focusedElement() === null) document.getElementById('content')?.focus({ preventScroll: true });
     };
   }, [ref]);

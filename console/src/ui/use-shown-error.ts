@@ -1,4 +1,4 @@
-/** Hides the error of a field once its value is changed, until the form is sent again or another error comes. */
+/** Hides the error of a field once its value changes, until the form is sent again or another error arrives. */
 import { type RefObject, useEffect, useState } from 'react';
 
 export function useShownError(

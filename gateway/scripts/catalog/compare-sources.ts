@@ -1,4 +1,4 @@
-/** Owns the list of contradictions between the sources, for a person to read. Changes nothing: the fresher source has been taken. */
+/** Lists contradictions between the sources for a person to review. Changes nothing: the newer source has been used. */
 import { formatUsdPerMillion } from '../../src/billing/money.ts';
 import { findGates } from './messages-gates.ts';
 import { type FoldedModel, modelKey, type Release } from './model-facts.ts';

@@ -1,15 +1,15 @@
-/** Owns the folding of dated names into the model they name, and the adding of display names and release dates. Pure. */
+/** Merges dated names into the model they name, and adds display names and release dates. Pure. */
 import { samePrices, undatedName } from './choose-entries.ts';
 import { type FoldedModel, type ModelFacts, modelKey, type Release } from './model-facts.ts';
 
-/** Where the date in a name is the day of release; elsewhere it may be that of a later snapshot. */
+/** Providers whose dated names contain the release date; elsewhere it may be that of a later snapshot. */
 const NAMED_BY_RELEASE: ReadonlySet<string> = new Set(['openai', 'anthropic']);
 
 /**
- * The models with dated names as aliases, sorted by provider and id. A dated name is an alias only where the undated
- * one is listed too and has the same prices and limits; else it stays a model of its own. Of two entries with one name
- * the prices must agree.
- * @throws Error where they do not: then the source contradicts itself and a person must look.
+ * The models with dated names as aliases, sorted by provider and id. A dated name is an alias only if the undated one
+ * is also listed with the same prices and limits; else it stays a separate model. Two entries with one name must have
+ * the same prices.
+ * @throws Error if they differ: then the source contradicts itself and a person must check.
  */
 export function foldDatedNames(
   entries: readonly ModelFacts[],
@@ -47,7 +47,7 @@ function describe(entry: ModelFacts, aliases: readonly string[], releases: Reado
   return { aliases, name: release?.name ?? null, released };
 }
 
-/** The date that a dated name ends in, ISO; a model with several dated names has no one release date. */
+/** The date at the end of a dated name, ISO; a model with several dated names has no single release date. */
 function dateInName(id: string): string | null {
   const match = /-(20[0-9]{2})-?([0-9]{2})-?([0-9]{2})$/.exec(id);
   return match === null ? null : `${match[1]}-${match[2]}-${match[3]}`;

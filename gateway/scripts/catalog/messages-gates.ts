@@ -1,12 +1,12 @@
 /**
- * Owns the table of what Claude models refuse over messages: facts of the Vercel AI SDK's model catalogue
- * (@ai-sdk/anthropic, Apache-2.0, `anthropic-model-catalog.ts`, November 2026), stated in our words. That effort `max`
- * is accepted from 4.6 on is LiteLLM's fact (`supports_max_reasoning_effort`).
+ * Lists what Claude models refuse over messages: facts of the Vercel AI SDK's model catalog (@ai-sdk/anthropic,
+ * Apache-2.0, `anthropic-model-catalog.ts`, November 2026), in our own words. LiteLLM is the source that effort `max`
+ * is accepted from 4.6 on (`supports_max_reasoning_effort`).
  */
 import type { Effort, MessagesGates, ThinkingType } from '../../src/catalog/catalog-model.ts';
 
 interface GateRow extends MessagesGates {
-  /** Output tokens that the model can be asked for, to compare with the price list. */
+  /** The maximum output tokens of the model, to compare with the price list. */
   readonly outputMax: number;
 }
 
@@ -16,7 +16,7 @@ const UP_TO_HIGH: readonly Effort[] = ['low', 'medium', 'high'];
 const CLASSIC: readonly ThinkingType[] = ['enabled', 'disabled'];
 const ALL_BUT_BETWEEN: readonly ThinkingType[] = ['adaptive', 'enabled', 'disabled'];
 
-/** By the part of the id that names the family; where several match, the longest one counts. */
+/** By the part of the id that names the family; if several match, the longest applies. */
 const ROWS: Readonly<Record<string, GateRow>> = {
   'sonnet-5-5': row(['adaptive', 'between_tools'], UP_TO_MAX, { forcedToolChoice: false }),
   'opus-5-5': row(['adaptive'], UP_TO_MAX, { forcedToolChoice: false }),
@@ -36,7 +36,7 @@ const ROWS: Readonly<Record<string, GateRow>> = {
   'opus-4-1': row(CLASSIC, [], { sampling: true, outputMax: 32_000 }),
 };
 
-/** The row of a model by its id; null for a family that the table does not have. */
+/** The row of a model by its id; null for a family that is not in the table. */
 export function findGates(id: string): GateRow | null {
   const family = Object.keys(ROWS)
     .filter((part) => id.includes(part))

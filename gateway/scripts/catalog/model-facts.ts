@@ -1,4 +1,4 @@
-/** Owns the shape in which the builder holds one model's facts between reading a source and writing the snapshot. */
+/** Defines the builder's data about one model, between reading a source and writing the snapshot. */
 
 import type { PicoUsdPerToken } from '../../src/billing/money.ts';
 import type { Fees, PublishedPrice } from '../../src/billing/price.ts';
@@ -10,7 +10,7 @@ export interface TierFacts {
   readonly price: PublishedPrice;
 }
 
-/** One entry of the price list: a name that the provider's API takes, and what it costs. */
+/** One entry of the price list: a name that the provider's API accepts, and its price. */
 export interface ModelFacts {
   readonly provider: CatalogProvider;
   readonly id: string;
@@ -21,14 +21,14 @@ export interface ModelFacts {
   readonly capabilities: readonly Capability[];
   readonly price: PublishedPrice;
   readonly tiers: readonly TierFacts[];
-  /** Of tools that run upstream, as far as an answer's usage counts their requests. */
+  /** Of tools that run upstream, if the response's usage counts their requests. */
   readonly fees: Fees;
   readonly feesBeside: readonly FeeBeside[];
-  /** The price list names the page that the price was read from. */
+  /** The price list names the page with the price. */
   readonly sourced: boolean;
 }
 
-/** What the second source knows of a model. */
+/** The second source's data about a model. */
 export interface Release {
   readonly name: string;
   readonly released: string | null;
@@ -36,14 +36,14 @@ export interface Release {
   readonly output: PicoUsdPerToken | null;
 }
 
-/** A model of the snapshot: an entry with its other names folded in. */
+/** A model of the snapshot: an entry merged with its other names. */
 export interface FoldedModel extends ModelFacts {
   readonly aliases: readonly string[];
   readonly name: string | null;
   readonly released: string | null;
 }
 
-/** The key under which both sources' entries of one model meet. */
+/** The key that joins both sources' entries of one model. */
 export function modelKey(provider: CatalogProvider, id: string): string {
   return `${provider}/${id}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the reading of LiteLLM's price list (one JSON object, USD per token as JSON numbers) into facts. Decides only what
- * its members mean, not which of its entries belong into the catalogue.
+ * Parses LiteLLM's price list (one JSON object, USD per token as JSON numbers) into facts. Interprets its members only;
+ * does not decide which entries belong in the catalog.
  */
 
 import { type PicoUsdPerToken, parseUsdPerMillion } from '../../src/billing/money.ts';
@@ -11,7 +11,7 @@ import type { ModelFacts, TierFacts } from './model-facts.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The price list's word for a provider, the prefix that it puts before ids, and our word. */
+/** The price list's name of a provider, the prefix that it puts before ids, and our name. */
 const PROVIDERS: readonly { readonly theirs: string; readonly prefix: string; readonly ours: CatalogProvider }[] = [
   { theirs: 'openai', prefix: '', ours: 'openai' },
   { theirs: 'anthropic', prefix: '', ours: 'anthropic' },
@@ -41,13 +41,13 @@ const TIER_MEMBER = /^input_cost_per_token_above_([0-9]+)k_tokens$/;
 
 export interface PriceListEntry {
   readonly facts: ModelFacts | null;
-  /** Why there are no facts; empty where there are. */
+  /** Why there are no facts; empty if there are. */
   readonly unusable: string;
   readonly provider: CatalogProvider;
   readonly id: string;
 }
 
-/** The entries of the providers we know that answer in text over chat completions or messages; in the list's order. */
+/** The entries of known providers that answer in text over chat completions or messages, in the list's order. */
 export function readPriceList(list: Readonly<Record<string, Entry>>): readonly PriceListEntry[] {
   const entries: PriceListEntry[] = [];
   for (const [key, entry] of Object.entries(list)) {
@@ -129,13 +129,13 @@ function readPrice(entry: Entry, suffix: string): PublishedPrice | null {
   };
 }
 
-/** A 0 beside a charged input means "no surcharge" or "not known" in this list, never that such tokens are free. */
+/** A 0 next to a charged input means "no surcharge" or "not known" in this list, never that such tokens are free. */
 function readPublished(usdPerToken: unknown): PicoUsdPerToken | undefined {
   const price = readPerToken(usdPerToken);
   return price === 0n ? undefined : price;
 }
 
-/** USD per token, a JSON number, as an exact price: the point of its shortest text moves six places. */
+/** USD per token, a JSON number, as an exact price: moves the decimal point of its shortest text six places. */
 function readPerToken(usdPerToken: unknown): PicoUsdPerToken | undefined {
   return typeof usdPerToken === 'number' ? parseUsdPerMillion(movePoint(usdPerToken, 6), 'cost per token') : undefined;
 }
@@ -155,9 +155,10 @@ function readModalities(entry: Entry): readonly Modality[] {
 }
 
 /**
- * Fees of searches, where the host's answers say how many there were: Anthropic counts them, at one price for all models
- * (the list has it for the newer ones), and charges nothing for fetching pages; Perplexity names the class of each request,
- * and for deep research counts the searches. https://docs.anthropic.com/en/docs/about-claude/pricing (2025-2026).
+ * Search fees, if the provider's responses report how many searches there were. Anthropic counts them, at one price for
+ * all models (the list has it for the newer ones), and charges nothing for fetching pages. Perplexity names the class
+ * of each request, and counts the searches of deep research. https://docs.anthropic.com/en/docs/about-claude/pricing
+ * (2025-2026).
  */
 function readFees(entry: Entry, provider: CatalogProvider, id: string): Fees {
   const listed = entry.search_context_cost_per_query;

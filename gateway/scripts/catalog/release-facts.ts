@@ -1,10 +1,10 @@
-/** Owns the reading of models.dev's data as the package of provider modules ships it: names, release dates, prices to compare. */
+/** Parses models.dev's data as its package of provider modules ships it: names, release dates, prices to compare. */
 import { join } from 'node:path';
 import { parseUsdPerMillion } from '../../src/billing/money.ts';
 import type { CatalogProvider } from '../../src/catalog/catalog-model.ts';
 import { modelKey, type Release } from './model-facts.ts';
 
-/** Our word for a provider, and the name of its module. */
+/** Our name of a provider, and the name of its module. */
 const MODULES: readonly (readonly [CatalogProvider, string])[] = [
   ['alibaba', 'alibaba'],
   ['anthropic', 'anthropic'],
@@ -34,7 +34,9 @@ interface ProviderModule {
   readonly models: Readonly<Record<string, Listed>>;
 }
 
-/** Releases by `modelKey`, from the unpacked package's folder. Prices finer than ours can hold are an error. */
+/**
+ * Releases by `modelKey`, from the unpacked package's folder. Prices with more digits than ours can hold are an error.
+ */
 export async function loadReleases(folder: string): Promise<ReadonlyMap<string, Release>> {
   const releases = new Map<string, Release>();
   for (const [provider, module] of MODULES) {

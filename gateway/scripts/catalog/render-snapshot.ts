@@ -1,4 +1,7 @@
-/** Owns the text of the snapshot: members in one order, absent facts left out, one model per line. Pure and deterministic. */
+/**
+ * Renders the text of the snapshot: members in a fixed order, absent facts omitted, one model per line. Pure and
+ * deterministic.
+ */
 
 import { formatUsdPerMillion, formatUsdPerThousand } from '../../src/billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/price.ts';
@@ -7,7 +10,7 @@ import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage.ts';
 import { findGates } from './messages-gates.ts';
 import type { FoldedModel } from './model-facts.ts';
 
-/** Where the facts come from. */
+/** The source of the facts. */
 export interface Source {
   readonly name: string;
   readonly version: string;
@@ -40,7 +43,7 @@ function renderModel(model: FoldedModel): object {
   };
 }
 
-/** Parts that cost as their whole are left out: so are they filled. */
+/** Parts that cost the same as their whole are omitted; the whole's price fills them in. */
 const WHOLES: { readonly [part: string]: PriceMember } = { reasoning: 'output', ...MEDIA_PARTS };
 
 function renderPrice(price: PublishedPrice): object {

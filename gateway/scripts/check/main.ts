@@ -1,4 +1,6 @@
-/** Owns `npm run check`: every check of the repository, one line each; the output of a check only where it fails. */
+/**
+ * Runs `npm run check`: every check of the repository, one line each; prints the output of a check only if it fails.
+ */
 import { join, resolve } from 'node:path';
 
 interface Step {
@@ -20,7 +22,7 @@ const TEST_STEPS: readonly Step[] = [
   { name: 'tests', command: [TEST_DRIVER] },
 ];
 
-/** Runs one step; returns whether it held. */
+/** Runs one step; returns whether it passed. */
 async function hold({ name, command }: Step): Promise<boolean> {
   const start = performance.now();
   const running = Bun.spawn([process.execPath, ...command], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' });

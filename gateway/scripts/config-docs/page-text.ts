@@ -1,6 +1,6 @@
-/** Owns the words of the configuration page that are not made from the schema. */
+/** Contains the fixed text of the configuration page, which is not generated from the schema. */
 
-/** A whole file, which a test loads. */
+/** A complete file, which a test loads. */
 export const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, public_url: https://gw.example, trusted_proxies: [10.0.0.0/8] }
 limits: { body_bytes_max: 32MiB, open_calls_max: 20000 }
 defaults: { holds: adaptive, unpriced: refuse, broken_answers: bill }

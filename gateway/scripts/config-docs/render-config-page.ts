@@ -1,4 +1,7 @@
-/** Owns the page docs/configuration.md: tables made from the published schema and the presets, around fixed text. */
+/**
+ * Renders the page docs/configuration.md: tables generated from the published schema and the presets, around fixed
+ * text.
+ */
 import { renderConfigSchema, type SchemaNode } from '../../src/config/file/file-schema.ts';
 import { PRESETS } from '../../src/providers/presets.ts';
 import { ENDPOINTS, INTRODUCTION, PRICES, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';

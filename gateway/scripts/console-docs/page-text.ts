@@ -1,4 +1,4 @@
-/** Owns the words of the page on the console that are not made from the table of roles. */
+/** Contains the fixed text of docs/console.md, which is not generated from the table of roles. */
 import type { Permission } from '../../src/people/roles.ts';
 
 export const INTRODUCTION = `The console is at \`/app\` of the gateway itself: nothing else is installed, and it loads nothing from anywhere else. It is for
@@ -73,7 +73,7 @@ A member has one role in an account, in all of its workspaces or in some. What i
 comes in, providers, prices) is for members of the account \`default\`. Its owners and admins may enter every
 other account too, with the same role, and choose them where accounts are chosen.`;
 
-/** What a permission is, in the words of someone who is given it. */
+/** A permission, as described to the user who has it. */
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
   'usage.read': 'see what was used, and what it cost',
   'logs.read': 'see single calls: who, when, which model, how they ended, what they cost',
@@ -97,7 +97,7 @@ export const PERMISSION_WORDS: { readonly [permission in Permission]: string } =
   'house.write': 'make accounts, move money, set prices, enter providers',
 };
 
-/** Before the permissions that it is about. */
+/** Precedes the permissions that it is about. */
 export const RESTRICTED = `Who is restricted to some workspaces sees and does only what belongs to those, whatever his role. He makes no workspace and sets no
 limit of the account, though he sees those that bind his calls; of the members he sees who may enter a workspace of his, and changes
 those who have no other. What is of the account as a whole, or of the installation, he does not have:`;

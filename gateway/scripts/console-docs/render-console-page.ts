@@ -1,4 +1,4 @@
-/** Owns the page docs/console.md: what the console is, with the table of roles and of tools made from the program. */
+/** Renders the page docs/console.md: what the console is, with tables of roles and tools generated from the program. */
 import { NOT_CONNECTED, TOOLS } from '../../src/connect/tools.ts';
 import { HOUSE_ACCOUNT, isOfWholeAccount, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
 import {
@@ -33,7 +33,7 @@ export function renderConsolePage(): string {
   ].join('\n\n');
 }
 
-/** A row for each permission, a column for each role; in the account that runs the installation. */
+/** A row for each permission and a column for each role, for the account that runs the installation. */
 function renderRoles(): string {
   const rows = PERMISSIONS.map((permission) => {
     const cells = ROLES.map((role) => (roleMay(role, permission, HOUSE_ACCOUNT) ? 'yes' : '–'));
@@ -42,7 +42,7 @@ function renderRoles(): string {
   return [`| | permission | ${ROLES.join(' | ')} |`, `|---|---|${'---|'.repeat(ROLES.length)}`, ...rows].join('\n');
 }
 
-/** The permissions that nobody has who is restricted to workspaces. */
+/** The permissions that a user restricted to some workspaces does not have. */
 function renderWholeAccount(): string {
   return PERMISSIONS.filter(isOfWholeAccount)
     .map((permission) => `\`${permission}\``)

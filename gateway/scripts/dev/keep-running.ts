@@ -1,21 +1,24 @@
-/** Owns one child process at a time: ends it, starts the next, ends the last. Knows nothing of what it runs, or why. */
+/** Manages one child process at a time: ends it, starts the next, ends the last. Knows nothing about the program. */
 
-/** A child process, as much as is needed of it. */
+/** The parts of a child process that are used here. */
 export interface Child {
   readonly exited: Promise<number>;
   kill(signal: 'SIGINT' | 'SIGKILL'): void;
 }
 
 export interface KeptRunning {
-  /** Ends the child, then starts another one. Asked again before that, it starts one all the same. */
+  /** Ends the child, then starts another one. A second request before that still starts only one. */
   restart(): void;
-  /** Ends the child for good. */
+  /** Ends the child permanently. */
   stop(): Promise<void>;
 }
 
 const KILL_AFTER_MS = 5_000;
 
-/** Starts a child now. `onEndedAlone` is told the status of one that nobody ended; nothing starts until `restart`. */
+/**
+ * Starts a child now. `onEndedAlone` receives the status of a child that ended by itself; nothing starts until
+ * `restart`.
+ */
 export function keepRunning(
   start: () => Child,
   onEndedAlone: (status: number) => void,

@@ -1,4 +1,7 @@
-/** Owns what `npm run dev` prints once the gateway listens: the key, the models, lines that work as pasted. */
+/**
+ * Renders the text that `npm run dev` prints once the gateway listens: the key, the models, and example commands that
+ * work as pasted.
+ */
 import { CHAT_MODELS, MESSAGES_MODELS } from './dev-config.ts';
 
 interface Hints {
@@ -9,7 +12,7 @@ interface Hints {
 
 const MESSAGES = [{ role: 'user', content: 'Hello!' }];
 
-/** The text; the key is printed because it opens nothing but this scratch gateway. */
+/** Includes the key, because it works only for this scratch gateway. */
 export function renderHints({ gatewayUrl, fakeUrl, key }: Hints): string {
   const chat = `${gatewayUrl}/v1/chat/completions`;
   const messages = `${gatewayUrl}/v1/messages`;

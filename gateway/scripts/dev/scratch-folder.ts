@@ -1,6 +1,6 @@
 /**
- * Owns the folder in which a checkout's development gateway lives: its place, its configuration, its one key. Kept between
- * runs, so that the key stays the same. Starts no server.
+ * Manages the folder of a checkout's development gateway: its path, its configuration, its one key. Kept between runs,
+ * so that the key stays the same. Starts no server.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface Scratch {
   readonly folder: string;
   readonly dataDir: string;
   readonly configFile: string;
-  /** Works on the gateway of this folder, and nowhere else. */
+  /** Valid only for the gateway of this folder. */
   readonly key: string;
 }
 
@@ -25,12 +25,12 @@ export function scratchFolder(root: string): string {
   return join(tmpdir(), `tollgate-dev-${userInfo().uid}-${checkout}`);
 }
 
-/** Takes the folder away, with its key and records. */
+/** Deletes the folder, with its key and records. */
 export function forgetScratch(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Makes what is missing. @throws Error where the folder is not ours alone, or the key cannot be made. */
+/** Creates what is missing. @throws Error if another user can access the folder, or the key cannot be created. */
 export async function openScratch(folder: string): Promise<Scratch> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   refuseForeign(folder);
@@ -40,7 +40,7 @@ export async function openScratch(folder: string): Promise<Scratch> {
   return { folder, dataDir, configFile, key: await seedKey(dataDir, join(folder, 'key')) };
 }
 
-/** The temporary folder is everybody's: what somebody else put there must not be given a key to read. */
+/** The temporary folder is shared: a folder that another user created must not receive a key. */
 function refuseForeign(folder: string): void {
   const found = lstatSync(folder);
   const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);

@@ -1,4 +1,4 @@
-/** Owns joining the parts of `npm run dev`: fake upstream, gateway, watch, what is printed. Handles no signal. */
+/** Starts the parts of `npm run dev`: fake upstream, gateway, watch and output. Handles no signals. */
 import { startFakeUpstream } from '../../test/fake-upstream/start-fake-upstream.ts';
 import { UPSTREAM_VARIABLE } from './dev-config.ts';
 import { type Child, keepRunning } from './keep-running.ts';
@@ -8,21 +8,21 @@ import { watchSources } from './watch-sources.ts';
 
 export interface DevPlan {
   readonly scratch: Scratch;
-  /** The gateway starts anew when a source file below this folder changes. */
+  /** The gateway restarts when a source file below this folder changes. */
   readonly sources: string;
-  /** 0: any free one, kept through restarts. */
+  /** 0: any free port, kept across restarts. */
   readonly port: number;
   print(text: string): void;
 }
 
 export interface Dev {
-  /** Ends gateway, fake upstream and watch. */
+  /** Stops the gateway, the fake upstream and the watch. */
   stop(): Promise<void>;
 }
 
 const LISTENS = /^Tollgate listens on (http:\/\/\S+:(\d+)) /m;
 
-/** Starts all of it; answers before the gateway listens. */
+/** Starts all parts; returns before the gateway listens. */
 export async function startDev({ scratch, sources, port, print }: DevPlan): Promise<Dev> {
   const fake = await startFakeUpstream();
   let keptPort = port;
@@ -72,7 +72,8 @@ export async function startDev({ scratch, sources, port, print }: DevPlan): Prom
 function gatewayEnvironment(scratch: Scratch, fakeUrl: string): Record<string, string | undefined> {
   return {
     ...process.env,
-    // The launcher ends the gateway when what npm started is gone, however it went: also where npm did not start this.
+    // The launcher ends the gateway when the process that npm started is gone for any reason, even if npm did not start
+    // this one.
     npm_lifecycle_event: process.env.npm_lifecycle_event ?? 'dev',
     HOST: '127.0.0.1',
     TOLLGATE_DATA_DIR: scratch.dataDir,

@@ -1,6 +1,6 @@
 /**
- * A process that asks the console API for the paths of its arguments one after the other, again and again until it is killed:
- * `ask-again.ts URL KEY PATH...`. Apart from who drives calls, so that reading answers does not hold those up.
+ * Requests the console API paths of its arguments one after the other, repeatedly until it is killed: `ask-again.ts URL
+ * KEY PATH...`. A separate process from the one that drives calls, so that reading responses does not delay those.
  */
 
 const [url = '', key = '', ...paths] = process.argv.slice(2);

@@ -1,11 +1,14 @@
-/** Owns the keys and workspaces that calls of `measure-usage.ts` name: without them the console has no page about them. */
+/**
+ * Stores the keys and workspaces that the calls of `measure-usage.ts` name: without them the console has no pages about
+ * them.
+ */
 import { databasePath } from '../../src/store/sqlite/database/connection.ts';
 import { openWriterDatabase } from '../../src/store/sqlite/writer/writer-database.ts';
 
 const KEYS = 40;
 const WORKSPACES = 3;
 
-/** Those that are there stay. */
+/** Existing ones stay. */
 export function keepKeys(dataDir: string): void {
   const place = { path: databasePath(dataDir), databaseBytesMax: null, epoch: null };
   const writer = openWriterDatabase(place, Date.now(), () => undefined);

@@ -1,4 +1,4 @@
-/** Owns what is said of many durations, in ms as text. */
+/** Summarizes many durations, in ms as text. */
 
 export function quantiles(tookMs: readonly number[]) {
   const sorted = tookMs.toSorted((one, other) => one - other);

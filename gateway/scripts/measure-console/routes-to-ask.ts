@@ -1,4 +1,6 @@
-/** Owns what is asked of the console API: each route of its table that reads something of an account, as its pages ask it. */
+/**
+ * Lists the console API requests to measure: each route of its table that reads account data, as the pages request it.
+ */
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { askOf } from '../../test/console-api/sample-asks.ts';
 
@@ -19,7 +21,7 @@ const GROUPINGS = [
   'end_user,workspace',
   'session,workspace',
 ];
-/** Asked in more than one way below, or files as long as their range. */
+/** Requested in several ways below, or files whose size depends on their range. */
 const ASKED_BELOW = ['/home', '/usage', '/usage.csv', '/usage/proof', '/logs', '/logs.csv'];
 
 /** Name → path with its query, below `/app/api`. */

@@ -1,34 +1,34 @@
-/** Owns the verdict on a run of tests: what counts as passed, and what fails a run that Bun itself would let through. Runs nothing. */
+/** Decides whether a test run passed, and fails runs that Bun itself would accept. Runs nothing. */
 import type { TestCase } from './junit.ts';
 
 export interface Run {
-  /** The test files that were to be run. */
+  /** The test files that should have run. */
   readonly files: readonly string[];
-  /** What the JUnit file said; null where there is none or it is cut. */
+  /** The cases in the JUnit file; null if it is missing or truncated. */
   readonly cases: readonly TestCase[] | null;
-  /** How the process ended: exit status, or null and the signal. */
+  /** Exit status of the process, or null and the signal. */
   readonly status: number | null;
   readonly signal: string | number | null;
-  /** The file that was running when the run was ended because it stood still; else null. */
+  /** The file that was running when the run was ended because it hung; else null. */
   readonly hungIn: string | null;
-  /** The file whose tests were the last to be told of; empty where there was none. */
+  /** The file whose tests were reported last; empty if there was none. */
   readonly lastFile: string;
 }
 
 export interface Verdict {
   readonly passed: number;
-  /** Failed tests, and one for each other thing that must not be; 0 only for a good run. */
+  /** Failed tests plus other problems; 0 only for a good run. */
   readonly failed: number;
   readonly skipped: number;
   /** `file > test: reason`, one for each reason of each file. */
   readonly skips: readonly string[];
-  /** What is wrong beside failed tests, one sentence each. */
+  /** Problems other than failed tests, one sentence each. */
   readonly problems: readonly string[];
 }
 
 const NOTHING: Verdict = { passed: 0, failed: 0, skipped: 0, skips: [], problems: [] };
 
-/** The verdict on all runs of a list of files; a list without any is no good one. */
+/** The verdict on all runs of a list of files; no runs at all is a failure. */
 export function judgeAll(runs: readonly Run[]): Verdict {
   if (runs.length === 0) return { ...NOTHING, failed: 1, problems: ['no test file was found'] };
   const verdicts = runs.map(judge);
@@ -42,10 +42,12 @@ export function judgeAll(runs: readonly Run[]): Verdict {
   };
 }
 
-/** The reason of a skip stands in the test's name or in that of a describe around it. */
+/** The reason of a skip is in the test's name or in that of a describe around it. */
 const REASON = /\((needs|skipped:) ([^)]+)\)/;
 
-/** Judges a run. A good one has a passed test in each file, a reason for each skip, and a process that ended by itself. */
+/**
+ * Judges a run. A good run has a passed test in each file, a reason for each skip, and a process that ended by itself.
+ */
 export function judge(run: Run): Verdict {
   const cases = run.cases ?? [];
   const failed = cases.filter(({ outcome }) => outcome === 'failed').length;

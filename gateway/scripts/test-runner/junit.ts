@@ -1,9 +1,9 @@
-/** Owns reading the JUnit file that `bun test` writes: which test of which file ended how, and how long each file took. */
+/** Parses the JUnit file that `bun test` writes: the outcome of each test, and the duration of each file. */
 
 export type Outcome = 'passed' | 'failed' | 'skipped' | 'todo';
 
 export interface TestCase {
-  /** Path relative to the folder the run began in. */
+  /** Path relative to the folder the run was started in. */
   readonly file: string;
   /** The names of the describes around the test, the outermost first, then its own. */
   readonly path: readonly string[];
@@ -20,7 +20,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** Parses the file's text. Throws where it ends inside a suite, as it does when the run was cut while writing. */
+/** Parses the file's text. Throws if it ends inside a suite, which happens when the run was killed while writing. */
 export function parseJunit(xml: string): TestCase[] {
   const cases: TestCase[] = [];
   const suites: string[] = [];
@@ -58,7 +58,7 @@ function attribute(attributes: string, name: string): string {
   });
 }
 
-/** Seconds of each file, its hooks included. */
+/** Seconds of each file, including its hooks. */
 export function parseFileSeconds(xml: string): Map<string, number> {
   const seconds = new Map<string, number>();
   let depth = 0;

@@ -1,7 +1,7 @@
 /**
- * Runs `npm test`: the tests of all workspaces and ends with `N passed, N failed, N skipped`. Arguments are parts of
- * file paths to run only those; `--slowest` adds a table of the files that took the longest. TOLLGATE_EXHAUSTIVE=1 makes the
- * suites take every case instead of a sample, and as many processes run at a time as there are cores; else twice as many.
+ * Runs `npm test`: the tests of all workspaces. Ends with `N passed, N failed, N skipped`. Arguments are parts of file
+ * paths, to run only those; `--slowest` adds a table of the slowest files. TOLLGATE_EXHAUSTIVE=1 makes the suites run
+ * every case instead of a sample, with as many processes at a time as there are cores; otherwise twice as many.
  */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -20,9 +20,10 @@ const { values: wanted, positionals } = parseArgs({
   options: { slowest: { type: 'boolean', default: false } },
 });
 const groups = groupFiles(findTestFiles(ROOT, FOLDERS, positionals));
-/** Most suites wait for processes of their own, so a core has time for two. The exhaustive ones keep a core busy. */
+/** Most suites wait for their own child processes, so a core has time for two. The exhaustive ones keep a core busy. */
 const AT_ONCE = (process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 2) * availableParallelism();
-// Once: else each gateway that starts before the first has built it builds it as well, and so does each that is killed meanwhile.
+// Built once here: otherwise each gateway that starts before the first build has finished builds it too, even if it is
+// killed.
 await buildConsole();
 const runs = await takeGroups(groups, AT_ONCE, (files) => runTests(ROOT, files));
 const verdict = judgeAll(runs);

@@ -1,4 +1,4 @@
-/** Owns one run of `bun test` over a list of files: starts it, waits, reads its report. Judges nothing. */
+/** Runs `bun test` over a list of files: groups them, starts the process, waits, reads its report. Judges nothing. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,10 @@ import { watchOutput } from './watch-output.ts';
 
 const SETTLE = join(import.meta.dir, 'settle.ts');
 
-/** The test files below the folders, as sorted paths relative to `root`; only those that contain one of `wanted`, if any is given. */
+/**
+ * The test files below the folders, as sorted paths relative to `root`; if `wanted` is not empty, only paths that
+ * contain one of its entries.
+ */
 export function findTestFiles(root: string, folders: readonly string[], wanted: readonly string[]): string[] {
   const files = folders.flatMap((folder) =>
     [...new Bun.Glob(`${folder}/**/*.test.ts`).scanSync({ cwd: root })].filter(
@@ -21,10 +24,10 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
 /** Suites that start processes; those with a browser take the longest. */
 const BROWSER_SUITES = 'gateway/test/browser/';
 const SUITES = 'gateway/test/';
-/** Small files share a process, for each costs 60 ms of its own. */
+/** Small files share a process, because each process costs 60 ms. */
 const FILES_PER_RUN = 8;
 
-/** Groups the files into runs, those that take the longest first: a process for each suite, one for a few of all other files. */
+/** Groups the files into runs, the slowest first: one process for each suite, and one for every few other files. */
 export function groupFiles(files: readonly string[]): string[][] {
   const suites = files.filter((file) => file.startsWith(SUITES));
   const others = files.filter((file) => !file.startsWith(SUITES));
@@ -39,8 +42,8 @@ export function groupFiles(files: readonly string[]): string[][] {
 }
 
 /**
- * Takes groups until none is left, `atOnce` at a time: half of the takers from the front, half from the back, so that not all of
- * them have a slow one at once and none is left with a slow one at the end.
+ * Processes groups until none is left, `atOnce` at a time: half of the workers take from the front, half from the back,
+ * so that they do not all have a slow group at once, nor a slow one at the end.
  */
 export async function takeGroups<Result>(
   groups: readonly (readonly string[])[],
@@ -62,21 +65,24 @@ export async function takeGroups<Result>(
   return results;
 }
 
-/** How long a run may say nothing before it counts as hung. */
+/** How long a run may print nothing before it counts as hung. */
 const STILL_MS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 600_000 : 120_000;
 
-/** For a test or hook that names no limit: as long as a busy machine may take, for Bun's own 5 s are too few to start a gateway there. */
+/**
+ * Time limit for tests and hooks without their own: enough for a busy machine, where Bun's default of 5 s is too short
+ * to start a gateway.
+ */
 const TEST_MS = 60_000;
 
-/** A run with what it took. */
+/** A run with its durations. */
 export interface TimedRun extends Run {
-  /** Seconds by file; empty where there is no report. */
+  /** Seconds by file; empty without a report. */
   readonly fileSeconds: ReadonlyMap<string, number>;
-  /** Processor time of the run and of the processes that it started and saw end. */
+  /** CPU time of the run and of the child processes that ended before it. */
   readonly cpuSeconds: number;
 }
 
-/** Runs the files in one process of this same Bun, its output on ours. `CI=1` makes `.only` an error. */
+/** Runs the files in one process of this same Bun, with its output on ours. `CI=1` makes `.only` an error. */
 export async function runTests(root: string, files: readonly string[], stillMs = STILL_MS): Promise<TimedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-tests-'));
   const report = join(folder, 'junit.xml');

@@ -1,7 +1,9 @@
-/** Owns the moment after the last test: loaded before every run, it keeps the process until errors that tests left behind have surfaced. */
+/** Delays the exit of a test process until errors that tests left behind have surfaced. Loaded before every run. */
 import { afterAll } from 'bun:test';
 
-/** Bun ends with status 0 when a timer or promise of the last test fails after it; given this long it reports the error. */
+/**
+ * Bun exits with status 0 if a timer or promise of the last test fails after it; with this delay it reports the error.
+ */
 const SETTLE_MS = 50;
 
 afterAll(() => Bun.sleep(SETTLE_MS));

@@ -3,7 +3,7 @@ import type { TimedRun } from './run-tests.ts';
 
 const ROWS = 25;
 
-/** Seconds on the clock and of the processor; the latter only of files that had a process of their own. */
+/** Wall-clock and CPU seconds; CPU only for files that had their own process. */
 export function slowestFiles(runs: readonly TimedRun[]): string[] {
   const files = runs.flatMap(({ fileSeconds, cpuSeconds }) =>
     [...fileSeconds].map(([file, seconds]) => ({ file, seconds, cpu: fileSeconds.size === 1 ? cpuSeconds : null })),

@@ -1,30 +1,34 @@
 /**
- * Owns what is shown of a test run while it goes: every line but those of passed tests, the empty ones around them and Bun's own
- * sums, file by file, so that two runs beside each other do not mix. Knows which file is running, and when the run stands still.
+ * Prints the output of a test run while it goes, file by file, so that parallel runs do not mix. Omits the lines of
+ * passed tests, the empty lines around them and Bun's own summary. Tracks which file is running, and detects when the
+ * run hangs.
  */
 
 export interface OutputWatch {
-  /** The file whose tests run now, as Bun names it; empty before the first. */
+  /** The file whose tests are running, as Bun names it; empty before the first. */
   file(): string;
-  /** The process is gone: stops the clock and shows what is left, unless a process it left behind holds the output open. */
+  /**
+   * Call when the process has ended: stops the clock and shows the remaining output, unless a process it left behind
+   * holds the output open.
+   */
   finish(): Promise<void>;
 }
 
-/** How long the output of a process that is gone may still come. */
+/** How long output may still arrive after the process has ended. */
 const REST_MS = 1_000;
 
 const PASSED = /^\((?:pass|skip)\)/;
-/** What Bun writes before the first test and after the last. */
+/** Bun's output before the first test and after the last. */
 const SUMS =
   /^(?:bun test v\S+ \(\w+\)| *\d+ (?:pass|fail|skip|todo|error|errors)| *\d+ expect\(\) calls|Ran \d+ tests? across .*)$/;
-/** The end of a test's name, which may have more than one line. */
+/** The end of a test's name, which may span several lines. */
 const NAME_ENDS = /\[[\d.]+m?s\]$/;
 const VERDICT = /^\((?:pass|skip|fail|todo)\)/;
 const FILE = /^(\S+\.test\.ts):$/;
 
 /**
- * Hands the lines of the streams to `show`, those of one test file at once when the next one begins. Calls `onStill` once when nothing came for `stillMs`: Bun's own limit per
- * test cannot end one that never yields.
+ * Passes the lines of the streams to `show`, those of one test file together when the next one begins. Calls `onStill`
+ * once if nothing arrived for `stillMs`: Bun's own limit per test cannot end one that never yields.
  */
 export function watchOutput(
   streams: readonly ReadableStream<Uint8Array>[],

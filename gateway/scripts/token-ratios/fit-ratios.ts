@@ -1,4 +1,7 @@
-/** Owns fitting one family's ratios to prompts and answers whose tokens were counted. Chooses no prompts and judges no fit. */
+/**
+ * Fits one family's ratios to prompts and responses with known token counts. Chooses no prompts and does not evaluate
+ * the fit.
+ */
 import { countText, emptyTextCounts, type TextCounts } from '../../src/tokens/count-text.ts';
 import { FRAMES, measureRequest, type ToolStyle } from '../../src/tokens/measure-request.ts';
 import { TEXT_FEATURES } from '../../src/tokens/text-alphabet.ts';
@@ -8,37 +11,40 @@ import { type FamilyPrior, framesOf } from './priors.ts';
 import { dot, type Prior, type Row, solveNonnegative } from './solve-nonnegative.ts';
 
 /**
- * How strongly ratios are drawn to their prior. Five-fold validation within the learnt half found no difference between
- * 0.003 and 0.1 for texts (median |error| 4.3 to 5.1 %), so the strongest is taken: it says most of texts unlike the recorded.
+ * How strongly ratios are pulled to their prior. Five-fold validation within the learning half found no difference
+ * between 0.003 and 0.1 for texts (median |error| 4.3 to 5.1 %), so the strongest is used: it generalizes best to texts
+ * unlike the recorded ones.
  */
 export interface FitSettings {
-  /** What drawing a text's weight by its whole size away from its prior costs, in squared relative errors. */
+  /** The penalty for moving a text's weight away from its prior by its full size, in squared relative errors. */
   readonly textPull: number;
   readonly framePull: number;
 }
 
 const FIT_SETTINGS: FitSettings = { textPull: 0.1, framePull: 0.001 };
 
-/** What a host adds once is not known beforehand and free to learn. */
+/** What a provider adds once is not known beforehand, so it is fitted freely. */
 const FREE_FRAMES = new Set(['request', 'tools', 'format']);
 const FREE_PULL = 1e-8;
-/** Errors are relative to the tokens and these: small prompts say little of a large one. */
+/** Errors are relative to the tokens plus this number: small prompts say little about large ones. */
 const SMALL_TOKENS = 150;
-/** Too low is twice as bad as too high: that draws the estimate above the middle. */
+/** Underestimates cost twice as much as overestimates: that pulls the estimate above the median. */
 const LOW_WEIGHT = 2;
 const ANSWER_WEIGHT = 0.3;
 const ANSWER_TOKENS_MIN = 15;
-/** Below this relative error an error counts squared, above it as it is: so no single odd recording pulls the rest. */
+/** Errors below this relative error count squared, above it linearly, so that no single outlier dominates. */
 const ROBUST_ABOVE = 0.02;
 const ROUNDS = 40;
-/** Weights near nothing are held no tighter than this one. */
+/** Weights near zero are pulled no more strongly than this one. */
 const WEIGHT_MIN = 0.05;
-/** No vocabulary is taken to be better than the prior's, one of the largest: that would count long prompts too low. */
+/**
+ * No vocabulary is assumed to be better than the prior's, one of the largest: that would underestimate long prompts.
+ */
 const SCALES = [1, 1.1, 1.2, 1.3, 1.45];
-/** An answer's own frame: a last place behind the frames. */
+/** The frame of a response: one more number after the frames. */
 const ANSWER_PRIOR = 3;
 
-/** The ratios that fit best, over scales of the prior's text weights. With no prompts the prior itself. */
+/** The best-fitting ratios over scales of the prior's text weights. Without prompts, the prior itself. */
 export function fitRatios(
   prompts: readonly RecordedPrompt[],
   { text, tools }: FamilyPrior,

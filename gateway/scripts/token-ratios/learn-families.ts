@@ -1,4 +1,7 @@
-/** Owns which prompts each family learns from, and what is added where they are too few. Reads and prints nothing. */
+/**
+ * Chooses the prompts that each family's ratios are fitted to, and adds a margin if there are too few. Reads and prints
+ * nothing.
+ */
 import { FRAMES } from '../../src/tokens/measure-request.ts';
 import { TOKEN_FAMILIES, type TokenFamily, type TokenRatios } from '../../src/tokens/token-families.ts';
 import type { PromptHalves } from '../../test/conformance/prompt-halves.ts';
@@ -6,13 +9,13 @@ import type { RecordedPrompt } from '../../test/conformance/recorded-prompts.ts'
 import { fitRatios } from './fit-ratios.ts';
 import { priorOf } from './priors.ts';
 
-/** With fewer prompts a family learns from all that are served by many hosts with published weights. */
+/** With fewer prompts, a family uses those of all models with published weights that many providers serve. */
 const OWN_PROMPTS_MIN = 5;
 const POOL: readonly TokenFamily[] = ['mistral', 'llama', 'qwen', 'deepseek', 'glm', 'kimi', 'grok', 'other'];
-/** A prompt that says something of large ones. */
+/** The minimum size of a prompt that represents large ones. */
 const LARGE_TOKENS_MIN = 200;
 const LARGE_PROMPTS_MIN = 3;
-/** Put on top of a family that learnt from fewer large prompts than that: rather high than low. */
+/** Factor for a family fitted to fewer large prompts than that: an overestimate is better than an underestimate. */
 const MARGIN = 1.2;
 /** 1.0 to 1.35 times as many tokens, by content: https://platform.claude.com/docs/en/about-claude/models/migration-guide (April 2026). */
 const NEW_CLAUDE_TEXT = 1.35;
@@ -20,11 +23,11 @@ const NEW_CLAUDE_TEXT = 1.35;
 export interface LearntFamily {
   readonly family: TokenFamily;
   readonly ratios: TokenRatios;
-  /** From whose prompts, and how many of them. */
+  /** Whose prompts were used, and how many. */
   readonly source: string;
 }
 
-/** Every family's ratios, from the learnt halves alone. */
+/** Every family's ratios, from the learning halves alone. */
 export function learnFamilies(halves: ReadonlyMap<TokenFamily, PromptHalves>): LearntFamily[] {
   const learntOf = (family: TokenFamily) => halves.get(family)?.learnt ?? [];
   return TOKEN_FAMILIES.map((family) => {
@@ -50,7 +53,7 @@ function learnNewClaude(prompts: readonly RecordedPrompt[]): LearntFamily {
   return { family: 'claude_5', ratios, source: `${prompts.length} prompts of claude` };
 }
 
-/** The vendor's own words around a prompt are text too. */
+/** The vendor's own template around a prompt is text too. */
 function scaleTemplate(tokens: number, frame: number): number {
   return FRAMES[frame] === 'turn' ? tokens : tokens * NEW_CLAUDE_TEXT;
 }

@@ -1,4 +1,4 @@
-/** Owns what is taken for a family before a recording is looked at, and kept where none tells otherwise. */
+/** Defines the prior ratios of a family: used before any recording, and kept where no recording contradicts them. */
 import type { Frame, ToolStyle } from '../../src/tokens/measure-request.ts';
 import { TEXT_FEATURES, type TextFeature } from '../../src/tokens/text-alphabet.ts';
 import type { TokenFamily } from '../../src/tokens/token-families.ts';
@@ -12,10 +12,10 @@ export interface FamilyPrior {
 type Weights = { readonly [feature in TextFeature]: number };
 
 /**
- * Tokens per feature with OpenAI's published vocabulary o200k_base, fitted in November 2026 to 1,450 texts of up to 2,000
- * characters: 62 languages, TypeScript, Python, Markdown, English prose, JSON, Base64, hexadecimal, UUIDs and numbers.
- * Over the texts in English, code and JSON |error| has a median of 3.1 %, over the other languages of 7.8 %. Weights of
- * scripts that were far below one of their texts are raised.
+ * Tokens per feature with OpenAI's published vocabulary o200k_base, fitted in November 2026 to 1,450 texts of up to
+ * 2,000 characters: 62 languages, TypeScript, Python, Markdown, English prose, JSON, Base64, hexadecimal, UUIDs and
+ * numbers. The median |error| is 3.1 % over the texts in English, code and JSON, and 7.8 % over the other languages.
+ * Weights of scripts that were far below one of their texts are raised.
  */
 const O200K: Weights = {
   word: 0.33,
@@ -49,7 +49,9 @@ const O200K: Weights = {
   astral: 2.2,
   other: 1,
 };
-/** The same measured with cl100k_base, whose vocabulary has fewer languages: taken where a family's vocabulary is not known. */
+/**
+ * The same measured with cl100k_base, whose vocabulary has fewer languages: used if a family's vocabulary is not known.
+ */
 const FEWER_LANGUAGES: Partial<Weights> = {
   accent: 1.6,
   cyrillic: 0.56,
@@ -78,10 +80,10 @@ const JSON_FRAMES: Frames = {
   format: 20,
   forced: 5,
 };
-/** A declaration has in its text what frames a tool: nothing is left beside it. */
+/** A declaration's text already contains the frame of a tool: almost nothing is added. */
 const DECLARED_FRAMES: Frames = { ...JSON_FRAMES, tool: 0.3, property: 0.3, forced: 1 };
 
-/** The prior of a family. How it shows tools: OpenAI's models see declarations, published templates of others JSON. */
+/** The prior of a family. OpenAI's models see tools as declarations, published templates of others as JSON. */
 export function priorOf(family: TokenFamily): FamilyPrior {
   switch (family) {
     case 'gpt':
@@ -101,7 +103,7 @@ export function priorOf(family: TokenFamily): FamilyPrior {
   }
 }
 
-/** What frames cost where tools are shown so. */
+/** The cost of frames in a style of showing tools. */
 export function framesOf(style: ToolStyle): Frames {
   return style === 'json' ? JSON_FRAMES : DECLARED_FRAMES;
 }

@@ -1,4 +1,7 @@
-/** Owns solving a weighted least-squares problem whose solution has no negative number and is drawn to a prior. Knows nothing of tokens. */
+/**
+ * Solves a weighted least-squares problem with non-negative solutions and a pull to a prior. Knows nothing about
+ * tokens.
+ */
 
 export interface Row {
   readonly features: readonly number[];
@@ -8,15 +11,15 @@ export interface Row {
 
 export interface Prior {
   readonly values: readonly number[];
-  /** How strongly each number is drawn to its prior: what the square of its distance costs. Above 0. */
+  /** How strongly each number is pulled to its prior: the cost of its squared distance. Above 0. */
   readonly pull: readonly number[];
 }
 
 const SWEEPS = 150;
 
 /**
- * Goes from `start` towards the numbers ≥ 0 with the least Σ weight·(features·x − target)² + Σ pull·(x − prior)², one number
- * after the other, a fixed number of times: called again from where it was, it goes on.
+ * Moves from `start` towards the numbers ≥ 0 that minimize Σ weight·(features·x − target)² + Σ pull·(x − prior)², one
+ * number after the other, a fixed number of times. Calling it again with its result continues.
  */
 export function solveNonnegative(rows: readonly Row[], prior: Prior, start: readonly number[]): number[] {
   const size = prior.values.length;
@@ -42,7 +45,7 @@ export function solveNonnegative(rows: readonly Row[], prior: Prior, start: read
   return solution;
 }
 
-/** The sum of products of two lists of one length. */
+/** The dot product of two lists of equal length. */
 export function dot(one: readonly number[], other: readonly number[]): number {
   return one.reduce((sum, value, index) => sum + value * at(other, index), 0);
 }

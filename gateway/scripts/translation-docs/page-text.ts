@@ -1,4 +1,4 @@
-/** Owns the words of the translation page that are not made from the formats' tables. */
+/** Contains the fixed text of the translation page, which is not generated from the formats' tables. */
 
 export const INTRODUCTION = `Every model answers at \`/v1/chat/completions\` and at \`/v1/messages\`, unless its configuration keeps it to one of them. Where a
 call comes in the format that the provider speaks, nothing is translated: the body goes on as it came, with members that nobody

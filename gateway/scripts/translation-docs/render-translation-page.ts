@@ -1,4 +1,7 @@
-/** Owns the page docs/translation.md: a table for each direction, made from the tables that the formats' codecs are held to. */
+/**
+ * Renders the page docs/translation.md: a table for each direction, generated from the tables that the formats' codecs
+ * must follow.
+ */
 
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
 import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/rendered-features.ts';
@@ -22,7 +25,10 @@ export function renderTranslationPage(): string {
     .replace(/\n{3,}/g, '\n\n');
 }
 
-/** The table of one direction: each member of the client's format, with its end at an upstream of the other. */
+/**
+ * The table of one direction: each member of the client's format, and what becomes of it at an upstream of the other
+ * format.
+ */
 export function renderDirection(members: readonly MemberRow[], upstream: FeatureFates): string {
   const rows = members.map((row) => {
     const { fate, note } = findEnd(row, upstream);

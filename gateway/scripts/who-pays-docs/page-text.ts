@@ -1,11 +1,11 @@
-/** Owns the words of the page on who pays that are not made from the table. */
+/** Contains the fixed text of docs/who-pays.md, which is not generated from the table. */
 import type { CallEnding } from '../../src/billing/who-pays.ts';
 import type { UsageSource } from '../../src/generation/usage.ts';
 
 export const INTRODUCTION = `Whoever broke it pays. A call has one end, and this table says for each what of its usage is charged to the account of
 its key. The record of the call has the same: \`usage\`, and \`usage_source\`, which says where the numbers come from.`;
 
-/** How a call ended, in the words of someone who made it. */
+/** How a call ended, as described to the client's user. */
 export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   complete: 'The answer is complete, and the provider said what it used.',
   complete_without_usage:

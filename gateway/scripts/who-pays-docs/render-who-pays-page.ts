@@ -1,4 +1,4 @@
-/** Owns the page docs/who-pays.md: a row for each way a call can end, made from the table by which calls are charged. */
+/** Renders the page docs/who-pays.md: a row for each way a call can end, from the table that decides the charges. */
 import { type CallEnding, type Payer, WHO_PAYS } from '../../src/billing/who-pays.ts';
 import type { UsageSource } from '../../src/generation/usage.ts';
 import { CHARGES, ENDINGS, INTRODUCTION, NOTES, SOURCES } from './page-text.ts';
@@ -24,7 +24,7 @@ export function renderWhoPaysPage(): string {
   ].join('\n\n');
 }
 
-/** One row; where our own count stands in for numbers that never came, and is named otherwise, both sources. */
+/** Renders one row; names both sources if our own count replaces missing numbers under another name. */
 export function renderRow(ending: string, { charged, source, sourceOfCount = source, payer }: Row): string {
   const sources = [...new Set([source, sourceOfCount])].map((one) => `\`${one}\``);
   const charge = payer === 'operator' ? `${CHARGES.nothing}: the operator bears ${CHARGES[charged]}` : CHARGES[charged];

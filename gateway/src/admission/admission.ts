@@ -1,7 +1,4 @@
-/**
- * Owns a call's part of the limits: taken once, all or none, and given back once, by settling or releasing. Knows no limit's
- * arithmetic, and whether memory or a server keeps them.
- */
+/** Manages a call's part of the limits: acquired once, all or none, and given back once, by settling or releasing. */
 import type { LimitClaim, LimitRefusal, LimitStore, Standing } from '../store/ports/limits.ts';
 import type { MoneySeeds } from './money-seeds.ts';
 
@@ -14,12 +11,12 @@ export type Admitted =
   | { readonly kind: 'admitted'; readonly admission: Admission }
   | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly standing: Standing };
 
-/** Rounds of seeding before it is a fault: a budget can be forgotten, by a changed rule, while it is seeded. */
+/** Maximum rounds of seeding before it is a fault: a changed rule can drop a budget while it is seeded. */
 const SEEDINGS_MAX = 5;
 
 /**
- * Asks for all of a call's limits at once. Answers without a turn of the event loop where the store does and all money is
- * known; else seeds what is not. Rejects where that cannot be read.
+ * Acquires all of a call's limits at once. Synchronous where the store is and all money is seeded; otherwise seeds what
+ * is missing. Rejects where that cannot be read.
  */
 export function admitCall(limits: Limits, claim: LimitClaim, nowMs: number): Admitted | Promise<Admitted> {
   const decision = limits.store.acquire(claim, nowMs);
@@ -27,7 +24,7 @@ export function admitCall(limits: Limits, claim: LimitClaim, nowMs: number): Adm
   return answer(limits.store, claim, decision);
 }
 
-/** As `admitCall`, of a call that is not made: nothing is taken. Seeds what is not known, as the call would. */
+/** As `admitCall` for a call that is not made: takes nothing. Seeds what is missing, as the call would. */
 export async function foreseeCall(
   { store, seeds }: Limits,
   claim: LimitClaim,
@@ -68,7 +65,7 @@ function answer(store: LimitStore, claim: LimitClaim, decision: Exclude<Decision
   return { kind: 'admitted', admission: new Admission(store, claim, decision.standing) };
 }
 
-/** The one owner of what an admitted call holds. */
+/** Holds the limits of one admitted call. */
 export class Admission {
   readonly callId: string;
   readonly standing: Standing;
@@ -83,12 +80,12 @@ export class Admission {
     this.#amount = amount;
   }
 
-  /** Nano-USD that the call holds: its claim and every extension. */
+  /** Nano-USD held by the call: its claim and every extension. */
   get amount(): bigint {
     return this.#amount;
   }
 
-  /** Holds more money, or (false) nothing more. @throws Error after the end. */
+  /** Holds the amount in addition, or returns false and holds nothing more. @throws Error after the call has ended. */
   extend(amount: bigint, nowMs: number): boolean | Promise<boolean> {
     if (this.#ended) throw new Error(`call ${this.callId} has ended; its limits cannot be extended`);
     const extended = this.#store.extend(this.callId, amount, nowMs);
@@ -97,12 +94,12 @@ export class Admission {
       : this.#extended(extended, amount);
   }
 
-  /** Which budget or balance refuses so much more; null: none does. */
+  /** The budget or balance that refuses this much more; null: none does. */
   explainExtension(amount: bigint): LimitRefusal | null | Promise<LimitRefusal | null> {
     return this.#store.explainExtension(this.callId, amount);
   }
 
-  /** Holds as much of the amount as its limits allow; answers how much. @throws Error after the end. */
+  /** Holds as much of the amount as the limits allow, and returns that part. @throws Error after the call has ended. */
   extendUpTo(amount: bigint, nowMs: number): bigint | Promise<bigint> {
     if (this.#ended) throw new Error(`call ${this.callId} has ended; its limits cannot be extended`);
     const granted = this.#store.extendUpTo(this.callId, amount, nowMs);
@@ -110,20 +107,20 @@ export class Admission {
   }
 
   /**
-   * The call has cost and used so much: at most what it holds; the rest is given back. False where its lease had passed and
-   * all was given back before.
+   * Settles the call's cost and tokens: at most what it holds; the rest is given back. False where its lease had
+   * expired and everything was given back before.
    *
-   * @throws Error where it was settled or released before: a call has one end.
+   * @throws Error where it was settled or released before: a call ends once.
    */
   settle(charged: bigint, tokens: number, nowMs: number): boolean | Promise<boolean> {
     if (this.#ended) throw new Error(`call ${this.callId} has ended; it cannot be settled again`);
     const released = this.#store.release(this.callId, charged, tokens, nowMs);
-    // A charge that the store does not take leaves the call as it was.
+    // If the store throws, the call stays open.
     this.#ended = true;
     return released;
   }
 
-  /** The way out of a call that came to nothing: gives all back. Nothing, and false, where the call has ended. */
+  /** Gives everything back for a call without a result. Does nothing and returns false where the call has ended. */
   releaseUnlessSettled(nowMs: number): boolean | Promise<boolean> {
     return this.#ended ? false : this.settle(0n, 0, nowMs);
   }

@@ -1,8 +1,8 @@
-/** Owns the bounds of the whole process: open calls and request-body bytes held, the latter also by key. */
+/** Limits the open calls and the request-body bytes of the whole process; body bytes also per key. */
 
-/** A bounded amount. `take` answers false, and takes nothing, where it would pass the bound. */
+/** A bounded amount. `take` returns false and takes nothing where it would exceed the bound. */
 export class Gauge {
-  /** Asked each time: a reload may change it. */
+  /** Read on each use: a reload may change it. */
   readonly #most: () => number;
   #held = 0;
 
@@ -29,23 +29,28 @@ export class Gauge {
   }
 }
 
-/** Bounds of request-body bytes: in the whole process, and of one key. */
+/** Limits of request-body bytes, per process and per key. */
 export interface BodyBounds {
   readonly process: number;
   readonly key: number;
 }
 
-/** A body whose length is declared is counted at once only while such bodies together take at most this part of the bound. */
+/**
+ * Declared body lengths are counted in advance only while they together take at most this fraction (1/n) of the bound.
+ */
 const DECLARED_PART = 8;
 
-/** Counts the request-body bytes that the process holds. */
+/** Counts the request-body bytes held by the process. */
 export class BodyBytes {
-  /** Asked each time: a reload may change them. */
+  /** Read on each use: a reload may change them. */
   readonly #bounds: () => BodyBounds;
   readonly #held: Gauge;
-  /** Of `#held`: bodies that were counted as declared and have not arrived. */
+  /** Part of `#held`: bodies that were counted as declared and have not arrived. */
   readonly #declared: Gauge;
-  /** One entry per key that ever sent a body, kept: a map that is emptied as fast as it is filled is costly to collect. */
+  /**
+   * Keeps one entry for every key that ever sent a body: a map that is emptied as fast as it is filled is costly to
+   * collect.
+   */
   readonly #heldByKey = new Map<string, Gauge>();
 
   constructor(bounds: () => BodyBounds) {
@@ -58,7 +63,7 @@ export class BodyBytes {
     return this.#held.held;
   }
 
-  /** Opens the account of one body of a key; it holds nothing yet. */
+  /** Starts counting one body of a key; it holds nothing yet. */
   open(keyId: string): BodyShare {
     let ofKey = this.#heldByKey.get(keyId);
     if (ofKey === undefined) {
@@ -69,7 +74,7 @@ export class BodyBytes {
   }
 }
 
-/** The bytes that one body takes of the process and of its key. */
+/** The bytes that one body counts against the process and its key. */
 export class BodyShare {
   readonly #process: Gauge;
   readonly #key: Gauge;
@@ -84,9 +89,9 @@ export class BodyShare {
     this.#allDeclared = allDeclared;
   }
 
-  /** Counts `bytes` more. Tells which bound they would pass; then nothing is counted. */
+  /** Counts `bytes` more. Where they would exceed a bound, returns which one and counts nothing. */
   take(bytes: number): 'taken' | 'process_full' | 'key_full' {
-    // A body that arrives after its request ended belongs to nobody and would never be given back.
+    // Bytes that arrive after the request ended would never be given back.
     if (this.#released) return 'taken';
     if (!this.#key.take(bytes)) return 'key_full';
     if (!this.#process.take(bytes)) {
@@ -97,7 +102,7 @@ export class BodyShare {
     return 'taken';
   }
 
-  /** Counts a body's declared length before it arrives, where bodies counted so leave room for it. */
+  /** Counts a body's declared length before it arrives, where the room for declared bodies allows it. */
   takeDeclared(bytes: number): boolean {
     if (!this.#allDeclared.take(bytes)) return false;
     if (this.take(bytes) === 'taken') {
@@ -108,13 +113,13 @@ export class BodyShare {
     return false;
   }
 
-  /** The declared body is here. */
+  /** Call when the declared body has arrived. */
   arrived(): void {
     this.#allDeclared.give(this.#declared);
     this.#declared = 0;
   }
 
-  /** Gives everything back. Harmless when repeated. */
+  /** Gives everything back. Idempotent. */
   release(): void {
     this.#released = true;
     this.arrived();
@@ -125,14 +130,13 @@ export class BodyShare {
 }
 
 export interface Capacity {
-  /** All calls that were let in, also those whose bodies are still arriving; bounded by descriptors and bytes alone. */
+  /** All admitted calls, also those whose bodies are still arriving; bounded only by descriptors and bytes. */
   readonly present: Gauge;
-  /** Calls whose bodies are here. */
+  /** Calls whose bodies have arrived. */
   readonly openCalls: Gauge;
   readonly bodyBytes: BodyBytes;
 }
 
-/** Bounds: calls, and bytes. */
 export function createCapacity(openCallsMax: () => number, bodyBounds: () => BodyBounds): Capacity {
   return {
     present: new Gauge(() => Number.POSITIVE_INFINITY),

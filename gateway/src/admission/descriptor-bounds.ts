@@ -1,23 +1,23 @@
-/** Owns what the limit of file descriptors allows: how many calls, and from where on connections are closed. */
+/** Derives from the file descriptor limit how many calls may be open, and when idle connections are closed. */
 
 export interface DescriptorBounds {
-  /** Calls that may be open at once. */
+  /** Maximum number of open calls. */
   readonly callsMax: number;
-  /** From here on idle connections are closed, and slow bodies ended. */
+  /** From here on idle connections are closed and slow bodies are ended. */
   readonly shortFrom: number;
-  /** Down to here. */
+  /** Closing stops below this. */
   readonly enoughBelow: number;
-  /** All that there are. */
+  /** All available descriptors. */
   readonly most: number;
-  /** Kept back for connections to providers. */
+  /** Reserved for connections to providers. */
   readonly spares: number;
 }
 
-/** The client's socket, and the upstream's. */
+/** The client's socket and the upstream's. */
 const DESCRIPTORS_PER_CALL = 2;
 const RESERVE_MIN = 64;
 const RESERVE_MAX = 512;
-/** For the database, threads, the console's visitors and the refusals of calls. */
+/** For the database, threads, console users and rejected calls. */
 const RESERVE_PART = 8;
 
 /** `openFilesMax`: null where there is no limit. */

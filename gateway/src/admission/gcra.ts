@@ -1,29 +1,32 @@
 /**
- * Owns the arithmetic of a limit per minute: GCRA in its form as a bucket that drains, whose burst is the limit itself.
- * Whole numbers only; the clock is passed in. Knows no call and no subject.
+ * Implements per-minute limits: GCRA in its leaky-bucket form, with the limit itself as the burst. Whole numbers only;
+ * the clock is passed in.
  */
 
 /**
- * One request or token, in grains. The limit drains `limit` grains a millisecond, and a full bucket in a minute, so that every
- * level at every whole millisecond is a whole number, whatever the limit.
+ * One request or token, in grains. A bucket drains `limit` grains per millisecond, and a full one in a minute, so that
+ * every level at every whole millisecond is a whole number, whatever the limit.
  */
 const GRAINS = 60_000;
 
-/** Far beyond what a minute holds; sums stay exact. A debt above it (10¹¹ tokens) is taken as this much. */
+/** Far above what a minute uses; sums stay exact. A larger debt (10¹¹ tokens) is clamped to this. */
 const LEVEL_MAX = 2 ** 52;
 
-/** Change it only through the functions here. */
+/** Mutate only through the functions here. */
 export interface Bucket {
   /** Grains at `atMs`; above the limit's worth only where more was used than was taken. */
   level: number;
   atMs: number;
-  /** Per minute, as it last bound. */
+  /** Per minute, as last applied. */
   limit: number;
-  /** Grains given back, ever. */
+  /** Total grains ever returned. */
   returned: number;
 }
 
-/** What a call took of a bucket: where its last grain stood then, in the order in which they drain. */
+/**
+ * What a call took from a bucket: `level` is the position of its last grain at that time, in the order in which grains
+ * drain.
+ */
 export interface Taken {
   readonly count: number;
   readonly level: number;
@@ -32,47 +35,51 @@ export interface Taken {
   readonly returned: number;
 }
 
-/** A bucket of which nothing is taken. */
+/** An empty bucket: nothing is taken. */
 export function newBucket(limit: number, nowMs: number): Bucket {
   return { level: 0, atMs: nowMs, limit, returned: 0 };
 }
 
-/** Grains in the bucket now. A clock that goes back drains nothing. */
+/** Current grains in the bucket. A clock that goes back drains nothing. */
 export function levelAt({ level, atMs }: Bucket, limit: number, nowMs: number): number {
   return nowMs <= atMs ? level : Math.max(0, level - (nowMs - atMs) * limit);
 }
 
-/** The clock was set back by so much: less is the order in which calls happen to come. */
+/**
+ * Smallest backward step treated as a clock that was set back; smaller ones come from the order in which calls arrive.
+ */
 const STEP_MS = 5_000;
 
-/** After a clock was set back the bucket drains on from there, and does not wait until that time comes again. */
+/**
+ * After a clock was set back, the bucket drains from the new time instead of waiting until the old time comes again.
+ */
 export function followClock(bucket: Bucket, nowMs: number): void {
   if (bucket.atMs - nowMs > STEP_MS) bucket.atMs = nowMs;
 }
 
-/** How long until `count` more fit, with nothing else coming: exact to the millisecond, 0: now, null: never. */
+/** Time until `count` more fit if nothing else arrives: exact to the millisecond, 0: now, null: never. */
 export function waitMs(level: number, limit: number, count: number): number | null {
   if (count > limit) return null;
   const over = level + count * GRAINS - limit * GRAINS;
   return over <= 0 ? 0 : Math.ceil(over / limit);
 }
 
-/** Takes `count`, whether or not it fits: whoever asks has looked. */
+/** Takes `count`, whether or not it fits: the caller has checked. */
 export function take(bucket: Bucket, limit: number, count: number, nowMs: number): void {
   bucket.level = Math.min(LEVEL_MAX, levelAt(bucket, limit, nowMs) + count * GRAINS);
   bucket.atMs = Math.max(bucket.atMs, nowMs);
   bucket.limit = limit;
 }
 
-/** What has just been taken of the bucket, for `correct`. */
+/** What was just taken from the bucket, for `correct`. */
 export function takenOf({ level, atMs, limit, returned }: Bucket, count: number): Taken {
   return { count, level, atMs, limit, returned };
 }
 
 /**
- * Makes what a call took into what it used. What it used beyond is taken now, as a debt where it does not fit. Of the rest
- * only what has not drained meanwhile is given back: the time for it has passed, and giving it back twice would let others
- * above the limit.
+ * Replaces what a call took with what it used. Usage beyond it is taken now, as a debt where it does not fit. Of the
+ * unused rest, only grains that have not drained yet are returned: drained ones are available again already, and
+ * returning them twice would let others exceed the limit.
  */
 export function correct(bucket: Bucket, taken: Taken, used: number, nowMs: number): void {
   const { limit } = bucket;
@@ -93,12 +100,12 @@ export function remainingOf(level: number, limit: number): number {
   return Math.max(0, Math.floor(limit - level / GRAINS));
 }
 
-/** How many do not fit any more, a part of one as one. */
+/** How many no longer fit, rounded up. */
 export function usedOf(level: number): number {
   return Math.ceil(level / GRAINS);
 }
 
-/** How long until all of the limit fits again. */
+/** Time until the full limit is available again. */
 export function wholeAfterMs(level: number, limit: number): number {
   return Math.ceil(level / limit);
 }

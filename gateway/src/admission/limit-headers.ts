@@ -1,11 +1,12 @@
-/** Owns the headers that tell a caller what his own limits leave. Contract, 8; wire reference A.10 and B.8. */
+/** Renders the response headers with the remaining limits of a caller. Contract, 8; wire reference A.10 and B.8. */
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { Standing } from '../store/ports/limits.ts';
 
 /**
- * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat, `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`
- * for messages; none of a sort without a limit. A reset is when the limit is whole again: `nowMs` is the
- * present on the limits' own clock, `shownMs` on the caller's.
+ * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat,
+ * `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}` for messages; none for requests or tokens without a
+ * limit. A reset is when the full limit is available again. `nowMs` is the current time on the limits' own clock,
+ * `shownMs` on the caller's.
  */
 export function limitHeaders(
   standing: Standing,

@@ -1,6 +1,6 @@
 /**
- * Owns the limit rules held in memory, and which of them bind a call. Loaded at start and changed by commands after the store
- * has them; reads no store itself, and knows nothing of what is used.
+ * Keeps the limit rules in memory and selects those that apply to a call. Loaded at start and updated by commands after
+ * the store has saved them; does not track usage.
  */
 import {
   type BindingCaps,
@@ -19,27 +19,30 @@ import { windowAt } from './window.ts';
 
 export interface LimitRules {
   get(subject: Subject): Caps | null;
-  /** The names of models that have a rule, as they were given. */
+  /** The names of models that have a rule, as given. */
   modelNames(): readonly string[];
-  /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
+  /**
+   * Creates, replaces or (null) removes a rule; applies from the next call. @throws RangeError where a cap is not a
+   * whole number.
+   */
   put(subject: Subject, caps: Caps | null): void;
-  /** A subject's own rule as it binds now, in the subject's layer; null: it has none. */
+  /** A subject's own current rule, in the subject's layer; null: it has none. */
   bindingOf(subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps | null;
   /**
-   * The caps that bind a call, key first, the operator's before the account's own. A model's caps bind all accounts
-   * together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
+   * The caps that apply to a call, key first, the operator's before the account's own. A model's caps apply to all
+   * accounts together, with windows in UTC. `nowMs`: the call's arrival.
    */
   bindingCapsOf(call: CallSubjects, zoneOf: ZoneOf, nowMs: number): readonly BindingCaps[];
-  /** As `bindingOf`, of a rule with a budget; null: it has none. */
+  /** As `bindingOf`, for a rule with a budget; null: it has none. */
   budgetOf(subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps | null;
 }
 
-/** The IANA name of the zone by which an account's budget window of a sort begins and ends that holds the moment. */
+/** The IANA zone of an account's budget window of this kind that contains the moment. */
 export type ZoneOf = (accountId: string, window: BudgetWindow, atMs: number) => string;
 
 interface Rule {
   readonly caps: Caps;
-  /** As it bound last, of the zone it was made for. */
+  /** The last binding, for the zone it was made with. */
   binding: BindingCaps | null;
   timeZone: string;
 }
@@ -51,17 +54,19 @@ const NONE: readonly BindingCaps[] = [];
 const PER_MINUTE_MAX = 1_000_000_000;
 const MODEL_ZONE = 'UTC';
 
-/** Who must know of a budget that was changed after the start. */
+/** Receives changes of budgets after the start. */
 export interface BudgetListener {
-  /** A rule was given a budget, or one of another window: what is known of it is not to be trusted. */
+  /** A rule gained a budget, or changed its window: the known spend is invalid. */
   onNewBudget(subject: Subject): void;
-  /** Another amount for the same window. What is known goes on: read anew beside running calls, it would count some twice. */
+  /**
+   * A new amount for the same window. The known spend stays: reading it again while calls run would count some twice.
+   */
   onNewAmount(subject: Subject, amount: bigint): void;
 }
 
 const NOBODY: BudgetListener = { onNewBudget: () => undefined, onNewAmount: () => undefined };
 
-/** `listener` is told of each change of a budget; other caps need nobody to know. */
+/** `listener` receives each change of a budget; other caps need none. */
 export function createLimitRules(
   stored: readonly { readonly subject: Subject; readonly caps: Caps }[],
   listener: BudgetListener = NOBODY,
@@ -103,7 +108,10 @@ export function createLimitRules(
         bind('operator', kind, id);
         bind('account', kind, id);
       };
-      /** In each layer its rule of the end user, else that of every end user: a rule of the one layer replaces none of the other. */
+      /**
+       * In each layer, the end user's own rule, else the rule for every end user. A rule of one layer replaces none of
+       * the other.
+       */
       const bindEndUser = (layer: LimitLayer): void => {
         const rules = layers[layer].end_user;
         if (rules.size === 0) return;
@@ -134,7 +142,7 @@ function newRuleBook(): RuleBook {
   return { key: new Map(), end_user: new Map(), workspace: new Map(), account: new Map(), model: new Map() };
 }
 
-/** A rule binds thousands of calls in a row in the same window; they share one object. */
+/** Thousands of consecutive calls share one binding object per rule and window. */
 function currentBinding(
   rule: Rule,
   kind: SubjectKind,
@@ -167,7 +175,7 @@ function zoneOfWindow(kind: SubjectKind, accountId: string, { budget }: Caps, zo
   return kind === 'model' || budget === null ? MODEL_ZONE : zoneOf(accountId, budget.window, nowMs);
 }
 
-/** Beyond the greatest rate the arithmetic would no longer be exact. */
+/** Above the maximum rate the arithmetic would no longer be exact. */
 function checkedCaps(caps: Caps, { kind, id }: Subject): Caps {
   for (const member of ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const) {
     const cap = caps[member];

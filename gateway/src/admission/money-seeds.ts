@@ -1,37 +1,39 @@
 /**
- * Owns how the limits learn what the ledger has of a budget or a balance: read once however many calls wait for it, and none
- * of them for long. Knows no ledger, only how to ask for it.
+ * Loads settled spend and available balances from the ledger into the limits. Reads each once, however many calls wait
+ * for it, and bounds the wait of each call.
  */
 import { CallFailure } from '../errors/call-failure.ts';
 import { type BindingCaps, type LimitStore, layerOf } from '../store/ports/limits.ts';
 
-/** Reads of what is durable. Nano-USD. */
+/** Reads durable state. Nano-USD. */
 export interface MoneySource {
-  /** What calls of the subject that arrived within the window have been charged, but for those named. */
+  /** Charges of the subject's calls that arrived within the window, except the calls given. */
   readSettled(binding: BindingCaps, exceptCalls: readonly string[]): Promise<bigint>;
-  /** What the account has beside its open holds. */
+  /** The account's balance without its open holds. */
   readAvailable(account: string): Promise<bigint>;
 }
 
 /**
- * Each resolves once the store knows, and rejects where it could not be read; the next one asks anew. Where reading takes
- * longer than a call may be kept waiting it rejects with a CallFailure `store_away`, and reading goes on for the next.
+ * Each resolves once the store is seeded and rejects where the ledger cannot be read; the next call reads again. Where
+ * reading exceeds the time that a call may wait, it rejects with a CallFailure `store_away` and reading continues for
+ * the next call.
  */
 export interface MoneySeeds {
   seedBudget(binding: BindingCaps): Promise<void>;
   seedBalance(account: string): Promise<void>;
-  /** As `seedBudget`, for nobody who waits: resolves however long it takes. */
+  /** As `seedBudget`, for when no call waits: resolves however long it takes. */
   seedBudgetAhead(binding: BindingCaps): Promise<void>;
 }
 
 /**
- * No dependency may keep a call waiting for longer than 250 ms (reliability design, "Promises"). Told in ticks, so that it is
- * the store's time and not that of a process which was too busy to hear its answer: a turn of whatever length is one tick.
+ * No dependency may keep a call waiting for longer than 250 ms (reliability design, "Promises"). Counted in ticks, to
+ * measure the store's time rather than that of a process too busy to see its answer: an event-loop turn of any length
+ * is one tick.
  */
 const TICK_MS = 25;
 const TICKS_MAX = 10;
 
-/** `ticksMax`: another bound only in tests. */
+/** `ticksMax`: changed only in tests. */
 export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMax: number = TICKS_MAX): MoneySeeds {
   const running = new Map<string, Promise<void>>();
   const once = (name: string, seed: () => Promise<void>): Promise<void> => {

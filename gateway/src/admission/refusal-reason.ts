@@ -1,4 +1,4 @@
-/** Renders the refusal of a limit as the reason that the request's record keeps. */
+/** Renders a limit's refusal as the reason kept in the request's record. */
 import type { Reason, ReasonAmount, ReasonDraft, ReasonKind } from '../errors/reason.ts';
 import type { LimitRefusal, RefusalKind } from '../store/ports/limits.ts';
 
@@ -28,7 +28,7 @@ export function reasonOfRefusal(refusal: LimitRefusal, nowMs: number): ReasonDra
   };
 }
 
-/** A slot comes free when a running request ends, which nobody can foresee. */
+/** A concurrency slot comes free when a running request ends, which cannot be foreseen. */
 function resetOf({ kind, windowEndMs, retryAfterMs }: LimitRefusal, nowMs: number): number | null {
   if (kind === 'budget') return windowEndMs;
   return kind === 'concurrency' || retryAfterMs === null ? null : nowMs + retryAfterMs;

@@ -1,6 +1,6 @@
 /**
- * Owns what a caller is told whom a limit refuses: which limit, whose, what to do, when. Decides nothing, and names no id: the
- * caller may be a customer of the account's.
+ * Words the error of a call that a limit refuses: which limit, whose, what to do, and when. Names no id: the caller may
+ * be a customer of the account.
  */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { ReasonDraft } from '../errors/reason.ts';
@@ -15,13 +15,13 @@ const OWNERS: Readonly<Record<SubjectKind, string>> = {
   model: 'this model, for all callers together',
 };
 
-/** Clients do not wait longer; the OpenAI SDK ignores a greater value. Contract, 5; wire reference 0.6. */
+/** Clients do not wait longer; the OpenAI SDK ignores greater values. Contract, 5; wire reference 0.6. */
 const RETRY_AFTER_SECONDS_MAX = 60;
 
 /**
- * The failure of a call that a limit refuses: `rate_limited`, `rate_out_of_reach` (a minute does not help) or `quota_exceeded`. The words of
- * a quota hold "insufficient quota" and "will reset at", by which LangChain (1.6, November 2026) knows not to try again; those
- * of a rate do not.
+ * The failure of a call that a limit refuses: `rate_limited`, `rate_out_of_reach` (waiting a minute does not help) or
+ * `quota_exceeded`. Messages of a quota contain "insufficient quota" and "will reset at", by which LangChain (1.6,
+ * November 2026) decides not to retry; those of a rate do not.
  */
 export function refusalOf(refusal: LimitRefusal): CallFailure {
   const reason = reasonOfRefusal(refusal, Date.now());

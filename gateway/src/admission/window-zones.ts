@@ -1,7 +1,7 @@
 /**
- * Chooses the time zone of a budget window. A window that runs when an account's time zone is changed goes on to its end in
- * the zone in which it began: so no change of the zone reopens a window whose budget is spent. Later windows are in the new
- * zone; the first of them may begin before the last one ended, and counts what was spent since then.
+ * Chooses the time zone of a budget window. When an account's time zone changes, a running window continues to its end
+ * in the zone in which it began, so that no change of zone reopens a window whose budget is spent. Later windows use
+ * the new zone; the first of them may begin before the last one ended, and counts the spend since its own start.
  */
 import type { BudgetWindow } from '../store/ports/limits.ts';
 import type { StoredAccount, WindowZones } from '../store/ports/policy.ts';
@@ -11,13 +11,13 @@ const SORTS = ['day', 'week', 'month'] as const satisfies readonly BudgetWindow[
 
 type Zoned = Pick<StoredAccount, 'timeZone' | 'windowZones'>;
 
-/** The IANA name of the zone of the window that holds the moment, unix ms. */
+/** The IANA zone of the window that contains the moment, unix ms. */
 export function zoneOfWindow({ timeZone, windowZones }: Zoned, window: BudgetWindow, atMs: number): string {
   const kept = window === 'total' ? undefined : windowZones?.[window];
   return kept !== undefined && atMs < kept.untilMs ? kept.zone : timeZone;
 }
 
-/** What the account's zones become where its time zone is changed at a moment, unix ms. */
+/** The account's zones after its time zone changes at a moment, unix ms. */
 export function changeZone(account: Zoned, timeZone: string, atMs: number): Zoned {
   const windowZones: { -readonly [Sort in keyof WindowZones]: WindowZones[Sort] } = {};
   for (const sort of SORTS) {

@@ -1,10 +1,10 @@
 /**
- * Owns the calendar windows of budgets (day, week from Monday, month, all time) in a time zone, right on the days on which
- * clocks change. Knows no budget.
+ * Computes the calendar windows of budgets (day, week from Monday, month, all time) in a time zone, correctly on days
+ * when clocks change. Caches the ends of days.
  */
 import type { BudgetWindow } from '../store/ports/limits.ts';
 
-/** Unix ms; the end is no longer part of it, null: it never ends. */
+/** Unix ms; the end is exclusive, null: no end. */
 export interface TimeWindow {
   readonly startMs: number;
   readonly endMs: number | null;
@@ -15,18 +15,18 @@ const ALL_TIME: TimeWindow = { startMs: 0, endMs: null };
 
 interface Zone {
   readonly clock: Intl.DateTimeFormat;
-  /** The window of each sort that was asked for last. */
+  /** The last window requested of each kind. */
   readonly windows: Map<BudgetWindow, { readonly startMs: number; readonly endMs: number }>;
 }
 
-/** As many as there are zones that somebody has configured; what is no zone is not kept. */
+/** One entry per configured zone; invalid zones are not cached. */
 const zones = new Map<string, Zone>();
 
 /**
- * The window that holds `nowMs` by the clocks of `timeZone` (an IANA name). Windows of a sort follow one another without gap
- * or overlap; one begins at the first moment of its first day, which is not always midnight.
+ * The window that contains `nowMs` by the clocks of `timeZone` (an IANA name). Windows of a kind follow one another
+ * without gap or overlap; one begins at the first moment of its first day, which is not always midnight.
  *
- * @throws RangeError where the time zone is not known.
+ * @throws RangeError for an unknown time zone.
  */
 export function windowAt(window: BudgetWindow, timeZone: string, nowMs: number): TimeWindow {
   if (window === 'total') return ALL_TIME;
@@ -61,13 +61,13 @@ function findWindow({ clock }: Zone, window: Exclude<BudgetWindow, 'total'>, now
   for (;;) {
     date = nextDate(window, date);
     const endMs = beginningOf(clock, date);
-    // Where clocks go back over midnight, a moment of the new day can show the date of the old one.
+    // Where clocks go back over midnight, a moment of the new day can show the previous date.
     if (nowMs < endMs) return { startMs, endMs };
     startMs = endMs;
   }
 }
 
-/** What the clocks show, as if it were UTC, in unix ms. */
+/** The wall-clock time as if it were UTC, in unix ms. */
 function wallMs(clock: Intl.DateTimeFormat, atMs: number): number {
   const shown = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
   for (const { type, value } of clock.formatToParts(atMs)) if (type in shown) Object.assign(shown, { [type]: +value });
@@ -78,7 +78,7 @@ function offsetMs(clock: Intl.DateTimeFormat, atMs: number): number {
   return wallMs(clock, atMs) - Math.floor(atMs / 1_000) * 1_000;
 }
 
-/** The first date of the window that a wall time lies in. Dates are the unix ms of their midnight in UTC. */
+/** The first date of the window that contains a wall time. Dates are the unix ms of their midnight in UTC. */
 function firstDate(window: Exclude<BudgetWindow, 'total'>, wall: number): number {
   const date = Math.floor(wall / DAY_MS) * DAY_MS;
   const day = new Date(date);
@@ -93,11 +93,11 @@ function nextDate(window: Exclude<BudgetWindow, 'total'>, date: number): number 
 }
 
 /**
- * The first moment at which the clocks show a date or a later one. Midnight by the offset before, unless the clocks change
- * earlier; then midnight by the offset after, or the change itself where that leaps over midnight.
+ * The first moment at which the clocks show a date or a later one: midnight by the offset before, unless the clocks
+ * change earlier; then midnight by the offset after, or the change itself where it skips midnight.
  */
 function beginningOf(clock: Intl.DateTimeFormat, date: number): number {
-  // Two days reach beyond every offset, and beyond a zone's leap over the date line.
+  // Two days exceed every offset, and a zone's jump over the date line.
   const [before, after] = [offsetMs(clock, date - 2 * DAY_MS), offsetMs(clock, date + 2 * DAY_MS)];
   if (before === after) return date - before;
   const changeMs = findChange(clock, before, date - 2 * DAY_MS, date + 2 * DAY_MS);
@@ -105,7 +105,7 @@ function beginningOf(clock: Intl.DateTimeFormat, date: number): number {
   return Math.max(changeMs, date - after);
 }
 
-/** The first moment, by halving, at which the offset is no longer `before`. */
+/** Finds by bisection the first moment at which the offset is no longer `before`. */
 function findChange(clock: Intl.DateTimeFormat, before: number, fromMs: number, toMs: number): number {
   let [same, changed] = [fromMs, toMs];
   while (changed - same > 1) {
@@ -123,10 +123,10 @@ interface Day {
 
 /** Thirty years of one zone. */
 const KNOWN_MAX = 10_000;
-/** Zone and beginning → end. */
+/** Zone and start → end. */
 const ends = new Map<string, number>();
 
-/** The day that holds `atMs` (unix ms) by the clocks of an IANA zone. Quick where the day begins at that moment. */
+/** The day that contains `atMs` (unix ms) by the clocks of an IANA zone. Fast where the day begins at that moment. */
 export function dayAt(timeZone: string, atMs: number): Day {
   const known = ends.get(`${timeZone} ${atMs}`);
   if (known !== undefined) return { startMs: atMs, endMs: known };

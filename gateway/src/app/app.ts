@@ -1,4 +1,7 @@
-/** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
+/**
+ * Composes the gateway: the only file that connects the store, identity, configuration, the call pipeline and the
+ * servers.
+ */
 
 import manifest from '../../package.json' with { type: 'json' };
 import { type BodyBounds, createCapacity } from '../admission/capacity.ts';
@@ -47,21 +50,21 @@ import { openPolicy } from './open-policy.ts';
 export interface App {
   readonly gate: Gate;
   readonly server: HttpServer;
-  /** Sentences for the operator, each with what to do. */
+  /** Sentences for the operator, each with a remedy. */
   readonly notices: readonly string[];
-  /** The key made at the first start of a data folder; null at every later one. */
+  /** The key created at the first start of a data folder; null afterwards. */
   readonly firstKey: string | null;
-  /** The console's one-time set-up link, made with the first key. */
+  /** The console's one-time setup link, created with the first key. */
   readonly setUpLink: string | null;
-  /** The public name of a model to try first; null: none is served over the protocol. */
+  /** The public name of a model to try first; null: no model is served over the protocol. */
   suggestModel(protocol: 'chat' | 'messages'): string | null;
-  /** Takes a new configuration over; running calls keep theirs. Throws where it cannot be built; then nothing changed. */
+  /** Applies a new configuration; running calls keep theirs. Throws if it cannot be built; then nothing changes. */
   reconfigure(config: Config): Promise<void>;
-  /** Closes what is behind the server, after it stopped: the control socket, the store, the lock. */
+  /** Closes everything behind the server after it stopped: the control socket, the store, the lock. */
   close(): Promise<void>;
 }
 
-/** Starts everything. Throws an Error in words for the operator. */
+/** Starts everything. Throws an Error with a message for the operator. */
 export async function startApp(given: Config, log: Log): Promise<App> {
   const { dataDir } = given;
   const startedAtMs = Date.now();
@@ -72,7 +75,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       `another Tollgate runs on the data folder ${dataDir}. Stop it, or name another folder with TOLLGATE_DATA_DIR`,
     );
   }
-  /** What closes what was opened, the last first: at the end, and where the start fails half-way. */
+  /** Closes what was opened, in reverse order, at the end or if the start fails. */
   const closers: Array<() => unknown> = [() => lock.release()];
   const closeAll = async () => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
@@ -208,7 +211,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     money.readAhead();
     content.startSweeping(directory, () => gate.settings.config);
-    // Where it is off nothing of it is built, and a reload that turns it on builds it for its first page.
+    // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
@@ -233,7 +236,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     );
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
-    // Last, for a key is made once and shown once: a start that fails must not use it up.
+    // Last, because a key is created and shown only once: a failed start must not use it up.
     const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
     const setUpNeed = gate.settings.config.server.console && !(await setUp.isClaimed());
     const setUpLink = setUpNeed && firstKey !== null ? await setUp.makeLink() : null;
@@ -264,7 +267,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   }
 }
 
-/** A key may always hold one body of the greatest size. */
+/** A key may always hold one body of the maximum size. */
 function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax }: Limits): BodyBounds {
   return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
 }
@@ -272,7 +275,7 @@ function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax
 const NOT_SET_UP = 'Nobody has set up the console yet. A one-time link to do so: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 
-/** An Ollama on this machine is served where nothing else was configured by a file. */
+/** Adds an Ollama on this machine if no file configures anything. */
 async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
   if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
   const names = await detectOllama(AbortSignal.timeout(1_000));
@@ -280,7 +283,7 @@ async function addOllama(config: Config): Promise<{ config: Config; listed: List
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
 }
 
-/** Every public name of the model that a name stands for; of a name that is not served, itself. */
+/** All public names of the model that a name refers to; for a name that is not served, the name itself. */
 function namesIn(routes: RouteTable, model: string): readonly string[] {
   return routes.get(model)?.names ?? [model];
 }

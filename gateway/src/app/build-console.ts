@@ -1,6 +1,5 @@
 /**
- * Owns that the console is built when the server starts: where its sources changed since, or it never was, in a process of its
- * own beside the start. Serves nothing.
+ * Builds the console at server start, in a separate process, if its sources changed or no build exists. Serves nothing.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CONSOLE = fileURLToPath(new URL('../../../console', import.meta.url));
-/** Holds a folder for each state of the sources that was built, named by their hash. */
+/** Holds one folder per built state of the sources, named by its hash. */
 const BUILDS = join(CONSOLE, 'dist');
-/** What the build is made of, beside everything in `src`. */
+/** Build inputs outside `src`. */
 const LOOSE_SOURCES = [
   'index.html',
   'package.json',
@@ -21,10 +20,11 @@ const LOOSE_SOURCES = [
 ];
 
 /**
- * The folder of the built console. Rejects with the build's own words where it fails.
+ * Returns the folder of the built console. Rejects with the build's own output if the build fails.
  *
- * It is built aside and gets its name whole: a start that is killed leaves no half of it, and of two starts at once neither
- * takes the other's files away. The contract's types leave no trace in the build, so the gateway's sources do not count.
+ * It builds in a temporary folder and renames it at the end: a start that is killed leaves no partial build, and two
+ * concurrent starts do not delete each other's files. The contract's types leave no trace in the build, so the
+ * gateway's sources do not count.
  */
 export async function buildConsole(builds = BUILDS, build: Build = runVite): Promise<string> {
   const built = join(builds, hashSources());
@@ -42,7 +42,7 @@ export async function buildConsole(builds = BUILDS, build: Build = runVite): Pro
 }
 
 const ASIDE = 'building-';
-/** No build takes so long: what is older was left by one that was killed. */
+/** No build takes this long: an older temporary folder comes from a killed build. */
 const BUILD_MS_MAX = 3_600_000;
 
 /** Writes the built console into the folder. */
@@ -63,12 +63,12 @@ function takeName(aside: string, built: string): void {
   try {
     renameSync(aside, built);
   } catch (fault) {
-    // Another start has built the same meanwhile.
+    // Another start has built the same sources in the meantime.
     if (!existsSync(built)) throw fault;
   }
 }
 
-/** Servers have what they serve in memory. What another start builds at this moment is left alone. */
+/** Running servers keep their files in memory. Builds in progress by another start are left alone. */
 function removeFormer(builds: string, built: string): void {
   for (const name of readdirSync(builds)) {
     const path = join(builds, name);

@@ -1,21 +1,26 @@
-/** Owns the orderly end of a server: not ready, no new calls, open calls finish, those that cannot are told so in-band. */
+/**
+ * Shuts a server down gracefully: reports not ready, refuses new calls, lets open calls finish, and ends the remaining
+ * ones with an in-band error.
+ */
 
 import { CallFailure } from '../errors/call-failure.ts';
 import { closeIdle } from '../upstream/connection.ts';
 import type { App } from './app.ts';
 
-/** Milliseconds; `hurry` aborts every wait: what is still open is then ended at once. */
+/** In milliseconds. `hurry` aborts every wait and ends all open calls at once. */
 export interface DrainPlan {
   readonly serveOnMs: number;
   readonly finishMs: number;
   readonly hurry: AbortSignal;
 }
 
-/** How long before the end a stream is told that it ends, so that its client can begin again elsewhere. */
+/** How long before the end a stream is warned, so that its client can retry elsewhere. */
 const WARNING_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 const LAST_WORDS_MS = 2_000;
-/** Clients that sent a request so recently are about to send another: it is answered, and the last of its connection. */
+/**
+ * A client that sent a request this recently is likely to send another: that one is answered and closes its connection.
+ */
 const QUIET_MS = 300;
 const QUIET_WITHIN_MS = 2_000;
 
@@ -43,7 +48,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   await app.close();
 }
 
-/** A connection that is closed while a request is on its way to it loses the request: its client is told before. */
+/** Closing a connection loses a request that is already on its way, so the client is told first. */
 function untilQuiet(lastRequestMs: () => number, hurry: AbortSignal): Promise<void> {
   return waitUntil(() => performance.now() - lastRequestMs() >= QUIET_MS, QUIET_WITHIN_MS, hurry);
 }

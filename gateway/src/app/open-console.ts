@@ -1,4 +1,4 @@
-/** Owns joining the console: its API's handlers with what they work on, and its files. Holds no rule of its own. */
+/** Assembles the console: the dependencies of its API handlers, and its files. Contains no rules. */
 
 import type { MoneyDesk } from '../call/money/billing-deps.ts';
 import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
@@ -37,14 +37,14 @@ interface ConsoleParts {
   readonly usage: UsageReader;
   readonly desk: MoneyDesk;
   readonly models: ModelDesk;
-  /** How long the body of a request may take. */
+  /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
   readonly status: Omit<StatusParts, 'desk'>;
-  /** What was said in a call, for those who may see it. */
+  /** The content of a call, for those who may see it. */
   readonly contentOf: ContentOf;
 }
 
-/** The console over the parts of a running gateway. */
+/** Builds the console for a running gateway. */
 export function openConsole({
   log,
   directory,
@@ -94,7 +94,7 @@ export function openConsole({
   );
 }
 
-/** The account's keys belong to who made them, by the names that these people have now. */
+/** Labels the account's keys with their creators, by the creators' present names. */
 export async function usageLabels(
   { keys }: Pick<KeyDirectory, 'keys'>,
   personNames: PersonNames,
@@ -134,7 +134,7 @@ function isIn(workspaces: readonly string[] | null) {
   return ({ workspaceId }: { readonly workspaceId: string }) => workspaces === null || workspaces.includes(workspaceId);
 }
 
-/** None where it is not asked for or has no name. */
+/** Empty if the label is not requested or has no name. */
 function labelOf(
   filter: FilterLabel['filter'],
   value: string | undefined,
@@ -157,11 +157,11 @@ function labelsOf(filter: FilterLabel['filter'], names: ReadonlyMap<string, stri
 interface AccountMoney {
   /** Null: the account has no budget of its own. */
   readBudget(account: string): Promise<AccountBudget | null>;
-  /** Nano-USD; null: postpaid. */
+  /** Nano-USD; null: the account is postpaid. */
   readBalance(account: string): Promise<bigint | null>;
 }
 
-/** No rule of another subject is asked for. */
+/** No rules are requested for another subject. */
 const NOBODY = '';
 
 export function accountMoney(
@@ -176,7 +176,7 @@ export function accountMoney(
         .bindingCapsOf(subjects, budgetZoneOf, nowMs())
         .filter(({ subject, caps }) => subject.kind === 'account' && caps.budget !== null);
       const budgets = await Promise.all(bindings.map((binding) => readOne(limits, binding)));
-      // Of the operator's budget and the account's own, the one that has less left decides.
+      // The budget with less left applies: the operator's or the account's own.
       return budgets.reduce<AccountBudget | null>(
         (tightest, one) => (tightest === null || leftOf(one) < leftOf(tightest) ? one : tightest),
         null,

@@ -1,4 +1,7 @@
-/** Owns joining what keeps the content of calls: its store, what the line needs of it, and taking away what is too old. */
+/**
+ * Assembles the storage of call content: its store, the recorder for the call pipeline, and the deletion of expired
+ * content.
+ */
 
 import { type ContentDesk, createContentDesk } from '../call/content/content-recorder.ts';
 import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
@@ -12,7 +15,7 @@ import type { Log } from '../telemetry/log.ts';
 export interface Content {
   readonly desk: ContentDesk;
   readonly store: ContentStore;
-  /** From now on what is too old is taken away. `settings`: as configured now. */
+  /** Starts deleting expired content. `settings`: as configured now. */
   startSweeping(directory: Pick<KeyDirectory, 'workspaces'>, settings: () => SweepSettings): void;
   close(): Promise<void>;
 }
@@ -23,7 +26,7 @@ export interface SweepSettings {
 
 const DAY_MS = 86_400_000;
 
-/** Makes no file: the first content does. `bytesMax`: as configured now. */
+/** Creates no file; the first content does. `bytesMax`: as configured now. */
 export function openContent(
   dataDir: string,
   masterKey: Secret,

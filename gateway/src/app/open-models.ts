@@ -1,6 +1,6 @@
 /**
- * Owns joining what is served: the configuration, what was entered in the console, the catalogue. Made anew at each change
- * of either; running calls keep what they began with.
+ * Combines the configuration, the entries of the console and the catalog into the served models. Rebuilt at each change
+ * of either; running calls keep the settings they started with.
  */
 import { groupSetPrices } from '../billing/price-book.ts';
 import type { ProviderHealth } from '../call/attempt/provider-health.ts';
@@ -19,31 +19,31 @@ import type { ProviderBook, StoredPrice, StoredProvider } from '../store/ports/p
 import type { Log } from '../telemetry/log.ts';
 
 export interface Models {
-  /** What calls go by now. */
+  /** The settings that calls use now. */
   readonly settings: Settings;
-  /** What the console works on. */
+  /** What the console's model routes use. */
   readonly desk: ModelDesk;
-  /** What is wrong with entries of the console, in sentences for the operator. */
+  /** Problems with console entries, as sentences for the operator. */
   readonly notices: readonly string[];
-  /** Takes a new configuration over. Throws where it cannot be built; then nothing changed. */
+  /** Applies a new configuration. Throws if it cannot be built; then nothing changes. */
   reconfigure(config: Config, listed: ListedModels): void;
 }
 
 export interface ModelParts {
   readonly config: Config;
-  /** Models that providers themselves were asked for. */
+  /** Models that the providers themselves listed. */
   readonly listed: ListedModels;
   readonly book: ProviderBook;
   readonly masterKey: Secret;
   readonly directory: KeyDirectory;
   readonly health: ProviderHealth;
   readonly log: Pick<Log, 'warn'>;
-  /** Told of each later change; calls go by these settings from then on. */
+  /** Receives each later change; calls use these settings from then on. */
   takeOver(settings: Settings): void;
   note(entry: ModelNote): Promise<void>;
 }
 
-/** Reads what was entered; rejects where it cannot. */
+/** Reads the console's entries; rejects if they cannot be read. */
 export async function openModels(parts: ModelParts): Promise<Models> {
   const { book, directory, health, log, takeOver, note } = parts;
   const seal = createCredentialSeal(parts.masterKey);
@@ -85,7 +85,7 @@ interface Configured {
   readonly listed: ListedModels;
 }
 
-/** What people entered in the console. */
+/** Entries made in the console. */
 interface Entered {
   readonly providers: readonly StoredProvider[];
   readonly prices: readonly StoredPrice[];
@@ -120,7 +120,7 @@ function createTurns(): ModelDesk['inTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);
-    // Whether it went well is told to who asked for it; the next one is not kept from its turn.
+    // The caller gets the failure; the next change still runs.
     last = mine.catch(() => undefined);
     return mine;
   };

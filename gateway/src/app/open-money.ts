@@ -1,4 +1,6 @@
-/** Owns joining what money and limits need at start: rules, the limits in memory, the ledger, and what changes of policy tell them. */
+/**
+ * Assembles billing and limits at start (rules, limits in memory, the ledger), and passes policy changes on to them.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { createLimitRules, type ZoneOf } from '../admission/limit-rules.ts';
 import { createMoneySeeds } from '../admission/money-seeds.ts';
@@ -22,18 +24,19 @@ import type { Log } from '../telemetry/log.ts';
 export interface Money {
   readonly desk: MoneyDesk;
   readonly readKeyStanding: ReadKeyStanding;
-  /** Money came to an account, or left it, outside of calls. */
+  /** Applies a credit to, or a debit from, an account outside of calls. */
   credit(account: string, amount: bigint): void;
-  /** An account is about to be new or changed: of one with another mode, what is known of its balance is not to be trusted. */
+  /** Call before an account is added or changed: if its mode changes, its cached balance is dropped. */
   bindAccount(account: StoredAccount): void;
   /**
-   * The models have changed. `namesBefore` answers as `namesOfModel` did: the budget of a name that stands for another model,
-   * or for one with other names, is read anew.
+   * Call after the models have changed. `namesBefore` answers as `namesOfModel` did before: the budget of a name that
+   * now refers to another model, or of a model with different names, is read again.
    */
   bindModels(namesBefore: MoneyParts['namesOfModel']): void;
   /**
-   * Begins to read, in the background, what is spent of budgets that had rules at the start. Before the first call: one that
-   * runs meanwhile without being bound would be missed. Not of end users under a common rule.
+   * Begins to read, in the background, the spending of budgets that had rules at the start. Call it before the first
+   * call: a call that runs meanwhile without being limited would be missed. Budgets of end users under a common rule
+   * are not read.
    */
   readAhead(): void;
   close(): void;
@@ -43,21 +46,21 @@ export interface MoneyParts {
   readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends' | 'usage'>;
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
-  /** The longest that a call may run, as configured now. Asked for each call. */
+  /** The maximum duration of a call, as configured now. Read for each call. */
   callMsMax(): number;
-  /** Every public name of a model that is served now, by any of them; of another name, that name alone. */
+  /** All public names of the model that is served under any of them; for an unserved name, only that name. */
   namesOfModel(model: string): readonly string[];
 }
 
-/** A call that has not ended so long after its time limit never will. */
+/** A call that is still open this long after its time limit never ends. */
 const LEASE_MARGIN_MS = 10 * 60_000;
 const SWEEP_MS = 1_000;
-/** An account's mark-up changes seldom; prices are as many as models. */
+/** Markups seldom change; there are as many prices as models. */
 const PRICED_MAX = 100_000;
 
 /**
- * Reads the rules from the store; rejects where it cannot. Budgets and balances are read when they first bind, save what is
- * read ahead.
+ * Reads the rules from the store; rejects if it cannot. Budgets and balances are read when they first apply, except
+ * those that are read ahead.
  */
 export async function openMoney({ store, directory, log, callMsMax, namesOfModel }: MoneyParts): Promise<Money> {
   const settings = {
@@ -69,7 +72,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
   const [limits, counting] = [createMemoryLimits(settings), createMemoryLimits(settings)];
   const stored = await store.policies.readLimitRules();
   const rules = createLimitRules(stored, {
-    // Read when it first binds: calls that run now without it may have ended by then, and be counted.
+    // Read when it first applies: calls that run now without it may have ended by then, and be counted.
     onNewBudget(subject) {
       limits.forgetBudget(subject);
       store.prepareSpends();
@@ -131,7 +134,8 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     ),
     credit: (account, amount) => limits.credit(account, amount),
     bindAccount({ id, mode }) {
-      // Else what is known goes on: read anew beside running calls, it would miss those whose holds are still being written.
+      // Otherwise the cached balance stays: reading it again during running calls would miss holds that are still being
+      // written.
       if (directory.accounts.get(id)?.mode !== mode) limits.forgetBalance(id);
     },
     bindModels(namesBefore) {
@@ -176,7 +180,7 @@ function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceed
   );
 }
 
-/** The same price with the same mark-up is one object, so that a call pays for no arithmetic. */
+/** The same price with the same markup is one object, so that calls need no arithmetic. */
 function rememberPrices(): MoneyDesk['priced'] {
   const known = new Map<string, Price>();
   return (price, markUpPpm) => {
@@ -188,12 +192,12 @@ function rememberPrices(): MoneyDesk['priced'] {
   };
 }
 
-/** No clock is set back by more while it serves. */
+/** Clocks are assumed not to be set back by more than this while serving. */
 const CLOCK_SETBACK_MS = 3_600_000;
 
 /**
- * The account whose zone the subject's windows are in; of a model, which is nobody's, an empty id. Null: the directory does
- * not know the subject, or it stands for many.
+ * The account whose time zone the subject's windows use; for a model, which belongs to no account, an empty id. Null:
+ * the directory does not know the subject, or it covers many.
  */
 export function accountOf({ kind, id }: Subject, directory: Pick<KeyDirectory, 'keys' | 'workspaces'>): string | null {
   switch (kind) {
@@ -210,7 +214,10 @@ export function accountOf({ kind, id }: Subject, directory: Pick<KeyDirectory, '
   }
 }
 
-/** The binding with its window cut at the subject's beginning: of a new key there is nothing to read, however long the window. */
+/**
+ * Shortens the binding's window to start no earlier than the subject's creation: a new key has nothing to read, however
+ * long the window.
+ */
 export function sinceMade(
   binding: BindingCaps,
   directory: Pick<KeyDirectory, 'keys' | 'workspaces' | 'accounts'>,
@@ -228,15 +235,15 @@ export function sinceMade(
   return sinceMs > binding.windowStartMs ? { ...binding, windowStartMs: sinceMs } : binding;
 }
 
-/** Bounds what is remembered: kinds come from upstream. Beyond it everything is told anew. */
+/** Bounds the memory, because kinds come from upstream. At the limit it is cleared, and warnings repeat. */
 const REMEMBERED_MAX = 1_000;
 
-/** The log, as far as it is needed. */
+/** The subset of the log that is used here. */
 interface Warned {
   warn(about: object, message: string): void;
 }
 
-/** The function says what it has not said before. */
+/** Returns a function that logs each model and tier once. */
 function createTierTeller(log: Warned): (model: string, tier: string) => void {
   const told = new Set<string>();
   return (model, tier) => {
@@ -251,7 +258,7 @@ function createTierTeller(log: Warned): (model: string, tier: string) => void {
   };
 }
 
-/** The function says what it has not said before. */
+/** Returns a function that logs each model and kind once. */
 export function createUnpricedTeller(log: Warned): (model: string, kinds: readonly string[]) => void {
   const told = new Set<string>();
   return (model, kinds) => {

@@ -1,4 +1,6 @@
-/** Owns joining what concerns people: the store, the library behind sign-in, and what binds their sessions and keys. */
+/**
+ * Assembles the user features: the store, the sign-in library, and the code that applies changes to sessions and keys.
+ */
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import { ConsoleFailure } from '../console-api/kernel/console-failure.ts';
@@ -41,11 +43,11 @@ interface OpenPeopleParts {
   config(): Config;
   suggestModel(): string | null;
   nowMs(): number;
-  /** How a refused sign-in waits for the sake of its timing. */
+  /** Delays a refused sign-in, to hide timing differences. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** What the routes about people work on, in a running gateway. */
+/** The dependencies of the routes about people, in a running gateway. */
 export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const { people, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
   const secret = deriveAuthSecret(masterKey);
@@ -133,7 +135,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   };
 }
 
-/** What concerns no single account is in the trail of the house. */
+/** Notes without an account go to the audit trail of the installation. */
 export function entryOfNote({ act, actor, account, subject, before, after, address, atMs }: PeopleNote): NewAuditEntry {
   return {
     atMs,
@@ -147,7 +149,7 @@ export function entryOfNote({ act, actor, account, subject, before, after, addre
   };
 }
 
-/** Providers and prices are the installation's. */
+/** Providers and prices belong to the installation. */
 export function entryOfModelNote(
   { act, actor, subject, before, after, address }: ModelNote,
   atMs: number,

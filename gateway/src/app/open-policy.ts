@@ -1,4 +1,4 @@
-/** Owns joining what the console's routes about keys, limits, workspaces, money and the audit trail work on. */
+/** Assembles the dependencies of the console's routes for keys, limits, workspaces, money and the audit trail. */
 import manifest from '../../package.json' with { type: 'json' };
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
 import { createPersonNames } from '../people/members/members.ts';

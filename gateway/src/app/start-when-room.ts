@@ -1,14 +1,14 @@
-/** Lets a start on a full disk wait for room and say so, instead of failing. */
+/** Makes a start on a full disk wait for space and log it, instead of failing. */
 import { isDiskFull } from '../store/sqlite/store-failure.ts';
 import type { Log } from '../telemetry/log.ts';
 
 const RETRY_MS = 2_000;
-/** So many tries are between two lines of the log. */
+/** Tries between two lines of the log. */
 const TRIES_PER_LINE = 30;
 
 /**
- * Starts, again and again while the disk has no room for what a start writes; each try leaves nothing open behind. Rejects
- * with any other fault. `retryMs`: another one only in tests.
+ * Starts, and retries while the disk has no space for what a start writes; each try leaves nothing open behind. Rejects
+ * on any other error. `retryMs`: only tests set it.
  */
 export async function startWhenRoom<Started>(
   start: () => Promise<Started>,

@@ -1,4 +1,4 @@
-/** Owns the reading of a price as an operator writes it. Knows no model, and not when a price is in force. */
+/** Parses a price as an operator configures it. `price-book.ts` decides when it is in force. */
 
 import { isStandard, isTierWord, TIER_MEMBERS as STATED_MEMBERS, type TierMember } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage.ts';
@@ -25,20 +25,20 @@ type WrittenRates = { readonly [Member in PriceMember | 'cache_write']?: Written
 /** Rates for a whole call with more input than `above`. */
 type WrittenTier = WrittenRates & { readonly above: number };
 
-/** USD per million tokens. `cache_write` is another name of `cache_write_5m`. */
+/** USD per million tokens. `cache_write` is an alias of `cache_write_5m`. */
 export type WrittenPrice = WrittenRates & {
-  /** A day (its first moment in UTC), or a moment, as `parseInstantMs` reads it. */
+  /** A day (its first moment in UTC) or a moment, as `parseInstantMs` reads it. */
   readonly from?: string | undefined;
   readonly tiers?: readonly WrittenTier[] | undefined;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: WrittenFees | undefined;
-  /** By how much the rates are multiplied in a tier, by member and word: `{ speed: { fast: 2 } }`. */
+  /** Factors of the rates in a tier, by member and word: `{ speed: { fast: 2 } }`. */
   readonly modifiers?: WrittenModifiers | undefined;
 };
 
 export type WrittenModifiers = { readonly [member in TierMember]?: { readonly [word: string]: Written } | undefined };
 
-/** A price without a beginning: a mapping, or the word `free`. */
+/** A price without a start: a mapping, or the word `free`. */
 export type ConfigPrice = 'free' | WrittenPrice;
 
 const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...MEDIA_COUNTERS, 'cache_write']);
@@ -52,8 +52,8 @@ const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
 const TIER_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'above']);
 
 /**
- * The price an operator configured; its version begins with `config`, and with the day or moment of `from` where it has
- * one. When it is in force is the book's business.
+ * The configured price. Its version begins with `config`, followed by the day or moment of `from` where given. The
+ * price book decides when it is in force.
  * @throws PriceError naming the member that is unknown, missing, given twice or not a usable number.
  */
 export function parseConfigPrice(written: ConfigPrice): Price {
@@ -69,7 +69,7 @@ export function parseConfigPrice(written: ConfigPrice): Price {
 }
 
 /**
- * A written price whose version begins with `origin`.
+ * A configured price whose version begins with `origin`.
  * @throws PriceError as `parseConfigPrice` does.
  */
 export function parsePriceFrom(origin: string, written: WrittenPrice): Price {

@@ -1,4 +1,4 @@
-/** Owns the one formula of what a call costs. Knows neither where the counters nor where the price come from. */
+/** Computes the cost of a call from its usage and price. */
 import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsageApart } from '../generation/usage.ts';
 import type { NanoUsd } from './money.ts';
 import { chooseRates, type Fees, type Price, type Rates } from './price.ts';
@@ -8,12 +8,12 @@ const HALF_NANO = 500n;
 const PPM = 1_000_000n;
 
 /**
- * What `usage` costs at `price`, in nano-USD: the exact sum in pico-USD at the rates of the call's tier, the mark-up on
- * that, and one rounding at the end, half up. Reasoning tokens are part of `output` and priced apart from the rest of it;
- * sound and images are priced apart from the rest of what they are parts of. Requests of a tool without a fee
- * (`unpricedTools`) are not in it.
- * @throws RangeError where a counter is not an integer ≥ 0 or parts such as `reasoning` exceed their whole: whoever parses upstream's
- * numbers decides what such numbers mean, and a bill is never made from them by accident.
+ * The cost of `usage` at `price`, in nano-USD: the exact sum in pico-USD at the rates of the call's tier, plus the
+ * mark-up, rounded once at the end, half up. Reasoning tokens are part of `output` and priced apart from the rest of
+ * it; audio and images are priced apart from the counters they are part of. Requests of a tool without a fee
+ * (`unpricedTools`) are not included.
+ * @throws RangeError where a counter is not an integer ≥ 0 or a part such as `reasoning` exceeds its whole: the parser
+ * of upstream's numbers decides what such numbers mean, so that no bill is made from them by accident.
  */
 export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
   const picoUsd = tokenPicoUsd(usage, price) + (usage.apart === undefined ? 0n : feePicoUsd(usage.apart, price.fees));
@@ -22,9 +22,9 @@ export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
 }
 
 /**
- * What usage costs of which a record states the prices: `price` is that of the whole, or of the model that answered where each
- * part names its own (`priceOf` reads it); then `price` has the fees. One rounding, as above.
- * @throws RangeError also where the parts do not come to the counters.
+ * The cost of usage whose prices a record states: `price` is that of the whole, or of the model that answered where
+ * each part names its own (`priceOf` parses it); then the fees come from `price`. One rounding, as above.
+ * @throws RangeError also where the parts do not add up to the counters.
  */
 export function chargedNanoUsd(usage: Usage, price: Price, priceOf: (version: string) => Price): NanoUsd {
   const parts = usage.apart?.parts;
@@ -44,7 +44,7 @@ export function chargedNanoUsd(usage: Usage, price: Price, priceOf: (version: st
 
 const PART_COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
 
-/** The tokens at the rates of their tier of length. */
+/** Token cost at the rates of their length tier. */
 function tokenPicoUsd(usage: Usage, price: Price): bigint {
   const { input, cache_read, cache_write_5m, cache_write_1h } = usage;
   const rates =
@@ -59,7 +59,7 @@ function tokenPicoUsd(usage: Usage, price: Price): bigint {
   return usage.apart === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.apart, rates);
 }
 
-/** What sound and images cost on top of a sum that took all tokens at the rates of their whole; below 0 where they cost less. */
+/** The extra cost of audio and images over a sum at the rates of their whole; below 0 where they cost less. */
 function mediaPicoUsd(usage: Usage, apart: UsageApart, rates: Rates): bigint {
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
   tokens(usage.input - audio_input - image_input, 'input - audio_input - image_input');
@@ -85,7 +85,7 @@ function feePicoUsd({ server_tools = {} }: UsageApart, fees: Fees | null): bigin
   return picoUsd;
 }
 
-/** A sum of pico-USD with the price's mark-up, in nano-USD, rounded up: what is held must cover what is charged. */
+/** A sum of pico-USD with the price's mark-up, in nano-USD, rounded up: a hold must cover the charge. */
 export function ceilNanoUsd(picoUsd: bigint, price: Price): NanoUsd {
   if (price.markUpPpm === 0n) return (picoUsd + PICO_PER_NANO - 1n) / PICO_PER_NANO;
   const units = PICO_PER_NANO * PPM;

@@ -1,20 +1,20 @@
 /**
- * Owns the units of money and their exact texts: pico-USD per token for prices, nano-USD for amounts, both integers.
- * Knows no price list and no tokens; nothing here is ever a float.
+ * Parses and formats money exactly: pico-USD per token for prices, nano-USD for amounts. Both are integers; no value is
+ * ever a float.
  */
 
 /** An amount: integer nano-USD (10⁻⁹ USD). */
 export type NanoUsd = bigint;
 
-/** A price: integer pico-USD (10⁻¹² USD) per token. One USD per million tokens is 1,000,000 of them. */
+/** A price: integer pico-USD (10⁻¹² USD) per token. One USD per million tokens is 1,000,000 pico-USD per token. */
 export type PicoUsdPerToken = bigint;
 
-/** Decimal places of a USD-per-million price that one pico-USD per token can hold. */
+/** The most decimal places of a USD-per-million price that pico-USD per token can represent. */
 const PRICE_DECIMALS_MAX = 6;
 const NANO_DECIMALS = 9;
 const PERCENT_DECIMALS = 4;
 
-/** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
+/** One USD per token. Keeps the cost of 10⁹ tokens in one call within the ledger's 64-bit nano-USD. */
 export const USD_PER_MILLION_MAX = 1_000_000;
 const PICO_PER_TOKEN_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 
@@ -22,13 +22,13 @@ const PICO_PER_TOKEN_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 export const USD_PER_THOUSAND_MAX = 1_000;
 const FEE_NANO_MAX = BigInt(USD_PER_THOUSAND_MAX) * 1_000_000n;
 
-/** What one movement or cap may be: a ledger of 64-bit nano-USD holds just over nine thousand million dollars. */
+/** Maximum of one ledger movement or cap: 64-bit nano-USD hold just over nine billion dollars. */
 const AMOUNT_NANO_MAX = 9_000_000_000n * 1_000_000_000n;
 
 const TEXT_CHARS_MAX = 40;
 const DECIMAL = /^(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,3}))?$/;
 
-/** A price that cannot be used. `member` names it, so that a configuration error can point at its line. */
+/** An unusable price. `member` names it, so that a configuration error can point at its line. */
 export class PriceError extends Error {
   override readonly name = 'PriceError';
 
@@ -42,9 +42,10 @@ export class PriceError extends Error {
 }
 
 /**
- * The exact price of a decimal number of USD per million tokens. A JavaScript number is taken by its shortest text, so
+ * Parses a decimal number of USD per million tokens exactly. A JavaScript number is taken by its shortest text, so
  * `0.1` means one tenth. Exponents (`2e-1`) and trailing zeros are accepted.
- * @throws PriceError naming `member` where it is negative, not a number, finer than 6 decimal places or above 1,000,000.
+ * @throws PriceError naming `member` where it is negative, not a number, finer than 6 decimal places or above
+ * 1,000,000.
  */
 export function parseUsdPerMillion(written: string | number, member: string): PicoUsdPerToken {
   const price = parseMillionths(written, member, 'USD per million tokens');
@@ -77,8 +78,9 @@ function parseMillionths(written: string | number, member: string, unit: string)
 }
 
 /**
- * The exact amount of a decimal number of USD, such as `10` or `0.000000001`; 0 or more.
- * @throws PriceError naming `member` where it is not such a number, finer than a nano-dollar or more than 9,000,000,000.
+ * Parses a decimal number of USD exactly, such as `10` or `0.000000001`; 0 or more.
+ * @throws PriceError naming `member` where it is not such a number, finer than a nano-dollar or more than
+ * 9,000,000,000.
  */
 export function parseUsd(written: string, member: string): NanoUsd {
   const match = written.length <= TEXT_CHARS_MAX ? DECIMAL.exec(written) : null;
@@ -94,7 +96,8 @@ export function parseUsd(written: string, member: string): NanoUsd {
 }
 
 /**
- * The fee of one request from USD per 1,000 of them, at most 1,000 (a dollar each); six decimals of it are whole nano-USD.
+ * Parses the fee of one request from USD per 1,000 requests, at most 1,000 (one dollar each); six decimals make whole
+ * nano-USD.
  * @throws PriceError naming `member` where it is not such a number.
  */
 export function parseUsdPerThousand(written: string | number, member: string): NanoUsd {
@@ -124,7 +127,7 @@ export function formatNanoUsd(amount: NanoUsd): string {
   return formatDecimal(amount, NANO_DECIMALS);
 }
 
-/** Parts of a million as the shortest exact decimal of per cent: `125000n` is `12.5`. */
+/** Parts per million as the shortest exact decimal percentage: `125000n` is `12.5`. */
 export function formatPercent(ppm: bigint): string {
   return formatDecimal(ppm, PERCENT_DECIMALS);
 }
@@ -136,7 +139,7 @@ function formatDecimal(units: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** `digits × 10^shift`, or null where it is no integer. */
+/** `digits × 10^shift`, or null where it is not an integer. */
 function scaleByTen(digits: bigint, shift: number): bigint | null {
   if (shift >= 0) return digits * 10n ** BigInt(shift);
   const divisor = 10n ** BigInt(-shift);

@@ -1,30 +1,33 @@
-/** Owns which of a model's prices is in force when. Knows neither the model nor what a call costs. */
+/**
+ * Resolves which of a model's prices is in force at a time, and parses the prices set in the configuration and the
+ * console. Also describes a price in words.
+ */
 import { parseInstantMs } from '../lib/instant.ts';
 import type { StoredPrice } from '../store/ports/providers.ts';
 import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';
 import { formatPercent, formatUsdPerMillion, PriceError } from './money.ts';
 import { FREE_PRICE, type Price } from './price.ts';
 
-/** A price and when it begins to be in force; it ends where the next one begins. */
+/** A price and the start of its period, which ends where the next one begins. */
 export interface PricePeriod {
   /** Unix ms, included. */
   readonly fromMs: number;
-  /** Null: nobody knows the price; the record says so. */
+  /** Null: the price is unknown; the record says so. */
   readonly price: Price | null;
 }
 
-/** Ascending. The first period has no beginning (`fromMs` is -Infinity), so that every moment has its period. */
+/** Ascending. The first period has no start (`fromMs` is -Infinity), so that every moment has a period. */
 export type PriceBook = readonly [PricePeriod, ...PricePeriod[]];
 
-/** What a configuration may say of a model's price. */
+/** The configured forms of a model's price. */
 export type ConfigPrices = ConfigPrice | readonly WrittenPrice[];
 
-/** The book of a price that has always been in force. */
+/** The book with one price that has always been in force. */
 export function bookOf(price: Price | null): readonly [PricePeriod] {
   return [{ fromMs: Number.NEGATIVE_INFINITY, price }];
 }
 
-/** The price in force at `atMs` (unix ms); of a call, that is its arrival. */
+/** The price in force at `atMs` (unix ms), for a call its arrival. */
 export function priceAt(book: PriceBook, atMs: number): Price | null {
   let { price } = book[0];
   for (const period of book) if (atMs >= period.fromMs) price = period.price;
@@ -32,9 +35,9 @@ export function priceAt(book: PriceBook, atMs: number): Price | null {
 }
 
 /**
- * The book of the prices an operator configured, in whatever order they stand. `before`: the price until the first of
- * them begins, where none of them was always in force.
- * @throws PriceError naming the member that does not fit, also where two begin at the same moment.
+ * The book of the configured prices, in any order. `before`: the price until the first of them begins, where none has
+ * always been in force.
+ * @throws PriceError naming the unusable member, also where two prices begin at the same moment.
  */
 export function parsePriceBook(written: ConfigPrices, before: Price | null): PriceBook {
   const list: readonly ConfigPrice[] = isList(written) ? written : [written];
@@ -50,7 +53,7 @@ export function parsePriceBook(written: ConfigPrices, before: Price | null): Pri
   return first.fromMs === Number.NEGATIVE_INFINITY ? [first, ...others] : [...bookOf(before), first, ...others];
 }
 
-/** The book of prices that begin at moments of their own; of two with one beginning the later in the list holds. */
+/** The book of prices with starts of their own; of two with the same start, the later in the list applies. */
 export function addPeriods(before: Price | null, periods: readonly PricePeriod[]): PriceBook {
   const byBeginning = new Map(periods.map((period) => [period.fromMs, period]));
   const ascending = [...byBeginning.values()].sort((one, other) => one.fromMs - other.fromMs);
@@ -72,14 +75,14 @@ function beginningOf(written: ConfigPrice): number {
 }
 
 /**
- * The price; its version begins with `console` and the moment from which it is in force, save where it is free.
- * @throws PriceError naming the member that is no usable number.
+ * Parses a price set in the console. Its version begins with `console` and the start of its period, unless it is free.
+ * @throws PriceError naming the member that is not a usable number.
  */
 export function parseSetPrice({ rates, fromMs }: Pick<StoredPrice, 'rates' | 'fromMs'>): Price {
   return rates === null ? FREE_PRICE : parsePriceFrom(`console:${new Date(fromMs).toISOString()}`, rates);
 }
 
-/** The periods by model, each list in the order in which they were set. */
+/** The periods by model, each list in the order in which the prices were set. */
 export function groupSetPrices(prices: readonly StoredPrice[]): ReadonlyMap<string, readonly PricePeriod[]> {
   const groups = new Map<string, PricePeriod[]>();
   for (const price of prices) {
@@ -90,7 +93,7 @@ export function groupSetPrices(prices: readonly StoredPrice[]): ReadonlyMap<stri
   return groups;
 }
 
-/** As the end of "it costs …". What calls of few kinds pay besides (long input, tools, sound and images) is left out. */
+/** Completes the sentence "it costs …". Leaves out what few calls pay (long input, tools, audio and images). */
 export function priceWords(price: Price): string {
   if (price.version === FREE_PRICE.version) return 'nothing: it is free';
   const [input, output] = [price.input, price.output].map(formatUsdPerMillion);
@@ -102,7 +105,7 @@ function markUpWords({ markUpPpm }: Price): string {
   return markUpPpm > 0n ? ` and ${formatPercent(markUpPpm)} % on top` : ` less ${formatPercent(-markUpPpm)} %`;
 }
 
-/** By what the version opens with; a price without a beginning has always held. */
+/** Taken from the start of the version; a price without a start has always been in force. */
 function originWords({ version }: Price): string {
   const [, origin = '', since = ''] = /^([a-z]+):?(.*?)(?:\*.*)?@/.exec(version) ?? [];
   if (origin === 'catalog') return `by the catalogue of ${since.split('/')[0]}`;
@@ -110,7 +113,7 @@ function originWords({ version }: Price): string {
   return since === '' ? place : `${place} from ${momentWords(since)}`;
 }
 
-/** `2026-12-01` and `2026-12-01T08:00:00Z` as they are read, in UTC. */
+/** Renders `2026-12-01` and `2026-12-01T08:00:00Z`, in UTC. */
 function momentWords(text: string): string {
   const [day, time = ''] = new Date(text).toISOString().split(/[T.]/);
   return time === '00:00:00' ? `${day}` : `${day}, ${time} UTC`;

@@ -1,7 +1,4 @@
-/**
- * Owns the prices of tiers: how a list price changes with the service tier, the speed and the place of inference. Knows no
- * model and no request.
- */
+/** Applies tier prices: how a list price changes with the service tier, the speed and the inference region. */
 import { specialTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { type PicoUsdPerToken, USD_PER_MILLION_MAX } from './money.ts';
@@ -12,12 +9,12 @@ const RATE_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 const made = new WeakMap<Price, Map<string, Price | null>>();
 
 /**
- * The list price for a tier; the same object every time. Words that stand for the list price count as absent. Fees per request
- * stay as they are. Null: the price of one of the words is not known.
+ * The list price for a tier; the same object every time. Words that mean the list price count as absent. Fees per
+ * request do not change. Null: one of the words has no known price.
  */
 export function priceOfTier(price: Price, words: TierWords): Price | null {
   const special = specialTier(words);
-  // What is free is free in every tier.
+  // A free price is free in every tier.
   if (special === undefined || price.fees === null) return price;
   const suffix = TIER_MEMBERS.map((member) =>
     special[member] === undefined ? '' : `*${member}=${special[member]}`,
@@ -27,7 +24,7 @@ export function priceOfTier(price: Price, words: TierWords): Price | null {
   const before = known.get(suffix);
   if (before !== undefined) return before;
   const found = modify(price, special, suffix);
-  // Words come from callers and upstreams: what has no price is not remembered.
+  // Words come from callers and upstreams: unpriced ones are not cached, which bounds the cache.
   if (found !== null) known.set(suffix, found);
   return found;
 }
@@ -51,7 +48,7 @@ function modify(price: Price, words: TierWords, suffix: string): Price | null {
   const origin = `${price.version.slice(0, price.version.lastIndexOf('@'))}${suffix}`;
   const scaled = scaleRates(price, scale);
   const tiers = price.tiers.map(({ inputTokensAbove, rates }) => ({ inputTokensAbove, ...scaleRates(rates, scale) }));
-  // A record's version must be read again: a rate beyond what a price may be is none.
+  // A record's version must parse again, so a tier with a rate above the maximum has no price.
   if (
     [scaled, ...tiers].some((rates) => Object.values(rates).some((rate) => typeof rate === 'bigint' && rate > RATE_MAX))
   )

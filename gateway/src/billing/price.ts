@@ -1,7 +1,6 @@
 /**
- * Owns the price of one model: its rates per token, its long-context tiers, its fees per request, an account's mark-up, and
- * the version text that a record keeps of all that. Does not know which model has which price, nor how a call's cost is
- * summed.
+ * Defines the price of one model: its rates per token, long-context tiers, fees per request, an account's mark-up, and
+ * the version text that records keep. Renders and parses version texts.
  */
 import type { TierMember } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaCounter, TOOL_KIND, type UsageApart } from '../generation/usage.ts';
@@ -15,26 +14,26 @@ import {
   parseUsdPerThousand,
 } from './money.ts';
 
-/** Nano-USD per request, by kind; 0 is a price, a missing kind is none. Its order is that of the kinds' names. */
+/** Nano-USD per request, by kind; 0 is a price, a missing kind has none. Sorted by the names of the kinds. */
 export type Fees = ReadonlyMap<string, NanoUsd>;
 
 export const NO_FEES: Fees = new Map();
 
-/** A fee per kind as written: USD per 1,000 requests. */
+/** A fee per kind as configured: USD per 1,000 requests. */
 export type WrittenFees = { readonly [kind: string]: string | number | undefined };
 
 /**
- * Hosts whose every answer searches name one of these in it, the class of the request: a call of such a host has one.
- * Perplexity, https://docs.perplexity.ai/getting-started/pricing (read 2025).
+ * For hosts that search with every response, each call has one of these classes. Perplexity,
+ * https://docs.perplexity.ai/getting-started/pricing (read 2025).
  */
 const CLASSES_OF_A_CALL = ['search_low', 'search_medium', 'search_high'] as const;
 
-/** The kinds that hosts are known to charge for; they may count others. */
+/** Kinds with known fees; hosts may count others. */
 export const KNOWN_KINDS: readonly string[] = ['web_search', 'web_fetch', ...CLASSES_OF_A_CALL];
 
 const FEE = /^([^=]+)=([^/]+)\/1000$/;
 
-/** @throws PriceError naming the kind that is no name of a tool, or whose fee is not a usable number. */
+/** @throws PriceError naming the kind that is not a tool name, or whose fee is not a usable number. */
 export function parseFees(written: WrittenFees): Fees {
   const fees = Object.entries(written).map(([kind, fee]) => {
     if (!TOOL_KIND.test(kind)) {
@@ -50,7 +49,7 @@ export function renderFees(fees: Fees): string {
   return [...fees].map(([kind, fee]) => `;${kind}=${formatUsdPerThousand(fee)}/1000`).join('');
 }
 
-/** The fees that such steps of a version text state. @throws PriceError; null where one is no fee. */
+/** Parses the fee steps of a version text; null where a step is not a fee. @throws PriceError */
 function parseFeeSteps(steps: readonly string[]): Fees | null {
   const written: Record<string, string> = {};
   for (const step of steps) {
@@ -61,7 +60,7 @@ function parseFeeSteps(steps: readonly string[]): Fees | null {
   return parseFees(written);
 }
 
-/** The kinds of tools that were used and for which the price has no fee, sorted: they are in no bill. */
+/** The kinds of tools that were used without a fee in the price, sorted: they are not billed. */
 export function unpricedTools(apart: UsageApart | undefined, fees: Fees | null): readonly string[] {
   if (apart?.server_tools === undefined || fees === null) return [];
   return Object.keys(apart.server_tools)
@@ -70,8 +69,8 @@ export function unpricedTools(apart: UsageApart | undefined, fees: Fees | null):
 }
 
 /**
- * The most that a call's requests may be charged: of the tools that it declares, so many each, and for being of a class,
- * whatever it declares.
+ * The maximum charge for a call's requests: the declared number for each tool, plus the class fee, which applies
+ * whatever the call declares.
  */
 export function mostFees(fees: Fees, declared: ReadonlyMap<string, number> | undefined): NanoUsd {
   let declaredNanoUsd = 0n;
@@ -84,7 +83,7 @@ export function mostFees(fees: Fees, declared: ReadonlyMap<string, number> | und
   return declaredNanoUsd + most;
 }
 
-/** The members that every price has, in the order in which a version text writes them. */
+/** The members that every price has, in the order of the version text. */
 export const PRICE_MEMBERS = [
   'input',
   'cache_read',
@@ -96,19 +95,19 @@ export const PRICE_MEMBERS = [
 
 export type PriceMember = (typeof PRICE_MEMBERS)[number] | MediaCounter;
 
-/** What one token of each kind costs, every member filled. */
+/** The price of one token of each kind, all members filled. */
 export type Rates = Readonly<Record<PriceMember, PicoUsdPerToken>>;
 
-/** Rates as published: only `input` and `output` must be there. */
+/** Rates as published: only `input` and `output` are required. */
 export type PublishedPrice = { readonly [Member in PriceMember]?: PicoUsdPerToken | undefined } & {
   readonly input: PicoUsdPerToken;
   readonly output: PicoUsdPerToken;
 };
 
 /**
- * Nothing is billed 0 by omission: cache reads and writes cost as input, the 1-hour cache write as the 5-minute one where
- * that is given, reasoning as output, sound and images as the counter that they are a part of. Sound from a cache costs as
- * what comes from a cache, and where that is not given either, as sound.
+ * Fills missing rates, so that nothing is billed 0 by omission: cache reads and writes cost as input, the 1-hour cache
+ * write as the 5-minute one where given, reasoning as output, audio and images as the counter they are part of. Cached
+ * audio costs as cache reads, or where that is not given, as audio.
  */
 function fillRates(published: PublishedPrice): Rates {
   const { input, output, cache_write_5m } = published;
@@ -128,7 +127,9 @@ function fillRates(published: PublishedPrice): Rates {
   };
 }
 
-/** Six rates joined by `_`, then `,audio_input=40` for each of sound and images that costs otherwise than its whole. */
+/**
+ * Six rates joined by `_`, then `,audio_input=40` for each kind of audio or image whose rate differs from its whole.
+ */
 function renderRates(rates: Rates): string {
   const six = PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
   const apart = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
@@ -136,7 +137,7 @@ function renderRates(rates: Rates): string {
 }
 
 /**
- * The rates that `renderRates` wrote. `where` opens the words about a number that cannot be read.
+ * Parses the rates that `renderRates` wrote. `where` begins the message about an unreadable number.
  * @throws PriceError there; null for a text of another form.
  */
 function parseRates(text: string, where: string): Rates | null {
@@ -156,51 +157,57 @@ function parseRates(text: string, where: string): Rates | null {
   return fillRates(given);
 }
 
-/** Other rates for a whole call whose input, cache reads and writes included, is longer than `inputTokensAbove`. */
+/** Rates for a whole call whose input, cache reads and writes included, exceeds `inputTokensAbove`. */
 export interface PriceTier {
   readonly inputTokensAbove: number;
   readonly rates: Rates;
 }
 
-/** In a tier of that word every rate per token is multiplied by `times`, a fraction; those of different members multiply each other. */
+/**
+ * In a tier of that word every rate per token is multiplied by `times`, a fraction; modifiers of different members
+ * multiply.
+ */
 export interface PriceModifier {
   readonly member: TierMember;
   readonly word: string;
   readonly times: readonly [numerator: bigint, denominator: bigint];
 }
 
-/** A price in force: its own rates are those of a call that no tier covers. */
+/** A price in force. Its own rates apply to calls that no tier covers. */
 export interface Price extends Rates {
   /** Ascending; empty: one price for all lengths. */
   readonly tiers: readonly PriceTier[];
-  /** Of tools that run upstream; null: whatever they do is free too. */
+  /** For tools that run upstream; null: they are free. */
   readonly fees: Fees | null;
-  /** How the price changes with the tier that answers; absent: no price of another tier is known. */
+  /** How the price changes with the tier that answers; absent: no other tier has a known price. */
   readonly modifiers?: readonly PriceModifier[];
-  /** Parts per million on top of the exact sum, below 0 for a discount. */
+  /** Parts per million on top of the exact sum; below 0 for a discount. */
   readonly markUpPpm: bigint;
   /**
-   * Where the price comes from and, after the last `@`, all of its numbers: a record that keeps this text can be
-   * recomputed by `parsePriceVersion` after every price list, configuration and account has changed.
+   * The origin of the price and, after the last `@`, all of its numbers: `parsePriceVersion` can recompute a record
+   * from this text after every price list, configuration and account has changed.
    */
   readonly version: string;
 }
 
 export type PublishedTier = PublishedPrice & { readonly inputTokensAbove: number };
 
-/** A discount of everything. */
+/** A 100% discount. */
 export const MARK_UP_PPM_MIN = -1_000_000;
-/** Ten thousand percent. With the highest price it keeps ten million tokens of a call within the ledger's 64-bit nano-USD. */
+/**
+ * Ten thousand percent. At the highest price this keeps ten million tokens of a call within the ledger's 64-bit
+ * nano-USD.
+ */
 export const MARK_UP_PPM_MAX = 100_000_000;
 
 const FREE_ORIGIN = 'free';
 
-/** The price that the word `free` in a configuration means. */
+/** The meaning of the word `free` in a configuration. */
 export const FREE_PRICE: Price = fillPrice({ input: 0n, output: 0n }, FREE_ORIGIN);
 
 /**
- * The price with what is missing filled (`fillRates`); a tier is filled from itself, never from the price below it. A fee
- * that is missing stays missing: there is nothing that it costs as. `origin` opens the version text.
+ * The price with missing rates filled (`fillRates`); a tier is filled from itself, never from the price below it. A
+ * missing fee stays missing: it has no default. `origin` begins the version text.
  * @throws PriceError where the tiers do not ascend.
  */
 export function fillPrice(
@@ -224,7 +231,8 @@ export function fillPrice(
 
 /**
  * The price for an account with a mark-up (`ppm` > 0) or a discount (< 0), in parts per million.
- * @throws RangeError where `ppm` is no integer from MARK_UP_PPM_MIN to MARK_UP_PPM_MAX, or the price has a mark-up already.
+ * @throws RangeError where `ppm` is not an integer from MARK_UP_PPM_MIN to MARK_UP_PPM_MAX, or the price has a mark-up
+ * already.
  */
 export function withMarkUp(price: Price, ppm: number): Price {
   if (ppm === 0) return price;
@@ -237,7 +245,7 @@ export function withMarkUp(price: Price, ppm: number): Price {
   return { ...price, markUpPpm: BigInt(ppm), version: `${price.version};${ppm > 0 ? '+' : ''}${ppm}ppm` };
 }
 
-/** The rates of a whole call with so many input tokens, cache reads and writes included. */
+/** The rates of a whole call with this many input tokens, cache reads and writes included. */
 export function chooseRates(price: Price, inputTokens: number): Rates {
   let rates: Rates = price;
   for (const tier of price.tiers) if (inputTokens > tier.inputTokensAbove) rates = tier.rates;
@@ -245,9 +253,9 @@ export function chooseRates(price: Price, inputTokens: number): Rates {
 }
 
 /**
- * The price that a record's `price_version` states: `<origin>@<rates>`, then `;>200000=<rates>` for each tier, then
+ * Parses a record's `price_version`: `<origin>@<rates>`, then `;>200000=<rates>` for each tier, then
  * `;web_search=10/1000` for each fee, then `;+50000ppm` where the account had a mark-up.
- * @throws PriceError where the text is not one that `fillPrice` or `withMarkUp` made.
+ * @throws PriceError where neither `fillPrice` nor `withMarkUp` made the text.
  */
 export function parsePriceVersion(version: string): Price {
   const at = version.lastIndexOf('@');
@@ -273,7 +281,7 @@ export function parsePriceVersion(version: string): Price {
   };
 }
 
-/** The same price; null where the text is none of ours, as in records that were kept before versions had numbers. */
+/** As `parsePriceVersion`, but null for an unknown text, as in records from before versions had numbers. */
 export function readPriceVersion(version: string): Price | null {
   try {
     return parsePriceVersion(version);

@@ -1,12 +1,14 @@
-/** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
+/**
+ * Renders a call record for the command line and the console API, with the members, words and order of its public
+ * format.
+ */
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
- * The record with `at` as ISO 8601, its members always in this order; `reason` only where there is one, the marks
- * of an attempt only where they were kept, `usage_flags` only where something is odd. Of `usage`,
- * what few calls have is there only where it is above 0; `unpriced_server_tools` only where the price had no fee for a tool
- * that was used.
+ * The record with `at` as ISO 8601 and its members always in this order. `reason` is present only where there is one,
+ * the marks of an attempt only where they were kept, `usage_flags` only for anomalies. Rare `usage` members are present
+ * only above 0; `unpriced_server_tools` only where the price had no fee for a tool that was used.
  */
 export function renderCallRecord(record: CallRecord) {
   return {
@@ -54,8 +56,8 @@ function renderAttempt({ provider, model, status, error, duration_ms, ...marks }
 }
 
 /**
- * Tools whose requests are not in the record's cost, by kind. Where the whole call has no price, `cost_nano_usd` says so; of a
- * price whose fees its text does not tell, nothing is said.
+ * Tools whose requests are not in the record's cost, by kind. Empty where the whole call has no price (`cost_nano_usd`
+ * says so), or where the price text does not state its fees.
  */
 export function unpricedToolsOf({ usage, price_version }: CallRecord): readonly string[] {
   if (usage.apart === undefined || price_version === null) return [];

@@ -1,6 +1,6 @@
 /**
- * Owns how much money a call holds before it runs, and how much more while it streams. Pure arithmetic: knows no caps, no
- * balance and no stream. Source: money design, "Holds that do not starve agents".
+ * Computes how much money a call holds before it runs, how much more while it streams, and how the hold is split at its
+ * end. Source: money design, "Holds that do not starve agents".
  */
 import type { RequestApart } from '../protocols/request/request-facts.ts';
 import type { HoldMode } from '../store/ports/records.ts';
@@ -8,49 +8,50 @@ import { ceilNanoUsd } from './cost.ts';
 import type { NanoUsd } from './money.ts';
 import { mostFees, type Price, type PriceMember, type Rates } from './price.ts';
 
-/** What is known of a call when its hold is chosen. Tokens are integers ≥ 0. */
+/** Input to the choice of a hold. Tokens are integers ≥ 0. */
 export interface HoldWish {
   readonly mode: HoldMode;
-  /** Whether the upstream's answer comes as a stream, so that it can be metered and stopped. */
+  /** Whether the upstream response is a stream, so that it can be metered and stopped. */
   readonly stream: boolean;
-  /** Our estimate of the prompt. */
+  /** Our estimate of the prompt's tokens. */
   readonly inputTokens: number;
-  /** The caller's `max_tokens`, else the most that the model can produce; null: nobody knows. */
+  /** The caller's `max_tokens`, else the model's output limit; null: unknown. */
   readonly outputTokensMax: number | null;
-  /** With the account's mark-up; the dearest of the route's targets. */
+  /** Includes the account's mark-up; the most expensive of the route's targets. */
   readonly price: Price;
-  /** Absent for a call of nothing but text. */
+  /** Absent for text-only calls. */
   readonly apart?: RequestApart | undefined;
 }
 
 export interface HoldSlice {
-  /** What is to be held: of a first slice the hold, of a later one what it adds. */
+  /** For a first slice the hold, for a later one the amount added. */
   readonly amount: NanoUsd;
-  /** Output tokens that are covered from now on, all slices together. */
+  /** Output tokens covered so far, all slices together. */
   readonly outputTokens: number;
-  /** With so many output tokens the next slice is due (`nextSlice`); null: everything that may come is covered. */
+  /** Output tokens at which the next slice is due (`nextSlice`); null: the hold covers everything. */
   readonly extendAtTokens: number | null;
 }
 
-/** Output tokens of a slice. */
+/** Output tokens per slice. */
 export const SLICE_TOKENS = 2048;
-/** A quarter of the slice is left when the next one is asked for. */
+/** The next slice is requested when a quarter of the slice is left. */
 const SLICE_REST_TOKENS = SLICE_TOKENS / 4;
 
-/** The worst case of an answer where neither the caller nor the catalogue bounds it. */
+/** Assumed maximum output where neither the caller nor the catalogue bounds it. */
 export const OUTPUT_TOKENS_ASSUMED = 131_072;
 
 /**
- * No answer is longer, whatever `max_tokens` says: four times the most that any model of the catalogue produces (2026). It
- * keeps a caller's absurd number from holding more than the ledger's 64 bits can add up.
+ * Upper bound of any response, whatever `max_tokens` says: four times the highest output limit in the catalogue (2026).
+ * Keeps an absurd `max_tokens` from holding more than the ledger's 64 bits can add up.
  */
 export const OUTPUT_TOKENS_MAX = 4_194_304;
 
 /**
- * What the call holds: its input, estimated too low by 15 % at most, at the dearest price of input; and of output a first
- * slice (an adaptive stream) or the worst case (else); and the fees of the tools that it declares. Where a plain call's caps do not cover its worst case, ask again
- * with `stream: true` for what it holds as a stream that is folded.
- * @throws RangeError where a number of tokens is no integer ≥ 0.
+ * The hold of a call: its input (the estimate may be up to 15% too low) at the highest input price; a first slice of
+ * output for an adaptive stream, otherwise the maximum output; and the fees of the tools that it declares. Where the
+ * caps do not cover the maximum of a non-streaming call, call again with `stream: true` for its hold as a stream that
+ * is folded.
+ * @throws RangeError where a number of tokens is not an integer ≥ 0.
  */
 export function chooseHold(wish: HoldWish): HoldSlice {
   const { price } = wish;
@@ -62,17 +63,17 @@ export function chooseHold(wish: HoldWish): HoldSlice {
 }
 
 /**
- * What the caps must have left for a stream whose reasoning does not show to be held slice by slice: two first slices, since
- * what its end tells beyond one can then still be held. Null: its first hold covers all of it anyway.
+ * The room that the caps must have left to hold a stream with hidden reasoning slice by slice: two first slices, so
+ * that usage reported at the end beyond one slice can still be held. Null: the first hold already covers all of it.
  */
 export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
   return isSliced(wish) && first.outputTokens < worstOutput(wish) ? 2n * first.amount : null;
 }
 
 /**
- * What a stream must hold on top when `producedTokens` of output have come and `coveredTokens` are held; null: nothing yet.
- * A burst gets as many slices as it takes to be ahead of it. An upstream that goes on past the caller's `max_tokens` (by
- * more than our count may be wrong: a quarter) is held for as well, under strict holds too.
+ * What a stream must additionally hold after `producedTokens` of output, with `coveredTokens` held; null: nothing yet.
+ * A burst gets as many slices as it needs to stay ahead. An upstream that exceeds the caller's `max_tokens` by more
+ * than the error of our count (a quarter) is held for as well, even with strict holds.
  */
 export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens: number): HoldSlice | null {
   if (!wish.stream || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
@@ -87,8 +88,8 @@ export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens:
 }
 
 /**
- * What a call must hold on top, of which `coveredTokens` are held, before it runs unmetered at an upstream that may go on to
- * `outputTokensMax`; null: nobody knows how far.
+ * What a call with `coveredTokens` held must additionally hold before it runs unmetered at an upstream that may produce
+ * up to `outputTokensMax`; null: unknown.
  */
 export function holdUnmetered(wish: HoldWish, coveredTokens: number, outputTokensMax: number | null): HoldSlice {
   const worst = Math.max(coveredTokens, worstOutput({ ...wish, outputTokensMax }));
@@ -96,7 +97,7 @@ export function holdUnmetered(wish: HoldWish, coveredTokens: number, outputToken
   return { amount: ceilNanoUsd(picoUsd, wish.price), outputTokens: worst, extendAtTokens: null };
 }
 
-/** Whether output costs anything, so that more of it than was held for is somebody's loss. */
+/** Whether output has a price, so that output beyond the hold is a loss. */
 export function costsOutput(price: Price): boolean {
   if (hasOutputRate(price)) return true;
   return price.tiers.some(({ rates }) => hasOutputRate(rates));
@@ -110,7 +111,7 @@ function isSliced({ mode, stream }: HoldWish): boolean {
   return stream && mode === 'adaptive';
 }
 
-/** The last slice has a threshold too: an upstream may go on past what was asked of it. */
+/** The last slice has a threshold too: an upstream may exceed the requested maximum. */
 function coverage(wish: HoldWish, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
   if (!wish.stream) return { outputTokens, extendAtTokens: null };
   if (outputTokens < worst) return { outputTokens, extendAtTokens: outputTokens - SLICE_REST_TOKENS };
@@ -127,7 +128,7 @@ function heldInput({ inputTokens }: HoldWish): bigint {
   return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
 }
 
-/** In pico-USD. What runs upstream beyond it is held for at the settlement, as far as the caps allow. */
+/** In pico-USD. Tool requests beyond this are held for at settlement, as far as the caps allow. */
 function heldFees({ price: { fees }, apart }: HoldWish): bigint {
   return fees === null || fees.size === 0 ? 0n : mostFees(fees, apart?.toolRequests) * 1000n;
 }
@@ -137,7 +138,7 @@ const MEDIA_INPUT: readonly PriceMember[] = [...TEXT_INPUT, 'audio_input', 'audi
 const TEXT_OUTPUT: readonly PriceMember[] = ['output', 'reasoning'];
 const MEDIA_OUTPUT: readonly PriceMember[] = [...TEXT_OUTPUT, 'audio_output', 'image_output'];
 
-/** The dearest that a token of input and one of output can cost, in any tier that the held input reaches. */
+/** The highest prices of an input and an output token, in any tier that the held input reaches. */
 function dearestRates(wish: HoldWish): { input: bigint; output: bigint } {
   const { price, apart } = wish;
   const inputs = apart?.mediaInput ? MEDIA_INPUT : TEXT_INPUT;
@@ -160,35 +161,35 @@ function checkTokens(count: number, name: string): number {
 }
 
 interface EndedHold {
-  /** All that is held, extensions included. ≥ 0. */
+  /** Total held, extensions included. ≥ 0. */
   readonly held: NanoUsd;
-  /** What the usage costs. ≥ 0. */
+  /** Cost of the usage. ≥ 0. */
   readonly cost: NanoUsd;
-  /** The most by which the caps of the call allow the hold to grow; null: nothing caps it. */
+  /** The most that the call's caps allow the hold to grow; null: uncapped. */
   readonly extensible: NanoUsd | null;
 }
 
-/** `posted + absorbed` is the cost, `posted + released` is the hold with its last extension; none is below 0. */
+/** `posted + absorbed` is the cost, `posted + released` is the hold with its last extension; no amount is below 0. */
 interface HoldSplit {
-  /** By how much the hold must grow before `posted` can be posted. */
+  /** How much the hold must grow before `posted` can be posted. */
   readonly extension: NanoUsd;
   readonly posted: NanoUsd;
   readonly released: NanoUsd;
   readonly absorbed: NanoUsd;
 }
 
-/** The split where the operator bears the whole cost: nothing of the hold is posted. Amounts ≥ 0. */
+/** The split where the operator pays the whole cost: nothing of the hold is posted. Amounts ≥ 0. */
 export function bearCost(held: NanoUsd, cost: NanoUsd): HoldSplit {
   return { extension: 0n, posted: 0n, released: held, absorbed: cost };
 }
 
-/** By how much the cost exceeds the hold: what to ask the caps for. */
+/** The part of the cost that exceeds the hold: the extension to request from the caps. */
 export function missingFromHold(held: NanoUsd, cost: NanoUsd): NanoUsd {
   return cost > held ? cost - held : 0n;
 }
 
 /**
- * The split of a hold at the end of its call.
+ * Splits a hold at the end of its call.
  * @throws RangeError where an amount is below 0.
  */
 export function settleHold({ held, cost, extensible }: EndedHold): HoldSplit {

@@ -1,42 +1,44 @@
 /**
- * Owns the table of who pays for a call by how it ended, and the choice of the usage that is charged. Knows no price, and
- * not how our own count is made. Source: money design, "Who pays": whoever broke it pays.
+ * Decides who pays for a call by how it ended, and which usage is charged. Source: money design, "Who pays": the party
+ * that caused the failure pays.
  */
 import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts';
 
 /**
- * `usage`: upstream's final numbers. `so_far`: the input and what came of the output; `count`: the same, of a whole answer.
- * `told`: upstream's numbers, final or not, and never our own.
+ * `usage`: upstream's final numbers. `so_far`: the input and the output received so far; `count`: the same for a
+ * complete response. `told`: upstream's numbers, final or not, never our own count.
  */
 type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'told' | 'nothing';
 
-/** Who bears what the usage costs. */
+/** Who pays the cost of the usage. */
 export type Payer = 'account' | 'operator';
 
 interface Row {
   readonly charged: Charged;
   readonly source: UsageSource;
-  /** The source where the row wants upstream's numbers so far, and upstream gave none. */
+  /** The source where the row wants upstream's numbers so far and upstream sent none. */
   readonly sourceOfCount?: UsageSource;
-  /** Left out: the account. */
+  /** Default: the account. */
   readonly payer?: Payer;
 }
 
-/** Who pays: a row for each way a call can end. */
+/** One row for each way a call can end. */
 export const WHO_PAYS = {
   complete: { charged: 'usage', source: 'upstream' },
   complete_without_usage: { charged: 'count', source: 'counted' },
-  /** The caller left, or was refused. */
+  /** The caller left or was refused before dispatch. */
   not_dispatched: { charged: 'nothing', source: 'void' },
   caller_left: { charged: 'so_far', source: 'partial', sourceOfCount: 'counted' },
-  /** The operator bears what the attempt cost. */
+  /** The operator pays for the attempt. */
   failed_without_output: { charged: 'nothing', source: 'void' },
   failed_mid_stream: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
-  /** The same, where the operator has chosen to bear it. */
+  /** The same, where the operator has chosen to pay. */
   failed_mid_stream_free: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial', payer: 'operator' },
-  /** Upstream answered with usage, and the gateway could not deliver it: the operator bears it. Contract, 10.24. */
+  /**
+   * Upstream answered with usage, but the gateway could not deliver the response: the operator pays. Contract, 10.24.
+   */
   undelivered: { charged: 'told', source: 'upstream', payer: 'operator' },
-  /** The caps did not allow the stream its next slice. */
+  /** The caps did not allow the stream's next slice. */
   extension_refused: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
   crashed: { charged: 'checkpoint', source: 'checkpoint' },
   crashed_without_checkpoint: { charged: 'nothing', source: 'void' },
@@ -46,8 +48,8 @@ export const WHO_PAYS = {
 export type CallEnding = keyof typeof WHO_PAYS;
 
 /**
- * What ended a call. `failed`: the answer is not whole, for a reason that is not the caller's. `undelivered`: upstream answered,
- * and the client did not get it.
+ * What ended a call. `failed`: the response is incomplete for a reason other than the caller's. `undelivered`: upstream
+ * answered, but the client did not get the response.
  */
 export type EndedBy =
   | 'complete'
@@ -60,17 +62,17 @@ export type EndedBy =
 
 export interface EndedCall {
   readonly endedBy: EndedBy;
-  /** Bytes were sent to an upstream. */
+  /** Whether bytes were sent to an upstream. */
   readonly dispatched: boolean;
-  /** Some output came from upstream. */
+  /** Whether upstream produced any output. */
   readonly produced: boolean;
-  /** Upstream's final numbers; null: missing or invalid, or more of the answer came after them. */
+  /** Upstream's final numbers; null: missing, invalid, or followed by more of the response. */
   readonly usage: Usage | null;
-  /** Upstream's numbers as far as they came, or of a crashed call its last checkpoint's. */
+  /** Upstream's numbers so far; for a crashed call those of its last checkpoint. */
   readonly usageSoFar: Usage | null;
-  /** Our count of the output that had come when upstream told `usageSoFar`; absent: it told it before any came. */
+  /** Our count of the output received when upstream sent `usageSoFar`; absent: upstream sent it before any output. */
   readonly countedWhenTold?: number;
-  /** What the operator chose for an answer that broke off: `free` for the account, or billed to it. */
+  /** The operator's choice for interrupted responses: `free` for the account, or billed to it. */
   readonly brokenAnswers: 'bill' | 'free';
 }
 
@@ -81,7 +83,10 @@ export interface Charge {
   readonly payer: Payer;
 }
 
-/** The usage that is charged. `count` makes our own count of the input and of the output that came; asked only where it matters. */
+/**
+ * Chooses the usage that is charged. `count` makes our own count of the input and the output received; called only
+ * where needed.
+ */
 export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   const ending = nameEnding(ended);
   const row: Row = WHO_PAYS[ending];
@@ -102,12 +107,12 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   return { ending, usage: { ...usageSoFar, output }, source, payer };
 }
 
-/** Our own count of a text is wrong by no more than so many times. */
+/** Largest factor by which our own count of a text can be wrong. */
 const COUNT_TIMES = 4;
 
 /**
- * Upstream's number for what it was told of, and our count for what came after it. A number that was told before any text, or
- * that is far too small for it (hosts that put zeros into every chunk), says nothing: what came was made.
+ * Upstream's number for the output it covers, plus our count for the output after it. A number sent before any text, or
+ * far too small for it (hosts that put zeros into every chunk), is ignored in favor of our count.
  */
 function outputSoFar(told: number, counted: number, countedWhenTold: number): number {
   const isBelieved = countedWhenTold > 0 && told * COUNT_TIMES >= countedWhenTold;

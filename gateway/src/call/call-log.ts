@@ -1,12 +1,12 @@
-/** Owns what the line of a call tells the operator. telemetry/ implements it; the words hold no secret and no body. */
+/** Defines what a call reports to the operator. telemetry/ implements it; messages contain no secrets and no bodies. */
 
 export interface CallLog {
-  /** A fault of ours or of a dependency, with its cause. */
+  /** A fault of the gateway or a dependency, with its cause. */
   fault(requestId: string, message: string, cause: unknown): void;
-  /** Upstream refused our own credential or account: the operator must act. */
+  /** Upstream refused the operator's credential or account: the operator must act. */
   alarm(requestId: string, message: string): void;
-  /** A model without a price answers calls: nothing is charged for them. Said once for each model. */
+  /** A model without a price answers calls, which are not charged. Logged once per model. */
   unpriced(requestId: string, model: string): void;
-  /** Something upstream did that the protocol does not allow, and that was mended or became an error. */
+  /** Upstream violated the protocol; the violation was repaired or became an error. */
   upstream(requestId: string, provider: string, message: string): void;
 }

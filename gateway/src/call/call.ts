@@ -1,4 +1,4 @@
-/** Owns what is known of one call while it runs, from its arrival to its record. Decides nothing. */
+/** Holds the state of one call while it runs, from arrival to record. Makes no decisions. */
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
@@ -12,13 +12,13 @@ import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
 import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
 
-/** The client's connection, as far as a call has to do with it. */
+/** The part of the client's connection that a call uses. */
 export interface CallConnection {
-  /** Said once nothing is waited for but that the client takes its reply; before the last byte is handed over. */
+  /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
   replyReady(): void;
 }
 
-/** Mutable by the line and by nobody else; `settled` is set once, by `settle`. */
+/** Only the steps of the call change it; `settle` sets `settled` once. */
 export interface Call {
   readonly requestId: string;
   readonly protocol: ProtocolName;
@@ -31,43 +31,55 @@ export interface Call {
   principal: Principal | null;
   facts: RequestFacts | null;
   route: Route | null;
-  /** What it names beside its model, and by what it changes its price; null: nothing, or it is translated. */
+  /**
+   * Price-changing members and models that the request names beyond its own model; null: none, or the request is
+   * translated.
+   */
   priced: PricedRequest | null;
-  /** An upstream was turned to, whether or not it could be reached. */
+  /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted: boolean;
-  /** Bytes were sent to an upstream: from here on somebody may have to pay. */
+  /** Bytes were sent to an upstream: from here on the call may cost money. */
   dispatched: boolean;
   firstByteMs: number | null;
-  /** Members of the request, or states of the answer, that a translation could not carry; told to the caller. */
+  /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
   dropped: readonly string[];
   readonly attempts: AttemptRecord[];
-  /** Why it failed, was refused or was cut, as the place that decided said it; null: it did not, or nothing more than the kind is known. */
+  /**
+   * The failure as reported where it was detected: why the call failed, was refused or was cut. Null: it did not fail,
+   * or only the kind is known.
+   */
   failure: CallFailure | null;
   settled: boolean;
-  /** What it holds; null: it was not admitted to its limits. */
+  /** The call's hold and settlement; null: it was not admitted to its limits. */
   money: CallMoney | null;
-  /** What the caller's limits leave; null: they were not asked. */
+  /** The remaining allowance of the caller's limits; null: they were not checked. */
   standing: Standing | null;
-  /** Its money was held as a stream's, though its client gets one piece: the caps do not cover its worst case. */
+  /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */
   folded: boolean;
-  /** The answer in one piece ends where nobody paid for more; told to the caller. */
+  /** The non-streamed answer was cut because no more money was available; reported to the caller. */
   cut: boolean;
-  /** What upstream told of an answer of which its client got nothing; null: nothing is known of it. */
+  /** Upstream's facts about an answer that the client did not get; null: none. */
   unsent: AnswerFacts | null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null;
-  /** What is said in it; null: its workspace keeps none of that. */
+  /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null;
-  /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
+  /**
+   * Releases the process resources of the call (its place, its body's bytes); run once, when no part of the call is
+   * running any more.
+   */
   readonly held: Array<() => void>;
 }
 
-/** Gives back all that the call holds. Harmless when repeated. */
+/** Releases everything the call holds. Safe to call more than once. */
 export function releaseCall(call: Call): void {
   for (const release of call.held.splice(0)) release();
 }
 
-/** Begins a call. The id is ours (UUIDv7), never the client's: a label that a client sends must not name a charge. */
+/**
+ * Starts a call. The gateway creates the id (UUIDv7), never the client: a label that a client sends must not identify a
+ * charge.
+ */
 export function openCall(protocol: ProtocolName, headers: Headers, connection: CallConnection | null = null): Call {
   return {
     requestId: newRequestId(),
@@ -98,7 +110,7 @@ export function openCall(protocol: ProtocolName, headers: Headers, connection: C
   };
 }
 
-/** Whole, as it came: the header block bounds it. */
+/** Not truncated: the header block limits its length. */
 function readSession(headers: Headers): string | null {
   const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id');
   return session || null;

@@ -1,6 +1,6 @@
 /**
- * Owns the admission of a count of tokens: requests per minute and calls at once, as many as calls have and apart from theirs.
- * No money and no limit of tokens binds it, for it costs nothing.
+ * Admits and answers token counts. Counts have their own requests-per-minute and concurrency limits, of the same size
+ * as those of calls; budgets, balances and token limits do not apply, because a count costs nothing.
  */
 import { admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
@@ -15,7 +15,10 @@ import { estimateTokens } from './attempt/estimate-tokens.ts';
 import { masked } from './money/settle.ts';
 import { type RoutedCall, scanDeeper } from './plan/plan-call.ts';
 
-/** Takes what the count needs until the call is released. Throws CallFailure where it may not have it; then nothing is taken. */
+/**
+ * Takes the count's share of the limits until the call is released. Throws CallFailure if a limit refuses it; then
+ * nothing is taken.
+ */
 export async function holdCount({ call, gate, route }: RoutedCall): Promise<void> {
   const { principal, facts } = call;
   if (principal === null || facts === null)
@@ -44,7 +47,9 @@ function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
   return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
 }
 
-/** Tokens of the whole prompt; what the canonical language cannot tell is counted by its bytes. */
+/**
+ * Tokens of the whole prompt; estimated from the byte count where the canonical format cannot represent the request.
+ */
 export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
   const { call, protocol, route } = routed;
   try {

@@ -1,4 +1,4 @@
-/** Owns what the line of a call is given by the composition root: stores, settings, gauges. Holds no logic. */
+/** Defines the dependencies of a call, as the composition root passes them: stores, settings, gauges. */
 import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
@@ -16,13 +16,13 @@ import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
 
 import type { RefusedMembers } from './plan/refused-members.ts';
 
-/** What a reload replaces, all at once; a running call keeps what it began with. */
+/** Replaced as a whole by a reload; a running call keeps the settings it started with. */
 export interface Settings {
   readonly config: Config;
   readonly routes: RouteTable;
 }
 
-/** A call that the gateway itself can end, in words to its client. */
+/** A call that the gateway can end with an error to its client. */
 export interface Interruptible {
   interrupt(failure: CallFailure): void;
 }
@@ -33,23 +33,26 @@ export interface Gate {
   readonly recorder: CallRecorder;
   readonly capacity: Capacity;
   readonly log: CallLog;
-  /** Calls that upstream answers, or is to answer; at the end of a drain each is told why it ends. */
+  /** Calls that wait for upstream or receive its answer; each is interrupted with a failure at the end of a drain. */
   readonly waiting: Roster<Interruptible>;
-  /** Whose reasoning it is that comes back in a history. */
+  /** Identifies the provider of reasoning that a client sends back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;
-  /** What upstreams do not know of translated requests. */
+  /** Members of translated requests that upstreams do not know. */
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
   readonly desk: MoneyDesk;
   readonly health: ProviderHealth;
   readonly content: ContentDesk;
-  /** Events in an order that their format does not have, by format: what upstreams sent, and what was kept from clients. */
+  /**
+   * Events out of the order that their format prescribes, by format: received from upstreams, and withheld from
+   * clients.
+   */
   readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;
-  /** Load balancers may send calls: false from the first signal to stop on. */
+  /** Whether load balancers may send calls: false from the first stop signal on. */
   ready: boolean;
-  /** No new call is taken any more. */
+  /** No new calls are accepted. */
   draining: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Owns what the line would say to a call that is not made: its steps in their order, each in words, up to the first that does
- * not pass. Asks the functions that the line asks; takes nothing of any limit, and sends nothing.
+ * Explains how a hypothetical call would be handled: each step in order, as text, up to the first one that fails. Uses
+ * the same functions as a real call; takes nothing from any limit and sends nothing.
  */
 import { foreseeCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
@@ -20,11 +20,11 @@ import type { Gate } from './deps.ts';
 import { type PreparedClaim, prepareClaim, prepareOtherwise } from './money/hold-request.ts';
 import { chooseRoute } from './request/identify.ts';
 
-/** A call that somebody asks about. Tokens are whole numbers. */
+/** The call to explain. Tokens are whole numbers. */
 export interface AskedCall {
   readonly key: StoredKey;
   readonly model: string;
-  /** Null: whichever the model is served over. */
+  /** Null: a protocol that the model is served over. */
   readonly protocol: ProtocolName | null;
   readonly endUser: string | null;
   readonly inputTokens: number;
@@ -40,12 +40,12 @@ export interface ExplainedStep {
 
 export interface ExplainedCall {
   readonly admitted: boolean;
-  /** Nano-USD that it would hold; 0 where it does not come so far. */
+  /** Nano-USD that the call would hold; 0 if an earlier step refuses it. */
   readonly hold: bigint;
   readonly steps: readonly ExplainedStep[];
 }
 
-/** Ends the explanation: what the line would refuse with. */
+/** Ends the explanation with the refusal that the call would get. */
 class Refused extends Error {}
 
 const STATES = {
@@ -55,7 +55,7 @@ const STATES = {
   revoked: 'the key is revoked, which is for good; make another one',
 } as const;
 
-/** What the call would meet now. Rejects where the store cannot be read. */
+/** How the call would be handled now. Rejects if the store cannot be read. */
 export async function explainCall(
   gate: Pick<Gate, 'directory' | 'settings' | 'desk'>,
   asked: AskedCall,
@@ -117,7 +117,7 @@ function passModel(
     }
     pass('the key allows it');
   }
-  // The line's own word, whatever was said of it above.
+  // The same check as for a real call, whatever the steps above said.
   const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? 'chat');
   const over = route.protocols.map((one) => (one === 'chat' ? 'chat completions' : 'messages')).join(' and ');
   pass(`it is served over ${over} by ${route.upstream.provider}`);
@@ -133,7 +133,7 @@ function passPrice(
   const { endUser, stream, inputTokens } = asked;
   const outputTokensMax = asked.outputTokensMax ?? route.traits.outputTokensMax;
   const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
-  // A call as most are: text alone, which asks for no reasoning.
+  // A typical call: text only, no reasoning requested.
   const plain = { apart: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
   const prepared = prepareClaim(gate, { ...described, ...plain }, () => undefined);
   if (prepared.price === null) pass('the model has no price, and none is needed');
@@ -141,7 +141,7 @@ function passPrice(
   return prepared;
 }
 
-/** What the call would take in the end. */
+/** The claim that the call would finally take. */
 async function passLimits(
   { desk }: Pick<Gate, 'desk'>,
   prepared: PreparedClaim,
@@ -168,7 +168,7 @@ async function passLimits(
   return taken;
 }
 
-/** A line for each cap. */
+/** One line per cap. */
 async function explainCaps(
   store: Pick<LimitStore, 'readUse' | 'readBudget'>,
   binding: BindingCaps,

@@ -1,6 +1,6 @@
 /**
- * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver, settle.
- * Every step is a plain function that answers or throws CallFailure; the only catch is here.
+ * Handles one call from start to finish: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver,
+ * settle. Every step is a plain function that returns a value or throws CallFailure; the only catch is here.
  */
 
 import type { Capacity } from '../admission/capacity.ts';
@@ -25,17 +25,17 @@ import { readBody } from './request/read-body.ts';
 import { readCall } from './request/read-call.ts';
 import { readCredential, readProtocolVersion } from './request/read-credential.ts';
 
-/** What arrived. `address` is asked only where a key has an address list. */
+/** An incoming client request. `address` is called only for keys with an address list. */
 export interface Arrival {
   readonly request: Request;
   readonly protocol: Protocol;
-  /** The call asks for a count of its tokens, not for an answer. */
+  /** The client asks for a token count, not for an answer. */
   readonly countOnly: boolean;
   address(): string | null;
   readonly connection: CallConnection;
 }
 
-/** Answers one call, whatever happens to it. */
+/** Answers one call, also if a step fails. */
 export async function handleCall(
   { request, protocol, countOnly, address, connection }: Arrival,
   gate: Gate,
@@ -85,7 +85,7 @@ export async function handleCall(
   } catch (error) {
     return await refuse(call, error, { protocol, gate, countOnly });
   } finally {
-    // A stream gives back what it holds when it closes.
+    // A stream releases its resources when it closes.
     if (!streams) {
       releaseCall(call);
       connection.replyReady();
@@ -93,7 +93,7 @@ export async function handleCall(
   }
 }
 
-/** Lets a call in, before its body is read. Throws `draining`, `store_away` or `over_capacity`, each a 503. */
+/** Admits a call before its body is read. Throws `draining`, `store_away` or `over_capacity`, each a 503. */
 function admit(gate: Gate): CallPlace {
   if (gate.draining) {
     throw new CallFailure('draining', 'the gateway is shutting down; try again', {
@@ -110,7 +110,10 @@ function admit(gate: Gate): CallPlace {
   return new CallPlace(gate.capacity);
 }
 
-/** What one call takes of the calls that there may be. A body that arrives slowly takes none, so that nobody is shut out by it. */
+/**
+ * One call's place within the open-call capacity. A call takes its place only once its body has arrived, so that slow
+ * uploads cannot shut out other calls.
+ */
 class CallPlace {
   readonly #capacity: Capacity;
   #isOpen = false;
@@ -120,13 +123,13 @@ class CallPlace {
     capacity.present.take(1);
   }
 
-  /** The body is here: the call begins. Throws `over_capacity`. */
+  /** The body has arrived and the call begins. Throws `over_capacity`. */
   open(): void {
     if (!this.#capacity.openCalls.take(1)) throw tooManyCalls();
     this.#isOpen = true;
   }
 
-  /** Once, when nothing of the call runs any more. */
+  /** Call once, when no part of the call is running any more. */
   leave(): void {
     this.#capacity.present.give(1);
     if (this.#isOpen) this.#capacity.openCalls.give(1);
@@ -134,7 +137,7 @@ class CallPlace {
 }
 
 function tooManyCalls(): CallFailure {
-  // A client that waits for its next try would keep a descriptor meanwhile.
+  // A client that keeps the connection until its next retry would occupy a file descriptor.
   return new CallFailure('over_capacity', 'the gateway has too many calls open; try again shortly', {
     retryAfterSeconds: 1,
     closeConnection: true,

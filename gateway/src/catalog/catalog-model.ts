@@ -1,10 +1,9 @@
-/**
- * Owns the shape of what the catalogue knows of one model: names, limits, capabilities, price. Holds no facts itself and
- * does not know where they are kept.
- */
+/** Defines a model of the catalogue: names, limits, capabilities and price. */
 import type { Price } from '../billing/price.ts';
 
-/** Hosts whose models the catalogue knows; a configured provider is matched to one of these names by its kind or preset. */
+/**
+ * Providers whose models the catalogue knows; a configured provider maps to one of these names by its kind or preset.
+ */
 export const CATALOG_PROVIDERS = [
   'alibaba',
   'anthropic',
@@ -24,12 +23,12 @@ export const CATALOG_PROVIDERS = [
 
 export const MODALITIES = ['text', 'image', 'pdf', 'audio'] as const;
 
-/** A capability that a model does not list is one that no source reports; upstream may have it. */
+/** A model lists the capabilities that a source reports; upstream may support others. */
 export const CAPABILITIES = ['tools', 'parallel_tools', 'structured_output', 'reasoning', 'prompt_cache'] as const;
 
 /**
- * What upstream charges beside what `price` covers, so that a bill made from its usage alone is below the
- * upstream's: fees per search that no answer counts, cache writes kept 12 hours, citations.
+ * Charges of upstream that `price` does not cover, so that a bill computed from usage alone is below the upstream's:
+ * fees per search that no response counts, 12-hour cache writes, citations.
  */
 export const FEES_BESIDE = ['search', 'citations', 'cache_write_12h'] as const;
 
@@ -43,7 +42,7 @@ export type FeeBeside = (typeof FEES_BESIDE)[number];
 export type ThinkingType = (typeof THINKING_TYPES)[number];
 export type Effort = (typeof EFFORTS)[number];
 
-/** Which otherwise legal members of a messages request this model refuses. */
+/** Members of a messages request that are valid but refused by this model. */
 export interface MessagesGates {
   /** Accepts `temperature`, `top_p`, `top_k`. */
   readonly sampling: boolean;
@@ -51,7 +50,7 @@ export interface MessagesGates {
   readonly thinking: readonly ThinkingType[];
   /** Accepted values of `output_config.effort`; empty: the member is refused. */
   readonly effort: readonly Effort[];
-  /** The highest effort that may stand beside `thinking: disabled`; null: any. */
+  /** The highest effort accepted together with `thinking: disabled`; null: any. */
   readonly effortMaxWhenDisabled: Effort | null;
   /** Accepts `tool_choice` of type `any` or `tool`. */
   readonly forcedToolChoice: boolean;
@@ -59,9 +58,9 @@ export interface MessagesGates {
 
 export interface CatalogModel {
   readonly provider: CatalogProvider;
-  /** The name that the provider's own API takes. */
+  /** The model's name in the provider's own API. */
   readonly id: string;
-  /** Dated names of the same model at the same price; the provider's API takes them too. */
+  /** Dated names of the same model at the same price, also accepted by the provider's API. */
   readonly aliases: readonly string[];
   /** Display name; null: no source gives one. */
   readonly name: string | null;
@@ -72,15 +71,15 @@ export interface CatalogModel {
   readonly outputTokensMax: number | null;
   readonly modalities: readonly Modality[];
   readonly capabilities: readonly Capability[];
-  /** With its long-context tiers and its fees per request. */
+  /** Includes long-context tiers and fees per request. */
   readonly price: Price;
   readonly feesBeside: readonly FeeBeside[];
-  /** Only for models that are spoken to over messages and whose gates are known. */
+  /** Only for models served through the messages API whose gates are known. */
   readonly gates: MessagesGates | null;
 }
 
 export interface Catalog {
-  /** The day of the snapshot, ISO. */
+  /** The date of the snapshot, ISO. */
   readonly version: string;
   readonly models: readonly CatalogModel[];
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the look-up of models in the snapshot that ships with the gateway, loaded once. Knows nothing of configured
- * models and prices, nor of what a provider serves beyond the snapshot.
+ * Parses the snapshot of models that ships with the gateway, and looks up models in it. Configured models and prices
+ * are not part of it.
  */
 
 import { parseUsdPerMillion } from '../billing/money.ts';
@@ -44,8 +44,8 @@ const TIER_MEMBERS = new Set([...RATE_MEMBERS, 'above']);
 const GATE_MEMBERS = new Set('sampling thinking effort effort_max_when_disabled forced_tool_choice'.split(' '));
 
 /**
- * The catalogue of a parsed snapshot. Prices get the version `catalog:<date>/<provider>/<id>@…`.
- * @throws TypeError naming the place, what was found and what was expected; an unknown member is an error too.
+ * Parses a snapshot. Prices get the version `catalog:<date>/<provider>/<id>@…`.
+ * @throws TypeError naming the place, the value found and what was expected; an unknown member is an error too.
  */
 export function parseSnapshot(snapshot: unknown): Catalog {
   const members = readMembers(snapshot, 'snapshot', SNAPSHOT_MEMBERS);
@@ -180,19 +180,19 @@ for (const model of catalog.models) {
   for (const name of [model.id, ...model.aliases]) names.set(name, model);
 }
 
-/** The day of the snapshot, ISO. */
+/** The date of the snapshot, ISO. */
 export const catalogVersion: string = catalog.version;
 
 /**
- * The model that `provider` (one of `CATALOG_PROVIDERS`) serves as `modelName`: its id, or a dated name that the snapshot
- * lists as the same model at the same price. Never a guess: an unknown name, a dated one too, is null, since a name that
- * merely looks alike may cost something else (`gpt-4o-2024-05-13` cost twice what `gpt-4o` does).
+ * The model that `provider` (one of `CATALOG_PROVIDERS`) serves as `modelName`: its id, or a dated name that the
+ * snapshot lists as the same model at the same price. Never a guess: unknown names, dated ones too, yield null, since a
+ * similar name may have another price (`gpt-4o-2024-05-13` cost twice as much as `gpt-4o`).
  */
 export function findModel(provider: string, modelName: string): CatalogModel | null {
   return byName.get(provider)?.get(modelName) ?? null;
 }
 
-/** Every model of `provider`, by id; none for a provider that the catalogue does not know. */
+/** All models of `provider`, by id; empty for a provider that the catalogue does not know. */
 export function listModels(provider: string): readonly CatalogModel[] {
   return byProvider.get(provider) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the table of how catalogue prices change with the tier that answers. Kept by hand: the sources of the snapshot have
- * these facts for some models only. Where LiteLLM 1.109.1 has them too, they were compared (2026-11-22).
+ * Lists how catalogue prices change with the tier that answers. Maintained by hand: the snapshot's sources have these
+ * facts for some models only. Where LiteLLM 1.109.1 has them too, they were compared (2026-11-22).
  */
 import type { PriceModifier } from '../billing/price.ts';
 import type { TierMember } from '../generation/tier-words.ts';
@@ -20,7 +20,8 @@ const OPENAI_TIERS =
   'gpt-5 gpt-5.1 gpt-5.2 gpt-5.4 gpt-5.4-mini gpt-5.6 gpt-5.6-luna gpt-5.6-sol gpt-5.6-terra gpt-6-astra gpt-6-luna gpt-6-sol gpt-6.1-sol gpt-6.1-terra';
 
 const ROWS: readonly Row[] = [
-  // https://platform.claude.com/docs/en/build-with-claude/fast-mode and https://code.claude.com/docs/en/fast-mode (2026-11-22).
+  // https://platform.claude.com/docs/en/build-with-claude/fast-mode and
+  // https://code.claude.com/docs/en/fast-mode (2026-11-22).
   row('anthropic', 'speed', ['fast'], [2n, 1n], 'claude-opus-4-8 claude-opus-5 claude-opus-5-5'),
   // From Opus 4.6 on: https://platform.claude.com/docs/en/manage-claude/data-residency (2026-11-22).
   row(
@@ -30,10 +31,11 @@ const ROWS: readonly Row[] = [
     [11n, 10n],
     'claude-fable-5 claude-fable-5-1 claude-haiku-5-5 claude-mythos-5 claude-mythos-5-1 claude-opus-4-6 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-opus-5-5 claude-sonnet-4-6 claude-sonnet-5 claude-sonnet-5-5',
   ),
-  // Bought as a commitment, counted down at the list's proportions: https://platform.claude.com/docs/en/api/service-tiers (2026-11-22).
+  // Sold as a commitment, counted down in the proportions of the list prices:
+  // https://platform.claude.com/docs/en/api/service-tiers (2026-11-22).
   row('anthropic', 'service_tier', ['priority'], [1n, 1n], null),
-  // https://openai.com/api-priority-processing and https://developers.openai.com/api/docs/pricing (2026-11-22). A request for
-  // `fast` is answered by `priority`.
+  // https://openai.com/api-priority-processing and https://developers.openai.com/api/docs/pricing (2026-11-22). A
+  // request for `fast` is answered by `priority`.
   row('openai', 'service_tier', ['priority', 'fast'], [2n, 1n], OPENAI_TIERS),
   row('openai', 'service_tier', ['priority', 'fast'], [5n, 2n], 'gpt-5.5'),
   row('openai', 'service_tier', ['priority', 'fast'], [9n, 5n], 'gpt-5-mini'),
@@ -53,14 +55,14 @@ function row(
   return { provider, member, words, times, models: models === null ? null : new Set(models.split(' ')) };
 }
 
-/** The modifiers of a model's price, by its id in the catalogue; undefined where none is known. */
+/** The modifiers of a model's price, by its catalogue id; undefined where none is known. */
 export function findModifiers(provider: CatalogProvider, id: string): readonly PriceModifier[] | undefined {
   const found = ROWS.filter((one) => one.provider === provider && (one.models?.has(id) ?? true));
   if (found.length === 0) return undefined;
   return found.flatMap(({ member, words, times }) => words.map((word) => ({ member, word, times })));
 }
 
-/** Every model that the table names, as `provider/id`. */
+/** Every model named in the table, as `provider/id`. */
 export function listModifiedModels(): readonly string[] {
   return ROWS.flatMap(({ provider, models }) => [...(models ?? [])].map((id) => `${provider}/${id}`));
 }

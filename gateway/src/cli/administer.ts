@@ -1,4 +1,4 @@
-/** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
+/** Runs a command that changes data: through the running server, or directly under the lock if none runs. */
 import { createLimitRules } from '../admission/limit-rules.ts';
 import { listModels } from '../catalog/catalog.ts';
 import { addConsoleModels, resolveConsoleProviders } from '../config/console-providers.ts';
@@ -21,20 +21,21 @@ import { type CliEnvironment, CliFailure } from './environment.ts';
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
 
-/** Without a server no call runs that a change could bind. */
+/** Without a server no calls run, so a change has nothing to apply to. */
 const NOBODY_IS_BOUND = () => undefined;
 
 const UNCHECKED =
   'No server runs, and no configuration file that can be read from here names the providers: whether a model of this name is served was not checked.\n';
 
-/** How a command ends of which nobody knows whether it was done. */
+/** Ends a command whose outcome is unknown. */
 export class OutcomeUnknown extends CliFailure {}
 
 /**
- * Runs an administrative command and answers with its result. `lockWaitMs` bounds the wait for another command, or for
- * a server that is just starting.
+ * Runs an administrative command and returns its result. `lockWaitMs` bounds the wait for another command, or for a
+ * server that is just starting.
  *
- * @throws CliFailure with exit code 2 for wrong arguments, 1 where it cannot be done; OutcomeUnknown where it may be done.
+ * @throws CliFailure with exit code 2 for wrong arguments, 1 if it cannot be done; OutcomeUnknown if it may have been
+ * done.
  */
 export async function administer(
   environment: CliEnvironment,
@@ -84,7 +85,7 @@ async function reachAndRun(
   }
 }
 
-/** A server that was asked may have died, or been lost sight of, between the change and its reply. */
+/** The server may have died, or the connection been lost, between the change and its reply. */
 function unheard(fault: unknown): ControlAnswer {
   return { ok: false, kind: 'unknown', message: fault instanceof Error ? fault.message : String(fault) };
 }
@@ -118,7 +119,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
   }
 }
 
-/** @throws CliFailure with exit code 1 where the data folder cannot be read. */
+/** @throws CliFailure with exit code 1 if the data folder cannot be read. */
 export async function withReading<Found>(
   { dataDir }: CliEnvironment,
   look: (reading: StoreReading) => Promise<Found>,
@@ -134,15 +135,15 @@ export async function withReading<Found>(
   }
 }
 
-/** Whether a credential opens does not change what a provider's models are called. */
+/** The names of a provider's models do not depend on whether its credential can be decrypted. */
 const UNOPENED = new Secret('unopened');
 
 const listCatalogNames: ListCatalogNames = (provider) =>
   listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
 
 /**
- * The names of a configuration file's models and of those of the console's providers. Null where no file that holds names
- * the providers: then the environment of the server says which there are, and an Ollama that runs beside it.
+ * The names of the models in a configuration file and of those of the console's providers. Null if no file names the
+ * providers: then they depend on the server's environment and on an Ollama running on its machine.
  */
 export function findModelNames(
   entered: readonly StoredProvider[],

@@ -1,8 +1,8 @@
-/** Owns turning the text of command-line flags into values. What does not fit is wrong usage, said with what was expected. */
+/** Parses the text of command-line flags into values. Invalid text is wrong usage; the error says what was expected. */
 import { InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../lib/duration.ts';
 
-/** `a,b*` → its parts, spaces around them cut. */
+/** `a,b*` → its parts, trimmed. */
 export function parseList(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) {
@@ -11,16 +11,16 @@ export function parseList(text: string): string[] {
   return parts;
 }
 
-/** Says that a restriction is taken away. The parser of the command line takes null for no value at all, so it needs a word. */
+/** Means that a restriction is lifted. The command-line parser takes null for no value at all, so a word is needed. */
 export const LIFTED = 'lifted';
 export type Lifted = typeof LIFTED;
 
-/** As `parseList`; the word that takes the restriction away (`*`, `any`) becomes `LIFTED`. */
+/** As `parseList`; the word that lifts the restriction (`*`, `any`) becomes `LIFTED`. */
 export function parseListOr(word: string): (text: string) => string[] | Lifted {
   return (text) => (text.trim() === word ? LIFTED : parseList(text));
 }
 
-/** A flag's value as the argument of a command: null where the restriction is taken away. */
+/** Converts a flag's value to a command argument: null if the restriction is lifted. */
 export function orNull<Value>(value: Value | Lifted | undefined): Value | null | undefined {
   return value === LIFTED ? null : (value as Value | undefined);
 }
@@ -42,12 +42,12 @@ export function parseExpiry(text: string): number | Lifted {
   return spanMs;
 }
 
-/** A word of a few, as the command checks it; `inherit` becomes `LIFTED`. */
+/** One of a few words, which the command checks; `inherit` becomes `LIFTED`. */
 export function parseInherited(text: string): string | Lifted {
   return text === 'inherit' ? LIFTED : text;
 }
 
-/** A whole number of days; the word that leaves it to somebody else becomes `LIFTED`. */
+/** A whole number of days; the word that inherits the setting becomes `LIFTED`. */
 export function parseDaysOr(word: string): (text: string) => number | Lifted {
   return (text) => {
     if (text === word) return LIFTED;
@@ -62,7 +62,7 @@ export function parseSwitch(text: string): boolean {
   throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected on or off.`);
 }
 
-/** `1204:9f86d0…`: an entry of the ledger and its hash. */
+/** `1204:9f86d0…`: a ledger entry and its hash. */
 export function parseNoted(text: string): { entry: number; hash: string } {
   const [, entry, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
   if (entry !== undefined && hash !== undefined) return { entry: Number(entry), hash: hash.toLowerCase() };

@@ -1,4 +1,7 @@
-/** Owns the flags that set caps, for every command that has them: their words, and what they become as arguments. */
+/**
+ * Defines the flags that set caps, for every command that has them, and converts them to arguments. Also reads caps and
+ * renders them.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
@@ -7,7 +10,7 @@ import { layerOf, type SubjectKind } from '../store/ports/limits.ts';
 import type { PolicyReader } from '../store/ports/policy.ts';
 import { LIFTED, type Lifted, orNull, parseCount } from './argument-parsers.ts';
 
-/** The flags as they were parsed; `none` lifts a cap. */
+/** The parsed flags; `none` lifts a cap. */
 export interface CapFlags {
   readonly rpm?: number | Lifted;
   readonly tpm?: number | Lifted;
@@ -18,7 +21,7 @@ export interface CapFlags {
 
 const COUNT_MAX = 999_999_999;
 
-/** Adds the flags to a command. `of`: whom the caps bind, as the help says it. */
+/** Adds the flags to a command. `of`: the subject of the caps, as the help text names it. */
 export function addCapFlags(command: Command, of: string): Command {
   return command
     .option('--rpm <count>', `requests per minute ${of}, or none`, parseCap)
@@ -28,7 +31,7 @@ export function addCapFlags(command: Command, of: string): Command {
     .option('--budget-window <window>', 'of the budget: day, week, month or total (default: total)');
 }
 
-/** The flags in the words of a command's arguments; what was not given stays out. */
+/** Converts the flags to command arguments; flags that were not given are omitted. */
 export function capArguments(flags: CapFlags): object {
   return {
     rpm: orNull(flags.rpm),
@@ -49,12 +52,12 @@ function parseCap(text: string): number | Lifted {
   }
 }
 
-/** The amount stays text until the command reads it exactly. */
+/** The amount stays text until the command parses it exactly. */
 function parseAmount(text: string): string | Lifted {
   return text === 'none' ? LIFTED : text;
 }
 
-/** The members of a view that tell its caps. */
+/** The members of a view that contain its caps. */
 export const capsView = {
   rpm: z.number().nullable(),
   tpm: z.number().nullable(),
@@ -64,7 +67,7 @@ export const capsView = {
 };
 const caps = z.object(capsView);
 
-/** As `capsView`, of a view that tells both layers. */
+/** As `capsView`, for a view with both layers. */
 export const layeredCapsView = {
   ...capsView,
   own_rpm: z.number().nullable(),
@@ -75,7 +78,7 @@ export const layeredCapsView = {
 };
 const layeredCaps = z.object(layeredCapsView);
 
-/** The operator's caps in words, and the account's own where it has some. */
+/** Renders the operator's caps and, if set, the account's own. */
 export function renderLayeredCaps(view: z.infer<typeof layeredCaps>): string {
   const own = renderCaps({
     rpm: view.own_rpm,
@@ -89,7 +92,7 @@ export function renderLayeredCaps(view: z.infer<typeof layeredCaps>): string {
   return operator === 'none' ? `${own} (set by the account)` : `${operator}; ${own} (set by the account)`;
 }
 
-/** All caps in a few words, such as `60 rpm, 10 USD a day`; `none` where there are none. */
+/** Renders all caps in a few words, such as `60 rpm, 10 USD a day`; `none` if there are none. */
 export function renderCaps({ rpm, tpm, concurrency, budget_nano_usd, budget_window }: z.infer<typeof caps>): string {
   const words = [
     rpm === null ? null : `${rpm} rpm`,
@@ -102,12 +105,12 @@ export function renderCaps({ rpm, tpm, concurrency, budget_nano_usd, budget_wind
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-/** A decimal text of nano-USD as USD, exact. */
+/** Converts a decimal text of nano-USD to USD, exactly. */
 export function renderUsd(nanoUsd: string): string {
   return formatNanoUsd(BigInt(nanoUsd));
 }
 
-/** Answers the caps of a subject of the kind by its id, in both layers. */
+/** Reads the caps of a subject by its kind and id, in both layers. */
 export async function readCapsOf(
   reading: Pick<PolicyReader, 'readLimitRules'>,
   kind: SubjectKind,

@@ -1,8 +1,11 @@
-/** Owns what an operator's address may look like, and the origin that a credential is bound to. Opens no connection. */
+/**
+ * Parses and validates an operator's address, and derives the origin that a credential is bound to. Opens no
+ * connection.
+ */
 import { type Fault, quoteText } from './file/config-problem.ts';
 
 export interface BaseUrl {
-  /** Scheme, host and path, without a slash at the end. */
+  /** Scheme, host and path, without a trailing slash. */
   readonly url: string;
   readonly origin: string;
 }
@@ -10,9 +13,8 @@ export interface BaseUrl {
 const expected = 'an address such as https://api.example.com/v1';
 
 /**
- * Parses an address that is written exactly as it will be used. Credentials, a query or a fragment are refused, and so
- * is a host that means another than it shows (`0x7f.1`, full-width dots, `host#.example.com`). No fault quotes a
- * credential.
+ * Parses an address that is written exactly as it will be used. Refuses credentials, a query or a fragment, and a host
+ * that means another than it shows (`0x7f.1`, full-width dots, `host#.example.com`). No fault quotes a credential.
  */
 export function parseBaseUrl(text: string): BaseUrl | Fault {
   const faultless = (found: string, advice: string): Fault => ({ found, expected, advice });

@@ -1,4 +1,7 @@
-/** Owns the shape of `capabilities` in the configuration file: what a model takes. What must hold between members is in resolve-capabilities.ts. */
+/**
+ * Defines the schema of `capabilities` in the configuration file: what a model accepts. Rules between members are in
+ * resolve-capabilities.ts.
+ */
 import { z } from 'zod';
 import { choice } from './file/scalar-schema.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Owns the shape of a loaded configuration and every default that is not a limit (those are in limits.ts). Reads no
+ * Defines the shape of a loaded configuration and every default that is not a limit (those are in limits.ts). Reads no
  * file and no environment.
  */
 import type { TierMember } from '../generation/tier-words.ts';
@@ -15,7 +15,7 @@ export type Protocol = 'chat' | 'messages';
 
 export type ProviderKind = 'openai' | 'openai-compatible' | 'anthropic' | 'demo';
 
-/** Where a model is served unless its configuration says less, whatever format its targets speak. */
+/** The protocols of a model unless its configuration says less, whatever format its targets speak. */
 export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 
 export const DEFAULT_HOST = '127.0.0.1';
@@ -30,7 +30,7 @@ export const DEFAULT_RETENTION_DAYS = 30;
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
 
-/** The names that the built-in demo provider answers to. */
+/** The model names of the built-in demo provider. */
 export const DEMO_MODELS = ['demo', 'claude-demo'] as const;
 
 /** The wire formats that a provider of each kind speaks. */
@@ -41,18 +41,18 @@ export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly Protoco
   demo: ['chat', 'messages'],
 };
 
-/** Another service that people may sign in to the console by (OpenID Connect). */
+/** Another service for signing in to the console (OpenID Connect). */
 export interface OidcConfig {
-  /** Stands in the address that the service sends people back to. */
+  /** Part of the address that the service redirects to. */
   readonly id: string;
-  /** What its button says. */
+  /** The label of its button. */
   readonly name: string;
-  /** Without a slash at the end; `/.well-known/openid-configuration` follows. */
+  /** Without a trailing slash; `/.well-known/openid-configuration` follows. */
   readonly issuer: string;
   readonly clientId: string;
   /** Null: a public client. */
   readonly clientSecret: Secret | null;
-  /** Of e-mail addresses, lower case; null: any. */
+  /** Domains of email addresses, lower case; null: any. */
   readonly allowedDomains: readonly string[] | null;
 }
 
@@ -60,29 +60,32 @@ export interface ServerConfig {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** What printed addresses begin with, without a slash at the end; null: host and port. */
+  /** The prefix of printed addresses, without a trailing slash; null: host and port. */
   readonly publicUrl: string | null;
-  /** Whose connections may say whom they forward for. */
+  /** Addresses of proxies that may state the client they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
-  /** What `/status` tells strangers: whether the service works, or also its providers by name. */
+  /** What `/status` shows to anonymous clients: whether the service works, or also its providers by name. */
   readonly publicStatus: 'summary' | 'full';
   readonly oidc: readonly OidcConfig[];
-  /** Origins (`http://10.0.0.7:9100`) that a provider entered in the console may have though they are private or not encrypted. */
+  /**
+   * Origins (`http://10.0.0.7:9100`) that a provider entered in the console may use although they are private or
+   * unencrypted.
+   */
   readonly privateOrigins: readonly string[];
 }
 
-/** What the operator chose for all calls. */
+/** The operator's settings for all calls. */
 export interface Defaults {
-  /** Of accounts and keys that say nothing of their own. */
+  /** For accounts and keys without a setting of their own. */
   readonly holds: HoldMode;
-  /** What becomes of a call to a model without a price where a balance or a budget would have to pay. */
+  /** What happens to a call to a model without a price if a balance or a budget would have to pay. */
   readonly unpriced: 'refuse' | 'allow';
-  /** Who pays for an answer that broke off on its way: `bill` the account what came of it, `free` the operator. */
+  /** Who pays for a response that broke off: `bill` charges the account for the part received, `free` the operator. */
   readonly brokenAnswers: 'bill' | 'free';
-  /** Of which calls a workspace that says nothing keeps what was said. */
+  /** Which calls have their content stored, for workspaces without a setting of their own. */
   readonly logBodies: BodyPolicy;
-  /** For how many days it keeps them. */
+  /** The number of days that content is kept. */
   readonly retentionDays: number;
 }
 
@@ -108,22 +111,27 @@ export interface DemoProvider {
   readonly protocols: readonly Protocol[];
 }
 
-/** A host that answers calls. */
+/** A provider that answers calls over the network. */
 export interface UpstreamProvider {
   readonly name: string;
   readonly kind: Exclude<ProviderKind, 'demo'>;
   readonly protocols: readonly Protocol[];
-  /** No slash at the end. `/chat/completions` (chat) or `/messages` (messages) follows; so for messages it ends in `/v1`. */
+  /**
+   * No trailing slash. `/chat/completions` (chat) or `/messages` (messages) follows, so for messages it ends in `/v1`.
+   */
   readonly baseUrl: string;
   /** Null: no credential is sent. */
   readonly credential: BoundCredential | null;
   readonly timeouts: Timeouts;
-  /** The catalogue's name of this host, by which prices and model names are found; null: a host it does not know. */
+  /** The catalog's name of this provider, used to find prices and model names; null: the catalog does not know it. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
-  /** Output limits that it is known to honour: those of a preset at the preset's own address. */
+  /** Output limits that it is known to honor: those of a preset at the preset's own address. */
   readonly provenLimits: readonly OutputLimitMember[];
-  /** Its host must have public addresses alone; of what the operator wrote into a file or variable nothing is asked. */
+  /**
+   * Its host must resolve to public addresses only; absent for providers from a file or a variable, which are not
+   * checked.
+   */
   readonly publicOnly?: true;
 }
 
@@ -131,13 +139,13 @@ export type ProviderConfig = DemoProvider | UpstreamProvider;
 
 export interface TargetConfig {
   readonly provider: ProviderConfig;
-  /** The model's name there. */
+  /** The model's name at the provider. */
   readonly model: string;
-  /** The provider's, with what the target sets itself; null for the demo. */
+  /** The provider's, overridden by the target's own; null for the demo. */
   readonly timeouts: Timeouts | null;
 }
 
-/** USD per million tokens as written, digits untouched; a member left out is absent. */
+/** USD per million tokens as written, digits unchanged; an omitted member is absent. */
 export interface RatesText {
   readonly input: string;
   readonly output: string;
@@ -161,7 +169,7 @@ export interface PriceTierText extends RatesText {
 export interface PricePeriodText extends RatesText {
   /** Ascending. */
   readonly tiers?: readonly PriceTierText[];
-  /** A day, or a moment with its zone. */
+  /** A day, or an instant with its zone. */
   readonly from?: string;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
@@ -169,10 +177,10 @@ export interface PricePeriodText extends RatesText {
   readonly modifiers?: { readonly [member in TierMember]?: { readonly [word: string]: string } };
 }
 
-/** A model's price as the file has it; of a list no two begin at the same moment. */
+/** A model's price as in the file; no two entries of a list begin at the same instant. */
 export type PriceText = 'free' | PricePeriodText | readonly PricePeriodText[];
 
-/** What the file says that a model takes. Undefined: nothing, so that the catalogue and the kind of host decide. */
+/** What the file says that a model accepts. Undefined: unspecified; the catalog and the kind of provider decide. */
 export interface Capabilities {
   readonly reasoning?: boolean | undefined;
   readonly reasoning_effort?: readonly string[] | undefined;
@@ -194,39 +202,39 @@ export const NO_CAPABILITIES: Capabilities = {};
 
 export interface AliasConfig {
   readonly name: string;
-  /** The endpoints at which the model answers to this name: some of its own, or all. */
+  /** The endpoints that serve the model under this name: some or all of the model's. */
   readonly protocols: readonly Protocol[];
 }
 
 export interface ModelConfig {
   readonly name: string;
   readonly alias: readonly AliasConfig[];
-  /** The endpoints that serve it; a target that speaks another format is translated to. */
+  /** The endpoints that serve it; requests are translated for a target that speaks another format. */
   readonly protocols: readonly Protocol[];
-  /** At least one. Calls go to the first; the others wait for routing. */
+  /** At least one. Calls go to the first; the others are for routing. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];
-  /** What the file says that it takes, above what the catalogue says. */
+  /** The file's capabilities, which override the catalog's. */
   readonly capabilities: Capabilities;
-  /** Null: the catalogue's. */
+  /** Null: the catalog's price. */
   readonly price: PriceText | null;
 }
 
 export interface Config {
-  /** Absolute path of the file it came from; null: no file. */
+  /** Absolute path of its file; null: no file. */
   readonly file: string | null;
   /** Absolute path of the data folder. */
   readonly dataDir: string;
   readonly server: ServerConfig;
   readonly limits: Limits;
   readonly defaults: Defaults;
-  /** What `limits` says of time limits of upstreams: the defaults of each provider. */
+  /** The time limits of `limits`: the defaults of each provider. */
   readonly timeouts: Timeouts;
-  /** Where `providers` came from. `built-in`: nothing was configured, so there is the demo alone. */
+  /** The source of `providers`. `built-in`: nothing was configured, so only the demo exists. */
   readonly providersFrom: 'file' | 'environment' | 'built-in';
   /** By name; never empty. */
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** By public name, aliases apart; null where the file has no `models`, so that the catalogue's models are served. */
+  /** By public name, without aliases; null if the file has no `models`, so that the catalog's models are served. */
   readonly models: ReadonlyMap<string, ModelConfig> | null;
-  /** Sentences for the start-up output: what was found in the environment. */
+  /** Sentences for the startup output: what was found in the environment. */
   readonly notes: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * Owns what becomes of the providers that were entered in the console: each a provider as the file's are, or why it cannot
- * be used, and the models that they add. What the configuration has goes before them.
+ * Resolves the providers entered in the console: each becomes a provider like the file's, or a reason why it cannot be
+ * used, and adds its models. The configuration takes precedence.
  */
 
 import { parseIpAddress } from '../lib/ip-range.ts';
@@ -14,7 +14,7 @@ import { type Fault, quoteText } from './file/config-problem.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
 
-/** What a provider may be entered as. `base_url` null: it must be given. */
+/** The kinds of providers the console can add. `base_url` null: the user must enter it. */
 export const CONSOLE_KINDS: ReadonlyArray<{
   readonly kind: string;
   readonly name: string;
@@ -24,12 +24,12 @@ export const CONSOLE_KINDS: ReadonlyArray<{
   { kind: 'openai-compatible', name: 'Another host, OpenAI-compatible', base_url: null },
 ];
 
-/** A kind's preset; null: it has none; undefined: there is no such kind. */
+/** A kind's preset; null: it has none; undefined: the kind does not exist. */
 export function presetOfKind(kind: string): Preset | null | undefined {
   return kind === 'openai-compatible' ? null : findPreset(kind);
 }
 
-/** The address of a provider of the console: the given one, else its kind's. */
+/** The address of a console provider: the given one, else that of its kind. */
 export function readConsoleAddress(
   kind: string,
   written: string | null,
@@ -46,19 +46,19 @@ export function readConsoleAddress(
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
 }
 
-/** A provider as it was entered, and what is used of it. */
+/** A provider as entered, and the provider resolved from it. */
 export interface ConsoleProvider {
   readonly entry: StoredProvider;
   /** Null: it cannot be used. */
   readonly provider: UpstreamProvider | null;
-  /** What is wrong with it, in sentences for the operator; null: nothing. */
+  /** What is wrong with it, as sentences for the operator; null: nothing. */
   readonly problem: string | null;
 }
 
-/** Opens an entry's credential, sealed for this origin; null where it does not open. */
+/** Decrypts an entry's credential, sealed for this origin; null if it cannot be decrypted. */
 export type OpenCredential = (entry: StoredProvider, origin: string) => Secret | null;
 
-/** Each entry with what it becomes beside this configuration. */
+/** Resolves each entry against this configuration. */
 export function resolveConsoleProviders(
   config: Config,
   entries: readonly StoredProvider[],
@@ -91,15 +91,15 @@ function resolveEntry(config: Config, entry: StoredProvider, openCredential: Ope
   return config.server.privateOrigins.includes(address.origin) ? provider : { ...provider, publicOnly: true as const };
 }
 
-/** All models with those that the console's providers add, and the entries with the problems that came up. */
+/** All models including those of the console's providers, and the entries with the problems found. */
 export interface ModelsWithConsole {
   readonly models: ReadonlyMap<string, ServedModel>;
   readonly providers: readonly ConsoleProvider[];
 }
 
 /**
- * Adds the models of the console's providers. A name that the configuration serves stays its own; of two entries with one
- * name the earlier answers, and the other is its next target.
+ * Adds the models of the console's providers. A name that the configuration serves stays unchanged; if two entries
+ * share a name, the earlier one answers, and the other becomes its next target.
  */
 export function addConsoleModels(
   configured: ReadonlyMap<string, ServedModel>,
@@ -140,12 +140,12 @@ function sayTaken(taken: readonly string[]): string {
   return `The configuration serves ${shown}${more} itself: calls go where it says, and not here. Give the models of this provider other names.`;
 }
 
-/** Names that no public server has: RFC 6761, RFC 6762, and what ICANN set aside for private use in 2024. */
+/** Names that no public server has: RFC 6761, RFC 6762, and the name that ICANN reserved for private use in 2024. */
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
 
 /**
- * What keeps the address from being used; null: nothing that can be seen in it. Whoever may write to the console is not
- * whoever may write the file: what is reached from this machine alone must stand there.
+ * Why the address cannot be used; null: the address itself shows no reason. A user with write access to the console
+ * need not have access to the file: addresses reachable only from this machine must be in the file.
  */
 export function checkConsoleAddress({ origin }: BaseUrl, privateOrigins: readonly string[]): Fault | null {
   if (privateOrigins.includes(origin)) return null;

@@ -1,4 +1,4 @@
-/** Owns what the environment says of providers where no file does. Makes no calls. */
+/** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { Config, ProviderConfig, Timeouts } from './config.ts';
@@ -9,12 +9,12 @@ import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
 
 export interface DiscoveredProviders {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** A sentence for each one found, without its credential. */
+  /** One sentence per provider found, without its credential. */
   readonly notes: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Every preset whose credential stands in the environment, in the order of the presets. */
+/** Every preset whose credential is in the environment, in the order of the presets. */
 export function discoverProviders(environment: Environment, timeouts: Timeouts): DiscoveredProviders {
   const providers = new Map<string, ProviderConfig>();
   const notes: string[] = [];
@@ -60,8 +60,8 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 const NAME = /^[^\p{Cc}]{1,256}$/u;
 
 /**
- * The names of the models that an Ollama on 127.0.0.1:11434 has, in its order; null where none answers within 300 ms, or
- * something else does. Never rejects. `origin` is for tests.
+ * The names of the models that an Ollama on 127.0.0.1:11434 has, in its order; null if none answers within 300 ms, or
+ * another service does. Never rejects. `origin` is for tests.
  */
 export async function detectOllama(
   signal: AbortSignal,
@@ -74,14 +74,14 @@ export async function detectOllama(
     const text = await readAtMost(response.body);
     return text === null ? null : readNames(JSON.parse(text));
   } catch {
-    // Whatever keeps it from answering, there is no Ollama that could be used.
+    // Whatever the reason, no Ollama can be used.
     return null;
   }
 }
 
 /**
- * The configuration with the Ollama that was found. A file that names its providers stays as it is; the demo, which is
- * there only where nothing else is, goes.
+ * Adds the detected Ollama to the configuration. A file that names its providers stays as it is; the demo is removed,
+ * because it exists only if nothing else does.
  */
 export function withOllama(config: Config, models: readonly string[]): Config {
   if (config.providersFrom === 'file' || OLLAMA === undefined || models.length === 0) return config;

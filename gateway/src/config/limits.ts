@@ -1,10 +1,10 @@
-/** Owns the names, units, defaults and least values of every limit that an operator can set. Enforces none of them. */
+/** Defines the names, units, defaults and minimums of all limits that an operator can set. Enforces none of them. */
 
-/** How a limit is written in the file, and what its number counts once loaded: bytes, milliseconds, or things. */
+/** How a limit is written in the file, and the unit of its number once loaded: bytes, milliseconds, or a count. */
 type LimitUnit = 'bytes' | 'duration' | 'count';
 
 interface LimitRow {
-  /** The member of `Limits` that carries it, unit last. */
+  /** The member of `Limits` that holds it, unit last. */
   readonly member: string;
   readonly unit: LimitUnit;
   /** As an operator would write it. */
@@ -22,8 +22,8 @@ const count = <Member extends string>(member: Member, fallback: string, meaning:
   ({ member, unit: 'count', default: fallback, least: '1', ...(most === undefined ? {} : { most }), meaning }) as const;
 
 /**
- * Every limit by its name in the file. The size of the header block (16 KiB) is absent: the runtime takes it at launch
- * only.
+ * Every limit by its name in the file. The size of the header block (16 KiB) is absent: the runtime accepts it only at
+ * launch.
  */
 export const LIMITS = {
   header_count_max: count('headerCountMax', '100', 'Names of headers in a request; more are answered 431.'),

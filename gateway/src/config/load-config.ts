@@ -1,4 +1,6 @@
-/** Owns the way from a file and an environment to a Config, or to everything that is wrong with them. Starts nothing. */
+/**
+ * Loads a configuration from a file and an environment, or reports everything that is wrong with them. Starts nothing.
+ */
 
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -16,11 +18,11 @@ import { resolveProviders } from './resolve-providers.ts';
 import { findUnsupported, resolveDefaults, resolveOidc, resolveServer } from './resolve-server.ts';
 
 export interface ConfigSource {
-  /** As `--config` names it; left out: TOLLGATE_CONFIG, else `tollgate.yaml` where there is one. */
+  /** As named by `--config`; if absent: TOLLGATE_CONFIG, else `tollgate.yaml` if it exists. */
   readonly file?: string | undefined;
-  /** For `${NAME}`, credentials, HOST, PORT and TOLLGATE_*; flags of the command line go in here as their variables. */
+  /** For `${NAME}`, credentials, HOST, PORT and TOLLGATE_*; command-line flags are added here as their variables. */
   readonly environment: Environment;
-  /** What relative paths start from. */
+  /** The base of relative paths. */
   readonly cwd: string;
 }
 
@@ -29,8 +31,8 @@ export type LoadedConfig =
   | { readonly config: null; readonly problems: readonly [ConfigProblem, ...ConfigProblem[]] };
 
 /**
- * Loads the configuration anew: at start, and again at each reload. Never throws for what a file or the environment
- * says; every fault found is in `problems`, in the order of the file.
+ * Loads the configuration: at start, and again at each reload. Never throws because of the file or the environment; all
+ * problems are in `problems`, in the order of the file.
  */
 export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConfig {
   const problems: ConfigProblem[] = [...findUnsupported(environment)];
@@ -87,7 +89,7 @@ const DEMO_PROVIDER: ProviderConfig = { name: 'demo', kind: 'demo', protocols: K
 const NOTHING_DISCOVERED: DiscoveredProviders = { providers: new Map(), notes: [], problems: [] };
 
 interface ParsedFile {
-  /** Empty where there are problems. */
+  /** Empty if there are problems. */
   readonly shape: FileShape;
   readonly yaml: ReadYaml | null;
   readonly problems: readonly ConfigProblem[];
@@ -100,7 +102,7 @@ function parseFile(text: string, source: string, environment: Environment): Pars
   const shape = fileSchema.safeParse(yaml.tree ?? {});
   const problems = [...yaml.problems];
   const already = new Set(problems.map((problem) => problem.path));
-  // Without a tree the parser has said all there is to say.
+  // Without a tree, the parser has already reported everything.
   const issues = yaml.tree === null ? [] : (shape.error?.issues ?? []);
   for (const problem of issues.flatMap((issue) => explainIssue(issue, yaml, source))) {
     if (!already.has(problem.path)) problems.push(problem);
@@ -109,7 +111,7 @@ function parseFile(text: string, source: string, environment: Environment): Pars
   return { shape: problems.length === 0 && shape.success ? shape.data : {}, yaml, problems };
 }
 
-/** Without `models` a host that the catalogue does not know serves nothing, which its operator should hear. */
+/** Without `models`, a provider that the catalog does not know serves nothing; the operator should know. */
 function noteSilentProviders(providers: ReadonlyMap<string, ProviderConfig>): string[] {
   return [...providers.values()]
     .filter((provider) => provider.kind !== 'demo' && provider.catalogProvider === null)
@@ -127,8 +129,8 @@ type ConfigFile =
   | { readonly kind: 'unreadable'; readonly path: string; readonly problem: ConfigProblem };
 
 /**
- * The file named on the command line, else by TOLLGATE_CONFIG, else `tollgate.yaml` in the working directory where there
- * is one. A file that was named must be there.
+ * The file named on the command line, else by TOLLGATE_CONFIG, else `tollgate.yaml` in the working directory if it
+ * exists. A file that was named must exist.
  */
 function readConfigFile(named: string | undefined, environment: Environment, cwd: string): ConfigFile {
   const name = named || environment.TOLLGATE_CONFIG || null;

@@ -1,9 +1,9 @@
-/** Owns what `capabilities` of a model in the file mean, and the rules between them. */
+/** Resolves `capabilities` of a model in the file, and checks the rules between its members. */
 import type { CapabilityShape } from './capability-schema.ts';
 import { type Capabilities, NO_CAPABILITIES } from './config.ts';
 import type { Report } from './resolve-providers.ts';
 
-/** Reports what contradicts itself. */
+/** Reports contradictions. */
 export function resolveCapabilities(shape: CapabilityShape | undefined, report: Report): Capabilities {
   if (shape === undefined) return NO_CAPABILITIES;
   const { reasoning_effort, thinking, output_limit, ...flags } = shape;

@@ -1,4 +1,4 @@
-/** Owns the numbers of limits and time limits: the file's, else the defaults. */
+/** Resolves limits and time limits: the file's values, else the defaults. */
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import type { Config, Timeouts } from './config.ts';
@@ -16,7 +16,7 @@ export function resolveLimits(shape: FileShape['limits']): Limits {
   return Object.fromEntries(entries) as Limits;
 }
 
-/** The time limits that hold for every provider which sets none. */
+/** The time limits of providers that set none. */
 export function chooseDefaultTimeouts(limits: Limits): Timeouts {
   return {
     connectMs: limits.connectTimeoutMs,
@@ -27,7 +27,7 @@ export function chooseDefaultTimeouts(limits: Limits): Timeouts {
   };
 }
 
-/** The given time limits, with what the file says instead. */
+/** The given time limits, overridden by the file's. */
 export function resolveTimeouts(shape: TimeoutsShape | undefined, outer: Timeouts): Timeouts {
   return {
     connectMs: shape?.connect ?? outer.connectMs,
@@ -38,7 +38,7 @@ export function resolveTimeouts(shape: TimeoutsShape | undefined, outer: Timeout
   };
 }
 
-/** The greatest total time limit, in milliseconds, of all providers and targets. */
+/** The maximum total time limit, in milliseconds, of all providers and targets. */
 export function longestCallMs({
   timeouts,
   providers,

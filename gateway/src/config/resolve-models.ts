@@ -1,4 +1,7 @@
-/** Owns the rules between models, their names, their targets and the providers. Chooses no target and no price. */
+/**
+ * Resolves the models of the file: the rules between models, their names, their targets and the providers. Chooses no
+ * target and no price.
+ */
 
 import { parseInstantMs } from '../lib/instant.ts';
 import {
@@ -19,8 +22,8 @@ import { resolveTimeouts } from './resolve-limits.ts';
 import { NO_ENTRY, type Report } from './resolve-providers.ts';
 
 /**
- * The models of the file by name; one with a problem is left out. `named`: every provider that stands in the file, also
- * those that have a problem of their own and are not in `providers`.
+ * The models of the file by name; a model with a problem is omitted. `named`: every provider in the file, including
+ * those with a problem of their own, which are not in `providers`.
  */
 export function resolveModels(
   shapes: { readonly [name: string]: ModelShape },
@@ -93,12 +96,14 @@ function resolveTarget(
   return { provider, model: shape.model ?? modelName, timeouts };
 }
 
-/** An alias as a mapping, whichever way it was written. */
+/** Converts an alias to a mapping, in whichever form it was written. */
 function readAlias(alias: NonNullable<ModelShape['alias']>[number]) {
   return typeof alias === 'string' ? { name: alias, protocols: undefined } : alias;
 }
 
-/** Reports what stands twice, and what is not among `served`: an alias opens no endpoint that its model does not have. */
+/**
+ * Reports duplicates, and protocols that are not in `served`: an alias opens no endpoint that its model does not have.
+ */
 function resolveProtocols(asked: readonly Protocol[], served: readonly Protocol[], report: Report) {
   for (const [index, protocol] of asked.entries()) {
     if (asked.indexOf(protocol) < index) {
@@ -133,7 +138,7 @@ function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, 
   }
 }
 
-/** The price as the configuration holds it; what does not fit is reported by its path below the price. */
+/** Converts the price to the configuration's form; reports problems by their path below the price. */
 function resolvePrice(shape: PriceShape | undefined, report: Report): PriceText | null {
   if (shape === undefined) return null;
   if (shape === 'free') return shape;
@@ -176,14 +181,14 @@ function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], repor
 
 type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests' | 'modifiers'>;
 
-/** Members that were left out are absent, not undefined. */
+/** Omitted members are absent, not undefined. */
 function resolveModifiers(
   shape: NonNullable<PricePeriodShape['modifiers']>,
 ): NonNullable<PricePeriodText['modifiers']> {
   return Object.fromEntries(Object.entries(shape).filter(([, words]) => words !== undefined));
 }
 
-/** Members that were left out are absent, not undefined. */
+/** Omitted members are absent, not undefined. */
 function resolveRates(shape: RatesShape, path: readonly PathStep[], report: Report): RatesText {
   if (shape.cache_write !== undefined && shape.cache_write_5m !== undefined) {
     report([...path, 'cache_write'], {

@@ -1,4 +1,4 @@
-/** Owns the rules between the members of a provider, and what it becomes. Knows no environment and no model. */
+/** Resolves the providers of the file and the rules between their members. Knows no environment and no model. */
 import { findPreset, NO_QUIRKS, type Preset } from '../providers/presets.ts';
 import type { BaseUrl } from './base-url.ts';
 import {
@@ -12,10 +12,10 @@ import type { Fault, PathStep } from './file/config-problem.ts';
 import type { ProviderShape } from './file/file-schema.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
 
-/** Takes a problem with the value (or the name) at a path of the file. */
+/** Receives a problem with the value (or the name) at a path of the file. */
 export type Report = (path: readonly PathStep[], fault: Fault, at?: 'value' | 'name') => void;
 
-/** The providers of the file by name; one with a problem is left out. */
+/** The providers of the file by name; a provider with a problem is omitted. */
 export function resolveProviders(
   shapes: { readonly [name: string]: ProviderShape },
   timeouts: Timeouts,
@@ -32,7 +32,7 @@ export function resolveProviders(
   return providers;
 }
 
-/** For a mapping of names that has none: left out it would mean something else. */
+/** For an empty mapping of names: omitting the mapping would mean something else. */
 export const NO_ENTRY: Fault = {
   found: 'an empty mapping',
   expected: 'at least one name',
@@ -87,7 +87,10 @@ interface UpstreamParts {
   readonly timeouts: Timeouts;
 }
 
-/** A provider from its parts: the credential bound to the address, the address in the form that `baseUrl` promises. */
+/**
+ * Builds a provider from its parts: binds the credential to the address, and puts the address in the form that
+ * `baseUrl` documents.
+ */
 export function buildUpstreamProvider({
   name,
   kind,
@@ -96,7 +99,7 @@ export function buildUpstreamProvider({
   secret,
   timeouts,
 }: UpstreamParts): UpstreamProvider {
-  // Anthropic's own SDK takes addresses without the version, others with it: both are accepted.
+  // Anthropic's own SDK takes addresses without the version, other clients with it: both are accepted.
   const lacksVersion = kind === 'anthropic' && !address.url.endsWith('/v1');
   return {
     name,
@@ -107,7 +110,7 @@ export function buildUpstreamProvider({
     timeouts,
     catalogProvider: preset?.catalogProvider ?? null,
     quirks: preset?.quirks ?? NO_QUIRKS,
-    // Whoever answers at another address may be a gateway of somebody's.
+    // At another address, another gateway may answer.
     provenLimits: preset !== null && address.origin === originOf(preset) ? preset.provenLimits : [],
   };
 }

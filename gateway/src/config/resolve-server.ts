@@ -1,4 +1,4 @@
-/** Owns how the gateway is reached: the file, and before it the environment. Opens no port. */
+/** Resolves the server settings and the defaults: the environment first, then the file. Opens no port. */
 import {
   DEFAULT_BROKEN_ANSWERS,
   DEFAULT_CONSOLE,
@@ -20,7 +20,7 @@ import type { FileShape } from './file/file-schema.ts';
 import { listenHost, wholeNumber } from './file/scalar-schema.ts';
 import type { Report } from './resolve-providers.ts';
 
-/** HOST and PORT, else the file's, else the defaults. A bad variable is added to `problems`. */
+/** HOST and PORT, else the file's values, else the defaults. A bad variable is added to `problems`. */
 export function resolveServer(
   shape: FileShape['server'],
   environment: Environment,
@@ -59,7 +59,7 @@ export function resolveServer(
   };
 }
 
-/** What the environment asks for and this version cannot do: starting without it would put data in the wrong place. */
+/** Environment settings that this version does not support: starting without them would put data in the wrong place. */
 export function findUnsupported(environment: Environment): ConfigProblem[] {
   return ['DATABASE_URL', 'REDIS_URL']
     .filter((variable) => environment[variable])
@@ -83,7 +83,7 @@ export function resolveDefaults(shape: FileShape['defaults']): Defaults {
   };
 }
 
-/** The services of the file, in its order. A problem is reported, and its service left out. */
+/** The services of the file, in its order. A service with a problem is reported and omitted. */
 export function resolveOidc(shape: FileShape['server'], report: Report): readonly OidcConfig[] {
   const services: OidcConfig[] = [];
   for (const [index, given] of (shape?.oidc ?? []).entries()) {

@@ -1,6 +1,6 @@
 /**
- * Owns the map of public model names to who answers them: the file's models, else everything known of the providers.
- * Looks up no price and asks nobody's rights.
+ * Maps public model names to their targets: the file's models, or everything known of the providers. Looks up no price
+ * and checks no permission.
  */
 import {
   ALL_PROTOCOLS,
@@ -12,33 +12,33 @@ import {
   type TargetConfig,
 } from './config.ts';
 
-/** By what name the catalogue knows what a target answers with. */
+/** The catalog's name of a target's model. */
 export interface CatalogName {
   readonly provider: string;
   readonly model: string;
 }
 
 export interface ServedTarget extends TargetConfig {
-  /** Null: a host that the catalogue does not know. */
+  /** Null: the catalog does not know the provider. */
   readonly catalog: CatalogName | null;
 }
 
-/** What a public name stands for. */
+/** The model behind a public name. */
 export interface ServedModel extends Omit<ModelConfig, 'targets'> {
-  /** Calls go to the first; the others wait for routing. */
+  /** Calls go to the first; the others are for routing. */
   readonly targets: readonly [ServedTarget, ...ServedTarget[]];
 }
 
-/** Every name that the catalogue's models of one host have there. */
+/** All names of the catalog's models at one provider. */
 export type ListCatalogNames = (catalogProvider: string) => readonly string[];
 
-/** Models that a provider itself was asked for, by the provider's name. */
+/** Models that a provider itself listed, by the provider's name. */
 export type ListedModels = ReadonlyMap<string, readonly string[]>;
 
 /**
- * All names that are served, aliases too, each with its model. Without `models` in the file these are the names that the
- * catalogue, `listed`, or the demo itself have for each provider; of two providers with one name the earlier answers. A
- * name that is not in the map is not served.
+ * All served names, including aliases, each with its model. Without `models` in the file these are the names that the
+ * catalog, `listed`, or the demo have for each provider; if two providers share a name, the earlier one answers. A name
+ * that is not in the map is not served.
  */
 export function listServedModels(
   config: Config,
@@ -81,7 +81,7 @@ function listNames(provider: ProviderConfig, listCatalogNames: ListCatalogNames,
   return listed.get(provider.name) ?? (provider.catalogProvider ? listCatalogNames(provider.catalogProvider) : []);
 }
 
-/** A target with the catalogue's name of what it answers with. */
+/** Adds the catalog's name of the target's model. */
 export function withCatalog(target: TargetConfig): ServedTarget {
   const host = target.provider.kind === 'demo' ? null : target.provider.catalogProvider;
   return { ...target, catalog: host === null ? null : { provider: host, model: target.model } };

@@ -1,4 +1,4 @@
-/** Owns changing a file of another program so that it can be put back as it was: what stood there is kept beside it first. */
+/** Changes a file of another program so that it can be restored: first saves a copy of its content next to it. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -13,28 +13,28 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What is kept beside a changed file, as JSON. */
+/** The backup next to a changed file, as JSON. */
 interface Kept {
   /** Null: there was no file. */
   readonly before: string | null;
   readonly mode: number | null;
-  /** Of what was written last; something else means that somebody changed it since. */
+  /** Hash of the last text written; a different hash means that someone has changed the file since. */
   readonly writtenSha256: string;
-  /** Of the key that was made for it; null: it was given. */
+  /** The key that was created for it; null: the key was given. */
   readonly keyId: string | null;
 }
 
-/** Where what stood in a file is kept. */
+/** The path of a file's backup. */
 export function keptPath(file: string): string {
   return `${file}.before-tollgate`;
 }
 
-/** The file's text; empty where there is none. */
+/** The file's text; empty if it does not exist. */
 export function readText(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** Writes the text, whole or not at all, readable to its owner only. What stood there before the first change stays kept. */
+/** Writes the text atomically, readable to its owner only. The backup keeps the content before the first change. */
 export function changeFile(file: string, text: string, keyId: string | null): void {
   mkdirSync(dirname(file), { recursive: true });
   const earlier = readKept(file);
@@ -49,7 +49,9 @@ export function changeFile(file: string, text: string, keyId: string | null): vo
   writeWhole(file, text, 0o600);
 }
 
-/** Puts back what stood there, and answers the id of the key that was made for it. Throws an Error where that cannot be done. */
+/**
+ * Restores the original content, and returns the id of the key that was created for it. Throws an Error if that fails.
+ */
 export function restoreFile(file: string): { readonly keyId: string | null } {
   const kept = readKept(file);
   if (kept === null) {
@@ -72,7 +74,7 @@ function readKept(file: string): Kept | null {
   return existsSync(keptPath(file)) ? (JSON.parse(readFileSync(keptPath(file), 'utf8')) as Kept) : null;
 }
 
-/** A link stays a link: the file that it leads to is written. */
+/** A symbolic link stays a link: its target file is written. */
 function writeWhole(path: string, text: string, mode: number): void {
   const target = existsSync(path) ? realpathSync(path) : path;
   const draft = `${target}.${randomBytes(6).toString('hex')}`;
@@ -85,7 +87,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Lines that go begin with `-`, lines that come with `+`; of those that stay only the ones beside a change are shown. */
+/** Removed lines begin with `-`, added lines with `+`; unchanged lines are shown only next to a change. */
 export function renderDifference(before: string, after: string): string {
   const [old, fresh] = [toLines(before), toLines(after)];
   const marked = mark(old, fresh);
@@ -103,7 +105,7 @@ function toLines(text: string): string[] {
   return lines;
 }
 
-/** By the longest common subsequence; these files have lines by the hundred. */
+/** Uses the longest common subsequence; these files have hundreds of lines. */
 function mark(old: readonly string[], fresh: readonly string[]): string[] {
   const common: number[][] = Array.from({ length: old.length + 1 }, () => new Array<number>(fresh.length + 1).fill(0));
   const at = (left: number, right: number) => common[left]?.[right] ?? 0;

@@ -2,16 +2,17 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
 /**
- * Returns the text with the member at `path` set to `value` (as JSON); missing objects on the way are added. An empty text
- * is an empty object. Throws an Error that says where the text is not JSON (with comments), or which member on the way is
- * not an object. The library's own `modify` is not used: it formats the lines around the change too.
+ * Returns the text with the member at `path` set to `value` (as JSON); missing objects on the way are added. An empty
+ * text is an empty object. Throws an Error with the position if the text is not JSON (with comments), or with the name
+ * of a member on the way that is not an object. The library's own `modify` is not used: it also formats the lines
+ * around the change.
  */
 export function setJsonMember(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   let node = parseObject(whole);
   for (const [depth, name] of path.entries()) {
     if (node.type !== 'object') throw new Error(`${path.slice(0, depth).join('.')} is not an object`);
-    // Of two members of one name, readers take the last.
+    // If a name occurs twice, readers use the last member.
     const member = node.children?.findLast(({ children }) => children?.[0]?.value === name)?.children?.[1];
     if (member === undefined) {
       const added = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
@@ -22,7 +23,7 @@ export function setJsonMember(text: string, path: readonly string[], value: unkn
   return splice(whole, node.offset, node.length, render(value, path.length));
 }
 
-/** Adds a member on a line of its own after the last one; a trailing comma stays where it is. */
+/** Adds a member on its own line after the last one; a trailing comma stays where it is. */
 function addMember(text: string, object: Node, depth: number, added: string): string {
   const line = `\n${'  '.repeat(depth + 1)}${added}`;
   const last = object.children?.at(-1);

@@ -1,11 +1,14 @@
-/** Owns which coding tools can be connected: where each keeps its configuration, and what must stand in it. Touches no file. */
+/**
+ * Lists the coding tools that can be connected: where each stores its configuration, and how to edit it. Touches no
+ * file.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setJsonMember } from './edit-jsonc.ts';
 
-/** What a tool is to be connected with. */
+/** The settings to connect a tool with. */
 export interface Connection {
-  /** Of the gateway, without a slash at the end and without `/v1`. */
+  /** The gateway's address, without a trailing slash and without `/v1`. */
   readonly url: string;
   readonly key: string;
   /** Null: the tool chooses. */
@@ -16,17 +19,17 @@ export interface Tool {
   readonly title: string;
   /** How it calls the gateway. */
   readonly protocol: 'chat' | 'messages';
-  /** It has no model of its own to ask for: one must be named. */
+  /** It has no default model: the user must name one. */
   readonly needsModel: boolean;
   /** The command that starts it. */
   readonly starts: string;
-  /** Its file, as that tool finds it itself. */
+  /** The path of its file, as the tool resolves it. */
   file(home: string, environment: Readonly<Record<string, string | undefined>>): string;
-  /** Its file's text, connected. Throws an Error where the text is not of its format. */
+  /** The text of its file, connected. Throws an Error if the text is not in its format. */
   edit(text: string, connection: Connection): string;
 }
 
-/** Claude Code’s file wants the address without `/v1`, the others with it. */
+/** Claude Code’s file expects the address without `/v1`, the others with it. */
 const openAiBase = ({ url }: Connection) => `${url}/v1`;
 
 export const TOOLS: Readonly<Record<string, Tool>> = {
@@ -42,7 +45,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         ['ANTHROPIC_BASE_URL', url],
         ['ANTHROPIC_AUTH_TOKEN', key],
       ];
-      // Its background work asks for a small model by a name of its own, which the gateway may not serve.
+      // Its background work requests a small model by its own name, which the gateway may not serve.
       if (model !== null) members.push(['ANTHROPIC_MODEL', model], ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model]);
       return members.reduce((edited, [name, value]) => setJsonMember(edited, ['env', name], value), text);
     },
@@ -80,7 +83,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     edit(text, connection) {
       let edited = setYamlText(text, 'openai-api-base', openAiBase(connection));
       edited = setYamlText(edited, 'openai-api-key', connection.key);
-      // The prefix chooses its client, the rest goes to the gateway.
+      // The prefix selects its client; the rest goes to the gateway.
       return setYamlText(edited, 'model', `openai/${connection.model ?? ''}`);
     },
   },
@@ -105,7 +108,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
 };
 
-/** Tools that people ask for and that cannot be connected, and why. */
+/** Tools that users ask for but that cannot be connected, with the reason. */
 export const NOT_CONNECTED: Readonly<Record<string, string>> = {
   /** https://github.com/openai/codex/discussions/7782 (read 2026-11-22). */
   codex:
@@ -114,7 +117,7 @@ export const NOT_CONNECTED: Readonly<Record<string, string>> = {
     'Cline keeps its settings in its editor’s own storage, not in a file: choose "OpenAI Compatible" in its settings, with the address and key of the gateway',
 };
 
-/** The text with a top-level member set to a text of one line. Throws an Error where it stands there in another form. */
+/** The text with a top-level member set to a one-line text. Throws an Error if the member exists in another form. */
 export function setYamlText(text: string, name: string, value: string): string {
   const lines = text.split('\n');
   const at = lines.findIndex((line) => line.startsWith(`${name}:`));
@@ -129,8 +132,8 @@ export function setYamlText(text: string, name: string, value: string): string {
 }
 
 /**
- * The text with an item in a top-level list of mappings, first, where it is the default; one with the same first member is
- * replaced. `members` in their order, each a text or a list of texts. Throws an Error where the list stands in another form.
+ * The text with an item added first, as the default, to a top-level list of mappings; replaces an item with the same
+ * first member. `members` in their order, each a text or a list of texts. Throws an Error if the list has another form.
  */
 export function setYamlItem(
   text: string,

@@ -1,10 +1,13 @@
-/** Owns trying a gateway as a tool will use it: which models a key may use, and one call. Changes nothing. */
+/** Tries a gateway as a tool will use it: lists the models a key may use, and makes one call. Changes nothing. */
 import type { Connection } from './tools.ts';
 
 const TIMEOUT_MS = 60_000;
 const SHOWN_CHARS_MAX = 300;
 
-/** The names of the models that the key may use over the format. Throws an Error in words for whoever runs the command. */
+/**
+ * The names of the models that the key may use over the format. Throws an Error with a message for the user of the
+ * command.
+ */
 export async function readModels(connection: Connection): Promise<readonly string[]> {
   const response = await ask(connection, '/v1/models', {});
   if (!response.ok) throw await refusal(connection, response);
@@ -40,7 +43,7 @@ async function refusal({ url }: Connection, response: Response): Promise<Error> 
   try {
     message = (JSON.parse(text) as { error?: { message?: string } }).error?.message ?? text;
   } catch {
-    // Not JSON, so not this gateway's: shown as it came.
+    // Not JSON, so not from this gateway: shown unchanged.
   }
   return new Error(`${url} answered the test call with HTTP ${response.status}: ${message.slice(0, SHOWN_CHARS_MAX)}`);
 }

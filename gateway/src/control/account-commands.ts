@@ -1,4 +1,7 @@
-/** Owns the commands about accounts: who pays, from a balance or on account, at which mark-up. Their money has commands of its own. */
+/**
+ * Defines the commands for accounts: billing mode (prepaid or postpaid), markup and other settings. money-commands.ts
+ * defines the commands for their money.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { changeZone } from '../admission/window-zones.ts';
@@ -112,7 +115,7 @@ const set = defineCommand(
   },
 );
 
-/** What the operator alone decides of an account. @throws CommandFailure where somebody else asks for it. */
+/** Settings that only the operator decides. @throws CommandFailure if another authority asks for them. */
 function requireAuthority({ by }: CommandRun, given: object): void {
   if (by.authority === 'operator') return;
   const found = ['mode', 'mark_up_percent', 'holds'].find(
@@ -122,7 +125,7 @@ function requireAuthority({ by }: CommandRun, given: object): void {
   throw new CommandFailure(`${found}: only the operator of this gateway changes it; ask whoever runs it`, 'forbidden');
 }
 
-/** A balance that is to be enforced cannot begin below zero. @throws CommandFailure where it would. */
+/** An enforced balance cannot start below zero. @throws CommandFailure if it would. */
 function chooseMode(
   before: StoredAccount,
   asked: AccountMode | undefined,
@@ -158,7 +161,7 @@ function auditAccount(
   });
 }
 
-/** What calls move all the time is no change of the account. */
+/** Amounts that calls change all the time are not a change of the account. */
 function withoutMoney(view: ShownMembers): ShownMembers {
   return Object.fromEntries(
     Object.entries(view).filter(([member]) => !/_nano_usd$/.test(member) || member.includes('budget')),

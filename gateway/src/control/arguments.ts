@@ -1,4 +1,4 @@
-/** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
+/** Defines the argument schemas that commands share, and their error messages. */
 import { z } from 'zod';
 import { PriceError, parseUsd } from '../billing/money.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
@@ -7,25 +7,25 @@ import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/lim
 import { BODY_POLICIES, HOLD_MODES } from '../store/ports/records.ts';
 import { CommandFailure } from './command.ts';
 
-/** One per cent in parts of a million. */
+/** One percent in parts per million. */
 const PPM_PER_PERCENT_DECIMALS = 4;
 const MARK_UP_PPM_MIN = -1_000_000;
 const MARK_UP_PPM_MAX = 100_000_000;
 const PERCENT = /^(-?)([0-9]{1,6})(?:\.([0-9]{1,4}))?$/;
 
-/** A decimal text of USD, 0 or more, as integer nano-USD. A number would have lost digits before it came here. */
+/** A decimal text of USD, 0 or more, as integer nano-USD. A number would already have lost digits. */
 const usdAmount = z.string().transform((text, context) => readUsd(text, context));
 
-/** As `usdAmount`, and more than nothing. */
+/** As `usdAmount`, and greater than zero. */
 export const usdMoved = z.string().transform((text, context) => refuseNothing(readUsd(text, context), context));
 
-/** As `usdMoved`; a minus sign in front takes away. */
+/** As `usdMoved`; a leading minus sign debits. */
 export const usdCorrection = z.string().transform((text, context) => {
   const size = refuseNothing(readUsd(text.replace(/^-/, ''), context), context);
   return text.startsWith('-') ? -size : size;
 });
 
-/** A decimal text of per cent, such as `12.5` or `-10`, as integer parts of a million. */
+/** A decimal text of percent, such as `12.5` or `-10`, as integer parts per million. */
 export const markUpPercent = z.string().transform((text, context) => {
   const [, sign, whole, fraction = ''] = PERCENT.exec(text) ?? [];
   const size = Number(`${whole ?? ''}${fraction.padEnd(PPM_PER_PERCENT_DECIMALS, '0')}`);
@@ -77,16 +77,16 @@ export const keyName = plainText(NAME_LENGTH_MAX);
 
 export const accountName = plainText(NAME_LENGTH_MAX);
 
-/** An id as somebody typed it; whether it is there is for the command to find out. */
+/** An id as the user typed it; the command checks whether it exists. */
 export const givenId = plainText(NAME_LENGTH_MAX);
 
-/** An id that people choose. */
+/** An id that users choose. */
 export const newId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
   error: (issue) =>
     `found ${quote(issue.input)}, expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit`,
 });
 
-/** Patterns of model names, or null for every model. A pattern `*` among them is every model, and so null. */
+/** Patterns of model names, or null for every model. A list that includes `*` allows every model, and becomes null. */
 export const modelPatterns = z
   .array(plainText(PATTERN_LENGTH_MAX))
   .min(1, { error: 'found an empty list, expected at least one model name, or * for every model' })
@@ -94,7 +94,7 @@ export const modelPatterns = z
   .nullable()
   .transform((patterns) => (patterns?.includes('*') ? null : patterns));
 
-/** Address ranges of callers, or null for any. */
+/** Address ranges of clients, or null for any. */
 export const addressRanges = z
   .array(
     z.string().superRefine((text, context) => {
@@ -122,27 +122,27 @@ export const scopes = z
 /** Whether a key is strict. */
 export const strictness = z.boolean({ error: (issue) => `found ${quote(issue.input)}, expected true or false` });
 
-/** How much calls hold, or null for what stands above: a key's account, an account's configuration. */
+/** How much calls hold, or null to inherit: a key from its account, an account from the configuration. */
 export const holdMode = z
   .enum(HOLD_MODES, {
     error: (issue) => `found ${quote(issue.input)}, expected ${HOLD_MODES.join(' or ')}, or inherit`,
   })
   .nullable();
 
-/** A span in ms from now until a key expires, or null for never. */
+/** The time in ms from now until a key expires, or null for never. */
 export const expirySpanMs = z
   .int()
   .min(1, { error: 'found no time at all, expected a span such as 30d, or never' })
   .max(SPAN_MS_MAX, { error: 'expected at most a hundred years' })
   .nullable();
 
-/** The moment at which a key expires, ISO 8601 in UTC (unix ms when read), or null for never. */
+/** The time at which a key expires, ISO 8601 in UTC (unix ms when read), or null for never. */
 export const expiryTime = z.iso
   .datetime({ error: 'expected a time in UTC such as 2027-01-31T12:00:00Z, or null for never' })
   .transform((text) => Date.parse(text))
   .nullable();
 
-/** Of which calls a workspace keeps the bodies, and for how many days. */
+/** Which calls' bodies a workspace stores, and for how many days. */
 export const bodyPolicy = z.enum(BODY_POLICIES, {
   error: (issue) => `found ${quote(issue.input)}, expected ${BODY_POLICIES.join(', ')}`,
 });
@@ -153,14 +153,14 @@ export const bodiesDays = z
     error: BODIES_DAYS_EXPECTED,
   });
 
-/** A span in ms in which an old secret works on; 0 ends it at once. */
+/** How long in ms an old secret keeps working; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });
 
 export const accountMode = z.enum(['postpaid', 'prepaid'], {
   error: (issue) => `found ${quote(issue.input)}, expected postpaid or prepaid`,
 });
 
-/** A name of the IANA data base, such as `Europe/Berlin`, in the writing that the runtime prefers. */
+/** A name of the IANA time zone database, such as `Europe/Berlin`, in the runtime's preferred spelling. */
 export const timeZone = z.string().transform((text, context) => {
   const name = findTimeZone(text);
   if (name !== null) return name;
@@ -171,19 +171,19 @@ export const timeZone = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** What callers send as `user` or `metadata.user_id`; `*` stands for every end user without a rule of its own. */
+/** The value that clients send as `user` or `metadata.user_id`; `*` covers every end user without a rule of its own. */
 export const endUserName = plainText(END_USER_LENGTH_MAX).transform((id) => normalizeEndUser(id) ?? id);
 
-/** The public name of a model. Which there are, the configuration says, and it may change. */
+/** The public name of a model. The configuration defines which exist, and may change. */
 export const modelName = plainText(PATTERN_LENGTH_MAX);
 
 export const movementNote = plainText(NOTE_LENGTH_MAX);
 
-/** What names a movement of money; the same one twice moves once. */
+/** The id of a movement of money; repeating an id moves the money once. */
 export const movementId = plainText(NAME_LENGTH_MAX);
 
 function findTimeZone(text: string): string | null {
-  // Offsets such as +01:00 are no names: they know no summer.
+  // Offsets such as +01:00 are not time zone names: they ignore daylight saving time.
   if (!/^[A-Za-z]/.test(text)) return null;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
@@ -209,14 +209,14 @@ function cap(max: number) {
   return z.int({ error: expected }).min(1, { error: expected }).max(max, { error: expected }).nullable().optional();
 }
 
-/** The arguments of every command that sets caps: what is absent stays, null takes a cap away. */
+/** The arguments of every command that sets caps: an absent cap stays, null removes it. */
 export const capArguments = {
   rpm: cap(PER_MINUTE_MAX),
   tpm: cap(PER_MINUTE_MAX),
   concurrency: cap(CONCURRENCY_MAX),
   budget_usd: usdAmount.nullable().optional(),
   budget_window: z.enum(BUDGET_WINDOWS, { error: `expected one of ${BUDGET_WINDOWS.join(', ')}` }).optional(),
-  /** Left out: the operator's where the operator asks, else the account's own. */
+  /** If omitted: the operator's layer if the operator asks, else the account's own. */
   layer: z.enum(['operator', 'account'], { error: 'expected operator or account' }).optional(),
 };
 
@@ -234,10 +234,10 @@ export function namesCaps({ rpm, tpm, concurrency, budget_usd, budget_window }: 
 }
 
 /**
- * The caps after a change; null: none is left. A budget without a window keeps the one it has, and is for all time where
- * it is new, which is the strictest that it can mean.
+ * The caps after a change; null: none is left. A budget without a window keeps its present one; a new budget without
+ * one is for all time, the strictest meaning.
  *
- * @throws CommandFailure where a window is given and there is no budget.
+ * @throws CommandFailure if a window is given and there is no budget.
  */
 export function changeCaps(current: Caps | null, given: GivenCaps): Caps | null {
   const before = current ?? NO_CAPS;

@@ -1,4 +1,7 @@
-/** Owns what an administrative command is, what it works on, and how it answers. Knows no single command and no socket. */
+/**
+ * Defines administrative commands: their context, their replies, and shared look-ups. Knows no single command and no
+ * socket.
+ */
 import type { z } from 'zod';
 import type { KeyDirectory, MakerRights } from '../identity/key-directory.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
@@ -8,10 +11,10 @@ import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
 import type { PolicyBook, StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 
-/** The limit rules that bind calls. */
+/** The limit rules that apply to calls. */
 export interface RulesInForce {
   get(subject: Subject): Caps | null;
-  /** Null takes the subject's rule away. */
+  /** Null removes the subject's rule. */
   put(subject: Subject, caps: Caps | null): void;
 }
 
@@ -21,7 +24,7 @@ export interface OneTimeLink {
   readonly expiresAtMs: number;
 }
 
-/** `unknown`: no user has the address. `several`: users have it, in these accounts. */
+/** `unknown`: no user has the address. `several`: users in these accounts have it. */
 export type ResetMade =
   | { readonly kind: 'made'; readonly link: OneTimeLink & { readonly person: string } }
   | { readonly kind: 'unknown' }
@@ -29,15 +32,15 @@ export type ResetMade =
 
 /** The console's one-time links. */
 export interface ConsoleLinks {
-  /** To set it up, those before it work no more; null: somebody has. */
+  /** For setup; earlier links stop working. Null: a user has already set the console up. */
   makeSetUp(): Promise<OneTimeLink | null>;
-  /** To a new password, the one before it works no more. `account`: of which of several users of the address. */
+  /** For a new password; the earlier link stops working. `account`: selects one of several users with the address. */
   makeReset(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
-  /** Of the running server: whether it serves the console, and what links begin with. Null: none runs. */
+  /** Of the running server: whether it serves the console, and the prefix of its links. Null: none is running. */
   readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
 }
 
-/** What a user is whose address was verified. */
+/** The state of a user after their address was verified. */
 export interface VerifiedUser {
   readonly person: string;
   readonly email: string;
@@ -52,9 +55,9 @@ export interface VerifiedUser {
   readonly rights: MakerRights;
 }
 
-/** The users of the console, as far as commands change them. */
+/** The operations on console users that commands need. */
 export interface ConsoleUsers {
-  /** Rejects with a failure of the kind `invalid` for an address that is none. */
+  /** Rejects with a failure of the kind `invalid` if the text is not an address. */
   verifyEmail(
     email: string,
     account: string | null,
@@ -66,59 +69,65 @@ export interface ConsoleUsers {
   >;
 }
 
-/** The public names of models, aliases too, and where they are so: words after "there is no model". */
+/** The public names of models, including aliases, and where they are defined: words after "there is no model". */
 export interface ModelNames {
   readonly names: readonly string[];
   readonly place: string;
 }
 
-/** What commands work on: first what is on disk, then what is in memory. */
+/** The context of commands: first what is on disk, then what is in memory. */
 export interface ControlContext {
   readonly policies: PolicyBook;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
   readonly directory: KeyDirectory;
   readonly limits: RulesInForce;
-  /** Told of money that came to an account (negative: left it) outside of calls, once that is durable. Integer nano-USD. */
+  /**
+   * Called after money was added to an account (negative: removed) outside of calls, once that is durable. Integer
+   * nano-USD.
+   */
   credit(account: string, amount: bigint): void | Promise<void>;
-  /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
+  /** Called for a new or changed account, once that is durable and before it applies to its keys. */
   bindAccount(account: StoredAccount): void | Promise<void>;
   readonly links: ConsoleLinks;
   readonly users: ConsoleUsers;
-  /** The models that are served; null: it is not known here, and none is refused for its name. */
+  /** The served models; null: not known here, so no name is refused. */
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
-  /** The present, unix ms. */
+  /** The current time, unix ms. */
   nowMs(): number;
 }
 
-/** Who asks for a command, and with whose authority: the operator's, or that of the people of one account. */
+/** Who requests a command, and their authority: the operator's, or that of one account's users. */
 export interface CommandOrigin extends ChangedBy {
   readonly authority: LimitLayer;
 }
 
-/** Whoever has the data folder. */
+/** Anyone with access to the data folder. */
 export const FROM_COMMAND_LINE: CommandOrigin = { ...BY_COMMAND_LINE, authority: 'operator' };
 
-/** One run of a command: what it works on, what it is called, and who asks. */
+/** One run of a command: its context, its name, and who requested it. */
 export interface CommandRun extends ControlContext {
   readonly act: string;
   readonly by: CommandOrigin;
 }
 
-/** A value that JSON carries whole. */
+/** A value that JSON represents exactly. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** `usage`: asked for wrongly. `failed`: what was asked cannot be done. `forbidden`: not by who asks. The message says what to do. */
+/**
+ * `usage`: wrong usage. `failed`: it cannot be done. `forbidden`: not permitted to the requester. The message includes
+ * the remedy.
+ */
 export type ControlReply =
   | { readonly ok: true; readonly result: Json }
   | { readonly ok: false; readonly kind: 'usage' | 'failed' | 'forbidden'; readonly message: string };
 
-/** A reply, or a fault after which nobody knows whether it was done. */
+/** A reply, or a fault that leaves it unknown whether the command took effect. */
 export type ControlAnswer = ControlReply | { readonly ok: false; readonly kind: 'unknown'; readonly message: string };
 
-/** A command with its arguments already checked: takes its run and raw arguments. */
+/** A command that validates its raw arguments before it runs. */
 export type ControlCommand = (run: CommandRun, rawArguments: unknown) => Promise<ControlReply>;
 
-/** Thrown by a command's work where it cannot be done, or was asked for wrongly; the message says what to do. */
+/** Thrown by a command that cannot be done or was used wrongly; the message includes the remedy. */
 export class CommandFailure extends Error {
   readonly kind: 'usage' | 'failed' | 'forbidden';
 
@@ -129,7 +138,10 @@ export class CommandFailure extends Error {
   }
 }
 
-/** A command of its arguments' shape and its work. What does not fit the shape never reaches the work. */
+/**
+ * Builds a command from the schema of its arguments and its work. Arguments that do not fit the schema never reach the
+ * work.
+ */
 export function defineCommand<Shape extends z.ZodType>(
   shape: Shape,
   work: (run: CommandRun, given: z.output<Shape>) => Promise<Json>,
@@ -150,7 +162,7 @@ function renderIssue(issue: z.core.$ZodIssue): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.map(String).join('.')}: ${issue.message}`;
 }
 
-/** @throws CommandFailure where there is no such key. */
+/** @throws CommandFailure if there is no such key. */
 export function findKey({ directory }: ControlContext, id: string): StoredKey {
   const key = directory.keys.get(id);
   if (key === undefined)
@@ -160,7 +172,7 @@ export function findKey({ directory }: ControlContext, id: string): StoredKey {
   return key;
 }
 
-/** A key that can still be changed. @throws CommandFailure where there is none, or it is revoked. */
+/** A key that can still be changed. @throws CommandFailure if there is no such key, or it is revoked. */
 export function findLivingKey(context: ControlContext, id: string): StoredKey {
   const key = findKey(context, id);
   if (key.status === 'revoked') {
@@ -171,7 +183,7 @@ export function findLivingKey(context: ControlContext, id: string): StoredKey {
   return key;
 }
 
-/** @throws CommandFailure where there is no such workspace. */
+/** @throws CommandFailure if there is no such workspace. */
 export function findWorkspace({ directory }: ControlContext, id: string): StoredWorkspace {
   const workspace = directory.workspaces.get(id);
   if (workspace === undefined) {
@@ -182,7 +194,7 @@ export function findWorkspace({ directory }: ControlContext, id: string): Stored
   return workspace;
 }
 
-/** @throws CommandFailure where there is no such account. */
+/** @throws CommandFailure if there is no such account. */
 export function findAccount({ directory }: ControlContext, id: string): StoredAccount {
   const account = directory.accounts.get(id);
   if (account === undefined) {

@@ -1,4 +1,7 @@
-/** Owns asking a running server to run a command. Does not run one itself where there is no server. */
+/**
+ * Sends a command to a running server, and finds the place of its socket. Does not run the command itself if there is
+ * no server.
+ */
 
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,9 +17,9 @@ const reply = z.union([
 ]);
 
 /**
- * Has the server of a data folder run a command; `no-server` where none listens.
+ * Has the server of a data folder run a command; `no-server` if none listens.
  *
- * @throws Error where there is a server that cannot be spoken to, or does not answer.
+ * @throws Error if a server exists that cannot be reached, or does not answer.
  */
 export async function callControl(
   dataDir: string,
@@ -63,11 +66,14 @@ const SOCKET_PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 
 interface SocketPlace {
   readonly path: string;
-  /** A sentence for the operator where the socket is not in the data folder, else null. */
+  /** A sentence for the operator if the socket is not in the data folder, else null. */
   readonly notice: string | null;
 }
 
-/** Readies the place for a new socket: what a server that was killed left behind goes. Only for who holds the data lock. */
+/**
+ * Prepares the place for a new socket, and removes what a killed server left behind. The caller must hold the data
+ * lock.
+ */
 export function prepareSocketPlace(dataDir: string): SocketPlace {
   clearSocketPlace(dataDir);
   const path = join(dataDir, 'tollgate.sock');
@@ -85,7 +91,7 @@ export function prepareSocketPlace(dataDir: string): SocketPlace {
   };
 }
 
-/** Takes the socket away, wherever it lies. */
+/** Removes the socket, wherever it is. */
 export function clearSocketPlace(dataDir: string): void {
   rmSync(join(dataDir, 'tollgate.sock'), { force: true });
   const elsewhere = readPointer(dataDir);
@@ -94,7 +100,7 @@ export function clearSocketPlace(dataDir: string): void {
   rmSync(pointerPath(dataDir), { force: true });
 }
 
-/** Where a running server's socket would be, or null where there is none that could be trusted. */
+/** The path of a running server's socket, or null if no socket can be trusted. */
 function findSocketPath(dataDir: string): string | null {
   const elsewhere = readPointer(dataDir);
   if (elsewhere === null) return join(dataDir, 'tollgate.sock');
@@ -115,7 +121,7 @@ function readPointer(dataDir: string): string | null {
   }
 }
 
-/** Anybody may write to the temporary folder: once ours is gone, its name could be taken by somebody else. */
+/** Anyone may write to the temporary folder: once our folder is removed, another user could take its name. */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;

@@ -1,6 +1,6 @@
 /**
- * Owns the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open. Whoever
- * does is the command line to the audit trail.
+ * Serves the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open.
+ * The audit trail records its clients as the command line.
  */
 import { type ControlAnswer, type ControlReply, FROM_COMMAND_LINE } from './command.ts';
 import { answerCommand, type Control } from './control.ts';
@@ -8,21 +8,21 @@ import { clearSocketPlace, prepareSocketPlace } from './control-client.ts';
 
 export interface ControlServer {
   readonly path: string;
-  /** A sentence for the operator where the socket is not in the data folder, else null. */
+  /** A sentence for the operator if the socket is not in the data folder, else null. */
   readonly notice: string | null;
-  /** Answers what is under way, then takes the socket away. */
+  /** Finishes running requests, then removes the socket. */
   stop(): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 1_048_576;
 
 /**
- * Listens on the data folder's control socket. Only for who holds the data lock: a socket that is there is a dead
- * server's, and is replaced. `POST /commands/NAME` with the arguments as JSON is answered with a ControlReply.
+ * Listens on the data folder's control socket. The caller must hold the data lock: an existing socket belongs to a dead
+ * server and is replaced. `POST /commands/NAME` with the arguments as JSON returns a ControlReply.
  */
 export function serveControl(dataDir: string, control: Control): ControlServer {
   const place = prepareSocketPlace(dataDir);
-  // The socket is 0600 from birth: between making it and a chmod anybody could open it.
+  // The socket is created with mode 0600: between creation and a chmod, anyone could open it.
   const umask = process.umask(0o177);
   try {
     const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** Owns running administrative commands by name, one after another. It is told who asks, and believes it. */
+/** Runs administrative commands by name, one after another. Trusts the requester it is given. */
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
@@ -20,14 +20,14 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
 
 export interface Control {
   /**
-   * Runs a command. Commands wait for one another: each reads, decides and writes, and two at once would undo each
-   * other's changes. Rejects where the store fails; whether nothing has changed then, `isUndone` tells. What it changes is
-   * in the audit trail, as `by`'s.
+   * Runs a command. Commands run one at a time: each reads, decides and writes, and two at once would undo each other's
+   * changes. Rejects if the store fails; `isUndone` then tells whether nothing has changed. The audit trail records its
+   * changes as `by`'s.
    */
   run(name: string, rawArguments: unknown, by: CommandOrigin): Promise<ControlReply>;
 }
 
-/** The commands over a store and a directory. */
+/** Creates the commands over a store and a directory. */
 export function createControl(context: ControlContext): Control {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -41,15 +41,17 @@ export function createControl(context: ControlContext): Control {
   };
 }
 
-/** Of the store's failures those after which it is sure that nothing was changed; its classes are below this layer. */
+/**
+ * Store failures after which it is certain that nothing was changed; the store's error classes are below this layer.
+ */
 const UNDONE: ReadonlySet<unknown> = new Set(['refused', 'conflict', 'full', 'closed']);
 
-/** Whether it is sure of what a command threw that nothing was changed. */
+/** Whether it is certain that nothing was changed by the command that threw this. */
 export function isUndone(fault: unknown): boolean {
   return fault instanceof Error && 'kind' in fault && UNDONE.has(fault.kind);
 }
 
-/** Runs a command; a fault is an answer too. Never rejects. */
+/** Runs a command and converts a fault to an answer. Never rejects. */
 export async function answerCommand(
   control: Control,
   name: string,

@@ -1,4 +1,4 @@
-/** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
+/** Defines the commands for keys. Each change is durable before it applies to calls, and then applies at once. */
 import { z } from 'zod';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
 import type { Subject } from '../store/ports/limits.ts';
@@ -50,7 +50,7 @@ const create = defineCommand(
     holds: holdMode.default(null),
     expires_in_ms: expirySpanMs.optional(),
     expires_at: expiryTime.optional(),
-    /** The person who makes it; null: the command line. */
+    /** The user who creates it; null: the command line. */
     created_by: givenId.nullable().default(null),
     ...capArguments,
   }),
@@ -163,7 +163,7 @@ function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Prom
   if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== HOUSE) {
     throw new CommandFailure('The operator of this gateway disabled this key and enables it; ask them.', 'forbidden');
   }
-  // Whoever disables what is disabled already has changed nothing, unless the operator does.
+  // Disabling a disabled key changes nothing, unless the operator does it.
   const isNew = key.status !== status || (isOperator && !byOperator);
   const disabledBy = status === 'disabled' ? (isNew ? context.by.actor.id : key.disabledBy) : null;
   const isLocked = status === 'disabled' && (isOperator || byOperator);
@@ -181,7 +181,7 @@ function subjectOf({ id }: StoredKey): Subject {
   return { kind: 'key', id };
 }
 
-/** Unix ms; null: never. What is given as a span counts from now. @throws CommandFailure for a time that has passed. */
+/** Unix ms; null: never. A duration counts from now. @throws CommandFailure for a time in the past. */
 function chooseExpiry(
   nowMs: number,
   before: number | null,
@@ -213,11 +213,11 @@ function auditKey(
   };
   const entries = auditChange(run, { ...change, account: key.accountId, workspace: key.workspaceId });
   if (before === null || before.workspaceId === key.workspaceId) return entries;
-  // Who keeps the books of where it was must find where it went.
+  // The audit trail of the key's former workspace must show where the key went.
   return [...entries, ...auditChange(run, { ...change, account: before.accountId, workspace: before.workspaceId })];
 }
 
-/** A rotation is told of even where its last four characters happen to be the same. */
+/** A rotation is recorded even if its last four characters happen to be the same. */
 function auditRotation(run: CommandRun, before: StoredKey, key: StoredKey) {
   const rotatedAt = new Date(run.nowMs()).toISOString();
   return auditChange(run, {

@@ -1,4 +1,4 @@
-/** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
+/** Defines the commands for limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
 import { chooseNearName } from '../config/file/config-problem.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
@@ -28,7 +28,7 @@ const list = defineCommand(z.strictObject({}), async ({ policies, modelNames }) 
   viewRules(await policies.readLimitRules(), await modelNames()),
 );
 
-/** Exactly one subject; an account beside an end user says whose end user it is. */
+/** Exactly one subject; an account given with an end user says which account the end user belongs to. */
 const subjectArguments = {
   account: givenId.optional(),
   workspace: givenId.optional(),
@@ -52,7 +52,7 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
   }
   const subject = findSubject(context, given);
   const before = layeredCapsOf(context, subject);
-  // A rule that there is outlives its model, and can be changed and taken away.
+  // An existing rule outlives its model, and can be changed and removed.
   if (subject.kind === 'model' && before.operator === null) await requireModel(context, subject.id);
   const { changes, caps, layer } = chooseRuleChange(context, subject, accountOf(context, subject), given);
   await keepAndBind(context, changes, auditRule(context, subject, { before, after: caps }));
@@ -79,7 +79,7 @@ function isEmpty({ operator, account }: LayeredCaps): boolean {
   return operator === null && account === null;
 }
 
-/** Null: a model's rule binds all accounts together, and is the installation's. */
+/** Null: a model's rule applies to all accounts together and belongs to the installation. */
 function accountOf({ directory }: CommandRun, { kind, id }: Subject): string | null {
   if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? HOUSE;
   if (kind === 'end_user') return id.slice(0, id.indexOf('/'));
@@ -100,7 +100,7 @@ function findSubject(context: ControlContext, { account, workspace, end_user, mo
   return end_user === undefined ? { kind: 'account', id: payer } : endUserSubject(payer, end_user);
 }
 
-/** @throws CommandFailure where it is known which models are served, and this is none of them. */
+/** @throws CommandFailure if the served models are known and this is not one of them. */
 async function requireModel({ modelNames }: ControlContext, model: string): Promise<void> {
   const known = await modelNames();
   if (known === null || known.names.includes(model)) return;

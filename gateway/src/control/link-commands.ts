@@ -1,8 +1,11 @@
-/** Owns the commands that lead to the gateway: its address, and one-time links into the console, to set it up and to a new password. */
+/**
+ * Defines the commands for the gateway's address and for one-time links into the console: to set it up, and to set a
+ * new password.
+ */
 import { z } from 'zod';
 import { CommandFailure, type ConsoleLinks, type ControlCommand, defineCommand } from './command.ts';
 
-/** Where no server runs: what its configuration says. */
+/** If no server runs: the settings of its configuration. */
 const place = { console: z.boolean(), base_url: z.string().max(2_048) };
 
 const setUp = defineCommand(z.strictObject(place), async ({ links }, given) => {
@@ -41,18 +44,18 @@ const reset = defineCommand(
     const expires_at = new Date(made.expiresAtMs).toISOString();
     const after = { expires_at, ...(given.without_second_factor ? { second_factor: 'off' } : {}) };
     const subject = { kind: 'person', id: made.person };
-    // What concerns a person in all accounts stands in the trail of the house.
+    // Changes to a user in all accounts go to the audit trail of the installation.
     const entry = { atMs: nowMs(), account: 'default', workspace: null, by, act, subject, before: null, after };
-    // Nobody has the link before it is kept that it was made.
+    // The entry is stored before anyone gets the link.
     await policies.keep([], [entry]);
     return { link: `${baseUrl}/app/reset/${made.token}`, expires_at };
   },
 );
 
-/** Null: it is asked where no server runs. */
+/** Null: no server is running. */
 const address = defineCommand(z.strictObject({}), async ({ links }) => ({ base_url: links.served()?.baseUrl ?? null }));
 
-/** What links begin with. @throws CommandFailure where the console is not served. */
+/** The prefix of links. @throws CommandFailure if the console is not served. */
 function requireConsole(
   { served }: ConsoleLinks,
   given: { readonly console: boolean; readonly base_url: string },

@@ -1,4 +1,4 @@
-/** Owns the commands that move an account's money: what comes in, and what is put right. What calls cost is not moved here. */
+/** Defines the commands that move an account's money: top-ups and corrections. The cost of calls is not moved here. */
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { generateId } from '../identity/key-format.ts';
@@ -17,8 +17,8 @@ import {
 import { viewMovement } from './views.ts';
 
 /**
- * `id` may be given by whoever asks: a movement of which nobody knows whether it came through can be asked for again, for
- * the same id moves once. What was moved then is answered, whatever note is asked for now.
+ * The client may provide `id`: a movement with an unknown outcome can be repeated, because the same id moves money
+ * once. The reply describes the first movement, whatever note the repetition has.
  */
 const topup = defineCommand(
   z.strictObject({
@@ -50,7 +50,7 @@ function newMovement(run: CommandRun, { account, usd, note, id = generateId('mov
   return { id, account: findAccount(run, account).id, amount: usd, note, at_ms: run.nowMs() };
 }
 
-/** Commands run one after another: what was not moved before it is looked up is not moved by another until it is. */
+/** Commands run one after another: no other command can make this movement between the look-up and the write. */
 async function move(run: CommandRun, kind: MovementKind, movement: Movement): Promise<Json> {
   const { id, account, amount } = movement;
   const [balance] = await run.ledger.readBalances(account);
@@ -68,7 +68,7 @@ async function move(run: CommandRun, kind: MovementKind, movement: Movement): Pr
   return viewMovement(movement, after, amount);
 }
 
-/** A writer that died may have moved it before: the balance then, else the fault again. */
+/** A writer that died may have made the movement already: then returns the balance, else throws the fault again. */
 async function findMoved(run: CommandRun, kind: MovementKind, { id, account }: Movement, fault: unknown) {
   const kept = await run.ledger.readMovement(kind, id).catch(() => null);
   const [balance] = kept === null ? [] : await run.ledger.readBalances(account);
@@ -81,7 +81,7 @@ function wordsOfOther(kind: MovementKind, kept: Movement, { id, account, amount 
   return `The ${what} ${id} moved ${formatNanoUsd(kept.amount)} USD of the account ${kept.account} before, and cannot be ${formatNanoUsd(amount)} USD of ${account} now. For another movement give another id.`;
 }
 
-/** The ledger has the last word, for calls run meanwhile; its words are not in the unit that was asked in. */
+/** The ledger decides, because calls run meanwhile; its message is not in the unit of the request. */
 function refuseOverdraft({ account, mode, available }: AccountBalance, amount: bigint): void {
   if (mode !== 'prepaid' || amount >= 0n || available + amount >= 0n) return;
   const most = available > 0n ? `Take at most ${formatNanoUsd(available)}.` : 'There is nothing to take.';

@@ -1,4 +1,7 @@
-/** Owns that a change of policy is durable, with its entry in the audit trail, before it binds calls, and binds them at once. Decides no change. */
+/**
+ * Makes a policy change durable, with its entry in the audit trail, before it applies to calls, and then applies it at
+ * once. Decides no change.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { putAccount, putKey, putWorkspace } from '../identity/key-directory.ts';
@@ -8,7 +11,10 @@ import type { PolicyChange } from '../store/ports/policy.ts';
 import { changeCaps, type GivenCaps, namesCaps } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlContext, type Json } from './command.ts';
 
-/** Keeps all of the changes and entries or none, then binds each. Rejects where the store fails; nothing has changed then. */
+/**
+ * Stores all of the changes and entries or none, then applies each. Rejects if the store fails; then nothing has
+ * changed.
+ */
 export async function keepAndBind(
   run: CommandRun,
   changes: readonly PolicyChange[],
@@ -38,13 +44,13 @@ function bind({ directory, limits }: ControlContext, change: PolicyChange): void
   }
 }
 
-/** The account whose people run the installation: its rules are the operator's. */
+/** The account whose users run the installation: its rules are the operator's. */
 export const HOUSE = 'default';
 
-/** The caps of a subject in both layers; both bind. */
+/** The caps of a subject in both layers; both apply. */
 export type LayeredCaps = Readonly<Record<LimitLayer, Caps | null>>;
 
-/** No caps, as of a subject that is not there yet. */
+/** No caps, such as those of a subject that does not exist yet. */
 export const NO_LAYERED_CAPS: LayeredCaps = { operator: null, account: null };
 
 interface RuleChange {
@@ -52,7 +58,7 @@ interface RuleChange {
   readonly changes: readonly PolicyChange[];
   /** The layer that was changed, or would be. */
   readonly layer: LimitLayer;
-  /** What binds the subject afterwards. */
+  /** The caps that apply to the subject afterwards. */
   readonly caps: LayeredCaps;
 }
 
@@ -64,10 +70,10 @@ export function layeredCapsOf({ limits }: Pick<ControlContext, 'limits'>, subjec
 }
 
 /**
- * The change of a subject's rule that the given caps ask for; none where it stays as it is, for a rule that is put anew
- * has its budget looked up anew. `account`: whose the subject is; null: everybody's, as a model.
+ * The change of a subject's rule to the given caps. None if the rule stays the same, because setting a rule again reads
+ * its budget again. `account`: the subject's; null: it belongs to no account, such as a model.
  *
- * @throws CommandFailure as `changeCaps`, and where the layer is not that of who asks.
+ * @throws CommandFailure as `changeCaps`, and if the requester may not change the layer.
  */
 export function chooseRuleChange(
   run: CommandRun,
@@ -107,15 +113,15 @@ export type ShownMembers = { readonly [member: string]: Json };
 
 interface AuditedChange {
   readonly account: string;
-  /** Null: it concerns the account as a whole. */
+  /** Null: it concerns the whole account. */
   readonly workspace: string | null;
   readonly subject: NewAuditEntry['subject'];
-  /** As `views.ts` shows it, which never shows a secret; null: it was not there. */
+  /** As `views.ts` renders it, never with a secret; null: it did not exist. */
   readonly before: ShownMembers | null;
   readonly after: ShownMembers;
 }
 
-/** The entry of a change, in the list that is kept with it; none where nothing that is shown has changed. */
+/** The audit entry of a change, as the list to store with it; empty if nothing visible has changed. */
 export function auditChange(run: CommandRun, change: AuditedChange): readonly NewAuditEntry[] {
   const { account, workspace } = change;
   const subject = { kind: change.subject.kind, id: change.subject.id };
@@ -125,7 +131,7 @@ export function auditChange(run: CommandRun, change: AuditedChange): readonly Ne
   return [{ atMs: run.nowMs(), account, workspace, by, act: run.act, subject, ...changed }];
 }
 
-/** Of what is new, every member that says something; null: nothing changed. */
+/** For a new object, every member with a value; null: nothing changed. */
 function changedMembers(
   before: ShownMembers | null,
   after: ShownMembers,

@@ -1,4 +1,4 @@
-/** Runs the commands about the users of the console. */
+/** Defines the commands for users of the console. */
 import { z } from 'zod';
 import { putMaker } from '../identity/key-directory.ts';
 import { CommandFailure, type ControlCommand, defineCommand } from './command.ts';
@@ -31,7 +31,7 @@ const verify = defineCommand(
     putMaker(directory, person, rights);
     const subject = { kind: 'person', id: person };
     const entry = { atMs: nowMs(), workspace: null, by, subject, before: null };
-    // What concerns a user in all accounts is in the trail of the installation's account.
+    // Changes to a user in all accounts go to the audit trail of the installation's account.
     await policies.keep(
       [],
       [

@@ -1,6 +1,6 @@
 /**
- * Owns how keys, workspaces, accounts and limits are shown to administrators: the members of `--json`. Amounts are decimal
- * texts of nano-USD. Never a hash, never a secret.
+ * Renders keys, workspaces, accounts and limits for administrators: the members of `--json`. Amounts are decimal texts
+ * of nano-USD. Never contains a hash or a secret.
  */
 import { formatPercent } from '../billing/money.ts';
 import type { AccountBalance, Movement } from '../store/ports/ledger.ts';
@@ -12,7 +12,7 @@ import type { LayeredCaps } from './persist-and-apply.ts';
 
 type View = { readonly [member: string]: Json };
 
-/** A key as shown; times as ISO 8601. `caps`: of its rules. */
+/** Renders a key; times as ISO 8601. `caps`: of its rules. */
 export function viewKey(key: StoredKey, caps: LayeredCaps): View {
   return {
     id: key.id,
@@ -33,13 +33,13 @@ export function viewKey(key: StoredKey, caps: LayeredCaps): View {
   };
 }
 
-/** A key at the one moment when its secret is shown. */
+/** Renders a new key with its secret, which is shown only once. */
 export function viewNewKey(key: StoredKey, caps: LayeredCaps, keyText: string): View {
   const { id, ...rest } = viewKey(key, caps);
   return { id: id ?? null, key: keyText, ...rest };
 }
 
-/** A workspace as shown. */
+/** Renders a workspace. */
 export function viewWorkspace(workspace: StoredWorkspace, caps: LayeredCaps): View {
   return {
     id: workspace.id,
@@ -52,7 +52,7 @@ export function viewWorkspace(workspace: StoredWorkspace, caps: LayeredCaps): Vi
   };
 }
 
-/** An account as shown. What is held is no longer in the balance; without any entry in the ledger (null) all is 0. */
+/** Renders an account. The balance excludes amounts on hold; without any ledger entry (null) all amounts are 0. */
 export function viewAccount(account: StoredAccount, balance: AccountBalance | null, caps: LayeredCaps): View {
   return {
     id: account.id,
@@ -71,7 +71,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
   };
 }
 
-/** A movement after it was made, with the account's money then. `moved` is 0 where the same movement had been made before. */
+/** Renders a movement and the account's money after it. `moved` is 0 if the same movement had been made before. */
 export function viewMovement({ id, account, note }: Movement, after: AccountBalance, moved: bigint): View {
   return {
     id,
@@ -83,7 +83,7 @@ export function viewMovement({ id, account, note }: Movement, after: AccountBala
   };
 }
 
-/** A limit rule as shown: whom it binds, who set it, and the caps (null: none left). */
+/** Renders a limit rule: its subject, its layer, and the caps (null: none left). */
 export function viewRule(subject: Subject, caps: Caps | null): View {
   const slash = subject.kind === 'end_user' ? subject.id.indexOf('/') : -1;
   return {
@@ -95,7 +95,10 @@ export function viewRule(subject: Subject, caps: Caps | null): View {
   };
 }
 
-/** Rules as shown, with whether each binds anything: not that of a model which is not served. `binds` null: it is not known here. */
+/**
+ * Renders rules, with whether each applies to anything: a rule of a model that is not served does not. `binds` null:
+ * not known here.
+ */
 export function viewRules(
   rules: readonly { readonly subject: Subject; readonly caps: Caps }[],
   models: ModelNames | null,
@@ -107,7 +110,7 @@ export function viewRules(
   }));
 }
 
-/** Both layers as shown: the operator's caps by their names, the account's own as `own_…`. */
+/** Renders both layers: the operator's caps by their names, the account's own as `own_…`. */
 export function viewLayeredCaps({ operator, account }: LayeredCaps): View {
   const own = Object.entries(viewCaps(account)).map(([member, cap]) => [`own_${member}`, cap] as const);
   return { ...viewCaps(operator), ...Object.fromEntries(own) };

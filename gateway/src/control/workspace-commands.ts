@@ -1,4 +1,7 @@
-/** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
+/**
+ * Defines the commands for workspaces. Each change is durable before it applies to calls, and then applies to all of a
+ * workspace's keys at once.
+ */
 import { z } from 'zod';
 import type { Subject } from '../store/ports/limits.ts';
 import type { StoredWorkspace } from '../store/ports/records.ts';

@@ -1,4 +1,7 @@
-/** Answers a call as the demo model: parses it, composes the answer and renders it, all with the codec of the call's protocol. */
+/**
+ * Answers a call as the demo model: parses it, composes the answer and renders it, all with the codec of the call's
+ * protocol.
+ */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { type Generation, unfoldGeneration } from '../generation/generation.ts';
@@ -19,19 +22,19 @@ import { readPrompt } from './read-prompt.ts';
 /** A call as an upstream would get it. */
 export interface DemoCall {
   readonly protocol: ProtocolName;
-  /** Passed the gateway's check of requests. */
+  /** Has passed the gateway's request validation. */
   readonly body: Uint8Array;
   /** The call asks for the number of prompt tokens, not for an answer. */
   readonly countOnly: boolean;
   /** How many answers the body asks for (`n` of chat completions). */
   readonly answers: number;
-  /** `req_…`. Makes the ids of the answer: the same body and id give the same bytes. */
+  /** `req_…`. The ids of the answer derive from it: the same body and id give the same bytes. */
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly atMs: number;
 }
 
-/** A piece of the reply, and how long to wait before it is sent. */
+/** A part of the reply, and the delay before it is sent. */
 export interface DemoRecord {
   readonly text: string;
   readonly pauseMs: number;
@@ -40,17 +43,20 @@ export interface DemoRecord {
 export interface DemoReply {
   readonly status: number;
   readonly contentType: string;
-  /** Made one by one as they are asked for, once only. */
+  /** Generated lazily; can be iterated once only. */
   readonly records: Iterable<DemoRecord>;
 }
 
-/** The body kept the operator's limits; these are above the greatest that can be configured. */
+/** The body has passed the operator's limits; these are above the configurable maximum. */
 const SCAN_LIMITS = { depthMax: 1_000, keysPerObjectMax: 1_000_000, outlineDepth: TRANSLATION_OUTLINE_DEPTH };
 const ANSWERS_MAX = 8;
-/** Before each word: long enough that a person sees words arrive, short enough that nobody waits for them. */
+/** Before each word: long enough to look like streaming, short enough not to delay anyone. */
 const WORD_PAUSE_MS = 15;
 
-/** Synchronous, offline, and a pure function of the call. A body that the codec or the demo model refuses gets its error body. */
+/**
+ * Synchronous, offline, and a pure function of the call. A body that the codec or the demo model refuses gets an error
+ * body.
+ */
 export function answerDemoCall(call: DemoCall): DemoReply {
   const protocol = PROTOCOLS[call.protocol];
   try {
@@ -85,7 +91,7 @@ function answerRequest(call: DemoCall, request: GenerationRequest, codec: Codec,
     id,
     createdSeconds: Math.floor(call.atMs / 1000),
     model: request.model,
-    // The gateway asks for the usage chunk in every stream, and withholds it from clients that did not.
+    // The gateway requests the usage chunk in every stream, and withholds it from clients that did not ask for it.
     wantsUsage: true,
     estimatedInputTokens: inputTokens,
     sign: signReasoning,
@@ -114,7 +120,7 @@ function renderAnswers(codec: Codec, answers: readonly Generation[], context: An
   return JSON.stringify({ ...rendered[0], choices });
 }
 
-/** The answers take turns, event by event; usage and the end of the first come after all of them. */
+/** The answers alternate, event by event; usage and the end of the first come after all of them. */
 function* streamAnswers(codec: Codec, answers: readonly Generation[], context: AnswerContext): Iterable<DemoRecord> {
   const streams = answers.map((answer, index) => ({
     index,
@@ -137,7 +143,7 @@ function* streamAnswers(codec: Codec, answers: readonly Generation[], context: A
   }
 }
 
-/** Words (at most 24 characters of one) with the white space before them, as a model would stream them. */
+/** Words (at most 24 characters of one) with their preceding white space, as a model would stream them. */
 function splitDelta(event: GenerationEvent): readonly GenerationEvent[] {
   if (event.kind !== 'text_delta' && event.kind !== 'arguments_delta') return [event];
   return (event.text.match(/\s*\S{1,24}|\s+$/gu) ?? []).map((text) => ({ ...event, text }));

@@ -4,16 +4,16 @@ import { refuseMember } from '../protocols/request/translation-notes.ts';
 import { excerptText } from './excerpt.ts';
 import type { Prompt } from './read-prompt.ts';
 
-/** A tool that runs at the client. The demo model runs none itself and does not know the arguments of built-in ones. */
+/** A tool that runs at the client. The demo model runs no tools and does not know the arguments of built-in ones. */
 export type CallableTool = Exclude<Tool, { readonly kind: 'opaque' }>;
 
-/** A word of the tool's name alone makes a match, or as many words of its description as this. */
+/** One word of the tool's name makes a match, or this many words of its description. */
 const MATCH_POINTS = 3;
-/** A longer piece of a description would match any message. */
+/** A longer part of a description would match any message. */
 const DESCRIPTION_CHARS_READ = 200;
 const PARALLEL_MAX = 2;
 
-/** Say nothing about what a tool is for. */
+/** Words that say nothing about a tool's purpose. */
 const WORDS = `the and for with this that from what how you your are can could would will please have has does about into which
   get set run make use call tool function one some any given specific return returns want need like tell give show`;
 const EMPTY_WORDS = new Set(WORDS.split(/\s+/));
@@ -39,7 +39,7 @@ export function chooseTools({ request, text, results }: Prompt): readonly Callab
   return matches.length === 0 && mode === 'required' ? offered.slice(0, 1) : matches;
 }
 
-/** The matching tools, best first; of equals the one that was offered first. */
+/** The matching tools, best first; on a tie, the one offered first. */
 function rankTools(tools: readonly CallableTool[], text: string): readonly CallableTool[] {
   const asked = findWords(excerptText(text, 1_000));
   return tools

@@ -1,4 +1,7 @@
-/** Composes the demo model's answer in canonical parts: thinking, then tool calls, JSON or plain words, within the caller's limits. */
+/**
+ * Composes the demo model's answer in canonical parts: thinking, then tool calls, JSON or plain text, within the
+ * caller's limits.
+ */
 import type { FinishReason } from '../generation/event.ts';
 import { type Part, type ToolCallPart, textPart } from '../generation/part.ts';
 import { asObject } from '../protocols/json.ts';
@@ -20,8 +23,9 @@ export interface Answer {
 const BYTES_PER_TOKEN = 4;
 
 /**
- * `answer`: 0 for the first of several answers to one prompt. `callIdPrefix`: the number of the tool call follows. `issuer`: the
- * protocol that the thinking is signed in. Throws CallFailure `invalid_request` for a schema or a tool choice that cannot be kept.
+ * `answer`: 0 for the first of several answers to one prompt. `callIdPrefix`: the number of the tool call follows.
+ * `issuer`: the protocol that the thinking is signed in. Throws CallFailure `invalid_request` for a schema or a tool
+ * choice that cannot be satisfied.
  */
 export function composeAnswer(prompt: Prompt, answer: number, callIdPrefix: string, issuer: string): Answer {
   const tokensMax = prompt.request.outputTokensMax ?? Number.MAX_SAFE_INTEGER;
@@ -36,12 +40,12 @@ export function composeAnswer(prompt: Prompt, answer: number, callIdPrefix: stri
   return { ...said, parts: [part, ...said.parts], outputTokens: reasoningTokens + said.outputTokens, reasoningTokens };
 }
 
-/** Stands where a provider signs its model's thinking. Proves nothing. */
+/** Takes the place of a provider's signature of thinking. Proves nothing. */
 export function signReasoning(text: string): string {
   return new Bun.CryptoHasher('sha512').update(text).digest('base64');
 }
 
-/** A call that the limit would cut in two is left out: half of its JSON helps nobody. */
+/** Omits a call that the limit would cut: half of its JSON is useless. */
 function callTools(tools: readonly CallableTool[], prompt: Prompt, callIdPrefix: string, tokensMax: number): Answer {
   const parts: ToolCallPart[] = [];
   let outputTokens = 0;
@@ -67,7 +71,7 @@ function composeArguments(prompt: Prompt, parameters: string | null): string {
 function sayText(prompt: Prompt, answer: number, tokensMax: number): Answer {
   const { output_format, stop } = prompt.request;
   const draft = output_format === null ? composeText(prompt, answer) : composeJson(prompt);
-  // Of two stop texts at one place the one that the caller named first counts.
+  // Of two stop texts at one position, the one that the caller listed first counts.
   const [first] = stop
     .map((word) => ({ word, at: word === '' ? -1 : draft.indexOf(word) }))
     .filter(({ at }) => at >= 0)
@@ -97,7 +101,7 @@ function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** Cuts no character in two. */
+/** Never splits a character. */
 function cutToTokens(text: string, tokensMax: number): string {
   if (countTokens(text) <= tokensMax) return text;
   const bytes = Buffer.from(text);

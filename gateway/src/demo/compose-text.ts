@@ -1,4 +1,4 @@
-/** Composes the sentences of the demo model: its answer in plain words and what it shows of its thinking. */
+/** Composes the sentences of the demo model: its plain-text answer and the thinking it shows. */
 import type { DocumentPart, MediaPart, Source } from '../generation/part.ts';
 import type { CallableTool } from './choose-tools.ts';
 import { excerptText } from './excerpt.ts';
@@ -16,7 +16,7 @@ const ADVICE =
 const RESULTS_QUOTED_MAX = 8;
 const MEDIA_DESCRIBED_MAX = 5;
 
-/** The answer in plain words. Several answers to one prompt differ by their number. */
+/** The plain-text answer. Several answers to one prompt differ by their number. */
 export function composeText(prompt: Prompt, answer: number): string {
   const opening = OPENINGS[answer % OPENINGS.length];
   const variant = answer < OPENINGS.length ? [] : [`This is answer ${answer + 1}.`];
@@ -24,7 +24,7 @@ export function composeText(prompt: Prompt, answer: number): string {
   return [opening, ...variant, ...about, ...describeMedia(prompt.media), ADVICE].join(' ');
 }
 
-/** What the model shows of its thinking. */
+/** The thinking that the model shows. */
 export function composeThinking(prompt: Prompt, tools: readonly CallableTool[]): string {
   const asked = excerptText(prompt.text, 80);
   const read = asked === '' ? 'The last user message has no text.' : `The user wrote: “${asked}”.`;

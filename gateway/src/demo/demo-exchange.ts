@@ -24,7 +24,7 @@ export class DemoExchange {
 
   resume(): void {
     this.#isPaused = false;
-    // Later, for a listener may resume from inside the call that hands it a record.
+    // Deferred, because a listener may resume from inside the call that delivers a record.
     queueMicrotask(() => this.#guard(() => this.#play()));
   }
 
@@ -45,7 +45,7 @@ export class DemoExchange {
     this.#play();
   }
 
-  /** Hands over records until one has to wait. */
+  /** Delivers records until one has to wait. */
   #play(): void {
     while (this.#records !== null && this.#timer === null && !this.#isPaused && !this.#isOver) {
       const next = this.#records.next();
@@ -68,7 +68,7 @@ export class DemoExchange {
     this.#listener.onBody(Buffer.from(text));
   }
 
-  /** A defect of the demo ends its call, not the process. */
+  /** A bug in the demo ends its call, not the process. */
   #guard(step: () => void): void {
     try {
       step();

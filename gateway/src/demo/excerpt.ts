@@ -1,4 +1,4 @@
-/** Cuts short, printable pieces out of callers' text, and the phrases and numbers that made-up values are taken from. */
+/** Extracts short, printable excerpts from callers' text, and the phrases and numbers for made-up values. */
 
 /** Enough for any excerpt; the rest of a long text is not read. */
 const CHARS_READ_MAX = 2_000;
@@ -13,12 +13,15 @@ export function excerptText(text: string, max: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Words and numbers of the user's message for the members of a made-up value. Each is given once, so that members differ. */
+/**
+ * Words and numbers of the user's message for the members of a made-up value. Each is returned once, so that members
+ * differ.
+ */
 export class Material {
   readonly #phrases: readonly string[];
   readonly #numbers: number[];
   #taken = 0;
-  /** How many values were made that are told apart by a number. */
+  /** The count of values that only a number distinguishes. */
   ordinal = 0;
 
   constructor(text: string) {
@@ -31,7 +34,7 @@ export class Material {
     return this.#phrases[this.#taken++] ?? `${name === '' ? 'value' : name} ${this.#taken - this.#phrases.length}`;
   }
 
-  /** The next number of the message that fits; undefined where none is left. */
+  /** The next number of the message that fits; undefined if none is left. */
   takeNumber(fits: (value: number) => boolean): number | undefined {
     const at = this.#numbers.findIndex(fits);
     return at < 0 ? undefined : this.#numbers.splice(at, 1)[0];

@@ -1,4 +1,6 @@
-/** Reads from a request what the demo model answers to: the last message, its media, tool results, and whether it thinks. */
+/**
+ * Reads from a request what the demo model answers: the last message, its media, tool results, and whether it thinks.
+ */
 import type { DocumentPart, MediaPart, Part } from '../generation/part.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 
@@ -13,7 +15,7 @@ export interface Prompt {
   /** The last text of the user; empty: the last message has none. */
   readonly text: string;
   readonly userTurns: number;
-  /** All that the user sent since the last answer. */
+  /** Everything that the user sent since the last answer. */
   readonly media: ReadonlyArray<MediaPart | DocumentPart>;
   /** The results that the conversation ends with. */
   readonly results: readonly ToolResult[];
@@ -38,7 +40,7 @@ export function readPrompt(request: GenerationRequest): Prompt {
         userTurns += 1;
       }
       for (const part of parts) {
-        // Coding agents put reminders of their own beside what the person wrote.
+        // Coding agents add their own reminders to the user's text.
         if (part.kind === 'text' && (text === '' || !part.text.startsWith('<system-reminder>'))) text = part.text;
         else if (part.kind === 'tool_result') {
           const texts = part.parts.flatMap((inner) => (inner.kind === 'text' ? [inner.text] : []));
@@ -60,7 +62,7 @@ function mediaOf(part: Part): ReadonlyArray<MediaPart | DocumentPart> {
 function readThinking({ reasoning, named }: GenerationRequest, hasResults: boolean): Prompt['thinking'] {
   if (reasoning === null || reasoning.mode === 'off' || (reasoning.mode === 'between_tools' && !hasResults))
     return 'none';
-  // On messages an effort alone turns no thinking on.
+  // On messages, an effort alone does not turn on thinking.
   if (reasoning.mode === null && named.reasoning === 'output_config.effort') return 'none';
   return reasoning.display === 'omitted' ? 'hidden' : 'shown';
 }

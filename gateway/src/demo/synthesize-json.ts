@@ -1,18 +1,20 @@
-/** Makes a JSON value that fits a JSON Schema: the same value each time, with words and numbers of the user's message in it. */
+/**
+ * Generates a JSON value that fits a JSON Schema: deterministic, with words and numbers of the user's message in it.
+ */
 import { CallFailure } from '../errors/call-failure.ts';
 import { asArray, asObject, type JsonObject } from '../protocols/json.ts';
 import { refuseMember } from '../protocols/request/translation-notes.ts';
 import { type SynthesisRequest, synthesizeNumber, synthesizeString } from './synthesize-scalar.ts';
 
 const DEPTH_MAX = 24;
-/** From this depth on arrays are empty and plain alternatives come first. It ends recursive schemas. */
+/** From this depth on, arrays are empty and plain alternatives come first. Ends recursive schemas. */
 const DEPTH_TERSE = 5;
 const SCHEMAS_MAX = 2_000;
 const UNSUPPORTED = 'not if dependentRequired dependentSchemas contains patternProperties propertyNames $dynamicRef';
 
 /**
- * Constants and enums first, then the required members. Throws CallFailure `invalid_request` where no value of bounded size can
- * be made: a `false` schema, a reference that leads nowhere, bounds that exclude each other.
+ * Constants and enums first, then the required members. Throws CallFailure `invalid_request` if no value of bounded
+ * size is possible: a `false` schema, a reference without a target, bounds that exclude each other.
  */
 export function synthesizeJson(schema: unknown, request: SynthesisRequest): unknown {
   return new Synthesis(schema, request).make(schema, 0, '');
@@ -74,7 +76,7 @@ class Synthesis {
     throw this.#refusal(`found the reference ${found}; expected one to a schema of the same document`);
   }
 
-  /** The first alternative that a value can be made for. */
+  /** The first alternative that a value can be generated for. */
   #makeAlternative(schema: JsonObject, options: readonly unknown[], depth: number, name: string): unknown {
     const { anyOf: _, oneOf: __, ...base } = schema;
     const ordered = depth < DEPTH_TERSE ? options : options.toSorted((one, other) => weigh(one) - weigh(other));
@@ -90,7 +92,7 @@ class Synthesis {
     throw refusal;
   }
 
-  /** The required members; an answer whose schema requires none gets all that it describes. */
+  /** The required members; if an answer's schema requires none, all members that it describes. */
   #makeObject(schema: JsonObject, depth: number): unknown {
     const properties = asObject(schema.properties) ?? {};
     const required = new Set(asArray(schema.required).filter((name) => typeof name === 'string'));
@@ -104,7 +106,7 @@ class Synthesis {
     return Object.fromEntries(entries);
   }
 
-  /** As many items as are demanded, and one where none is, unless that leads too deep. */
+  /** As many items as required; if none is, one item, unless that nests too deep. */
   #makeArray({ prefixItems, items, minItems, maxItems, ...schema }: JsonObject, depth: number, name: string): unknown {
     const prefix = asArray(prefixItems);
     const usual = depth < DEPTH_TERSE ? Math.max(items === false ? 0 : 1, prefix.length) : 0;
@@ -121,7 +123,7 @@ class Synthesis {
     return made;
   }
 
-  /** Refuses a rule that the value of an answer breaks. */
+  /** Refuses a rule that an answer's value violates. */
   #require(schema: JsonObject, keywords: string, isKept: (rule: unknown) => boolean): void {
     const broken = keywords.split(' ').find((word) => Object.hasOwn(schema, word) && !isKept(schema[word]));
     if (!this.request.mustFit || broken === undefined) return;
@@ -133,7 +135,7 @@ class Synthesis {
   }
 }
 
-/** Members and demands of both, the tighter of two bounds; of any other rule the later one. */
+/** Merges members and requirements, with the tighter of two bounds; of any other rule the later one. */
 function joinSchemas(one: JsonObject, other: JsonObject): JsonObject {
   const joined: Record<string, unknown> = { ...one, ...other };
   if (one.properties !== undefined) joined.properties = { ...asObject(one.properties), ...asObject(other.properties) };
@@ -146,7 +148,7 @@ function joinSchemas(one: JsonObject, other: JsonObject): JsonObject {
   return joined;
 }
 
-/** 1 for an alternative that may lead deeper. */
+/** 1 for an alternative that may nest deeper. */
 function weigh(option: unknown): number {
   const { type, $ref } = asObject(option) ?? {};
   return type === 'object' || type === 'array' || $ref !== undefined ? 1 : 0;

@@ -1,21 +1,24 @@
-/** Makes strings and numbers that fit a schema's format, pattern, length and bounds, out of the user's message where they can. */
+/**
+ * Generates strings and numbers that fit a schema's format, pattern, length and bounds, from the user's message if
+ * possible.
+ */
 import type { JsonObject } from '../protocols/json.ts';
 import { refuseMember } from '../protocols/request/translation-notes.ts';
 import type { Material } from './excerpt.ts';
 
 export interface SynthesisRequest {
-  /** The user's message, of which values are made. */
+  /** The user's message, the source of values. */
   readonly material: Material;
   /** The member of the request that holds the schema, for refusals. */
   readonly member: string;
-  /** An answer promises to fit, so a rule that cannot be kept is refused. Arguments of tools pass over such rules. */
+  /** An answer promises to fit, so an unsatisfiable rule is refused. Tool arguments ignore such rules. */
   readonly mustFit: boolean;
 }
 
-/** Longer demands are refused: the demo model does not fill memory on request. */
+/** Greater lengths are refused: the demo model does not fill memory on request. */
 const LENGTH_MAX = 10_000;
 
-/** An example of each format; the number, of two digits, keeps several of them apart. */
+/** An example of each format; the two-digit number keeps several of them distinct. */
 const FORMATS: ReadonlyMap<unknown, (n: string) => string> = new Map([
   ['date-time', (n) => `2026-01-${n}T12:00:00Z`],
   ['date', (n) => `2026-01-${n}`],
@@ -73,18 +76,18 @@ export function synthesizeNumber(schema: JsonObject, request: SynthesisRequest, 
   throw refuseMember(request.member, 'found bounds that no number fits that was tried; widen them or `multipleOf`');
 }
 
-/** A group's beginning, a class, an escape, a repetition, or any other character. */
+/** The start of a group, a class, an escape, a repetition, or any other character. */
 const TOKENS = /\((?:\?(?::|<[A-Za-z_]\w*>))?|\[\^?(?:\\.|[^\]\\])+\]|\\.|(?:[*+?]|\{\d{1,6}(?:,\d{0,6})?\})\??|./gs;
 const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??$/;
-/** A class of characters is answered with the first of these that is in it. */
+/** A character class yields the first of these that it contains. */
 const SAMPLES = [...'a1A- _.~é\n\t', ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))];
 const PATTERN_CHARS_MAX = 2_000;
 
 class UnsupportedPattern extends Error {}
 
 /**
- * A text that the regular expression accepts, or null where it uses more than literals, classes, groups, alternatives and
- * repetition, or where the text would be too long. Never runs the expression: a caller wrote it, and it may never end.
+ * A text that the regular expression accepts. Null if it uses more than literals, classes, groups, alternatives and
+ * repetition, or if the text would be too long. Never runs the expression: it comes from a client, and may never end.
  */
 export function writePattern(pattern: string): string | null {
   if (pattern.length > PATTERN_CHARS_MAX) return null;
@@ -98,7 +101,7 @@ export function writePattern(pattern: string): string | null {
   }
 }
 
-/** Takes the tokens up to `)` or the end. The first alternative is written. */
+/** Takes the tokens up to `)` or the end. Writes the first alternative. */
 function writeAlternatives(waiting: string[]): string {
   const first = writeSequence(waiting);
   while (waiting.at(-1) === '|') {
@@ -108,7 +111,7 @@ function writeAlternatives(waiting: string[]): string {
   return first;
 }
 
-/** An expression accepts a text that matches all of it, so anchors at the two ends add nothing. */
+/** The written text matches the whole expression, so anchors at its two ends add nothing. */
 function writeSequence(waiting: string[]): string {
   let text = '';
   if (waiting.at(-1) === '^') waiting.pop();
@@ -130,14 +133,14 @@ function writeAtom(token: string, waiting: string[]): string {
     return text;
   }
   if (/^\\?[\W_]$|^\w$/.test(token) && !/^[\^$*+?.{}[\]]$/.test(token)) return token.slice(-1);
-  // One class of characters cannot backtrack, so it may be run.
+  // A single character class cannot backtrack, so it is safe to run.
   const isClass = /^(?:\.|\[.+\]|\\[dwsDWSnrt])$/s.test(token);
   const chosen = isClass ? SAMPLES.find((sample) => new RegExp(`^${token}$`).test(sample)) : undefined;
   if (chosen === undefined) throw new UnsupportedPattern();
   return chosen;
 }
 
-/** The least that is allowed, and once where that is none. */
+/** The minimum allowed, but once if that is zero. */
 function countTimes(repetition: string): number {
   const [least, most] = repetition.match(/\d+/g) ?? ['1'];
   return Number(least) > 0 || most === '0' || !repetition.includes(',') ? Number(least) : 1;

@@ -1,8 +1,11 @@
-/** Owns the one error class of a call: thrown by the boundary that knows, caught where a reply is made. Renders nothing. */
+/**
+ * Defines the only error class of a call: thrown where a failure is detected, caught where a reply is made. Renders
+ * nothing.
+ */
 import { FAILURE_KINDS, type FailureKind } from './failure-kinds.ts';
 import type { ReasonDraft, ReasonUpstream } from './reason.ts';
 
-/** Of the prompt, of the answer that was asked for, and the most of both together; null: unknown. */
+/** Of the prompt, of the requested response, and the maximum of both together; null: unknown. */
 export interface TokenCounts {
   readonly prompt: number | null;
   readonly output: number | null;
@@ -10,27 +13,27 @@ export interface TokenCounts {
 }
 
 interface Details {
-  /** The request member that is at fault, as a path (`messages.2.content`). */
+  /** The path of the invalid request member (`messages.2.content`). */
   readonly param?: string;
-  /** For the log and the record only; never shown to a caller. */
+  /** For the log and the record only; never shown to a client. */
   readonly cause?: unknown;
   /** Whole seconds, 1 to 60. */
   readonly retryAfterSeconds?: number;
-  /** The status upstream gave, where it is kept (`upstream_rejected`: 400, 404, 413, 422). */
+  /** The upstream's status, if it is passed on (`upstream_rejected`: 400, 404, 413, 422). */
   readonly status?: number;
-  /** How many tokens were asked for and how many there may be, where upstream said so: a vocabulary's own words need them. */
+  /** Requested and maximum tokens, if the upstream stated them: the error messages of a protocol need them. */
   readonly tokens?: TokenCounts;
-  /** For the record: which rule refused the request. Left out: `kind` says enough. */
+  /** For the record: which rule refused the request. Omitted if `kind` says enough. */
   readonly reason?: ReasonDraft;
-  /** For the record: what the provider said, scrubbed. */
+  /** For the record: the provider's error, scrubbed. */
   readonly upstream?: ReasonUpstream;
-  /** Value of the `allow` header of a 405. */
+  /** The `allow` header of a 405. */
   readonly allow?: string;
-  /** Early refusals close the connection instead of draining a body that nobody wants. */
+  /** Early refusals close the connection instead of draining an unneeded body. */
   readonly closeConnection?: boolean;
 }
 
-/** `message` is safe to show: it holds no secret and no byte of upstream's that was not scrubbed. */
+/** `message` is safe to show: it contains no secret and no unscrubbed byte from upstream. */
 export class CallFailure extends Error {
   readonly kind: FailureKind;
   readonly details: Details;
@@ -48,7 +51,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** A refusal of the caller's body: names the member, what was found, what was expected and what to do. */
+/** A refusal of the client's body: names the member, what was found, what was expected and the remedy. */
 export function invalidRequest(message: string, param?: string): CallFailure {
   return new CallFailure('invalid_request', message, param === undefined ? {} : { param });
 }

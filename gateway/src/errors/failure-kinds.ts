@@ -1,16 +1,16 @@
 /**
- * Owns the closed list of everything a call can fail with, and what each means in both protocols.
+ * Lists every failure a call can have, and its meaning in both protocols.
  * Source: contract, section 5 (statuses and error bodies). Renders nothing; `protocols/<name>/vocabulary` does.
  */
 
-/** Whose fault it is. A fault of ours or of a dependency is never shown as 401, 403 or 429. */
+/** The party at fault. A fault of ours or of a dependency is never shown as 401, 403 or 429. */
 export type Origin = 'caller' | 'gateway' | 'upstream';
 
 interface Row {
   readonly chat: { readonly status: number; readonly type: string; readonly code: string };
   readonly messages: { readonly status: number; readonly type: string };
   readonly origin: Origin;
-  /** `x-should-retry`; null leaves the choice to the client's own rule for the status. */
+  /** `x-should-retry`; null leaves the decision to the client's own rule for the status. */
   readonly shouldRetry: boolean | null;
 }
 
@@ -34,7 +34,7 @@ function refusedRequest(status: number, messagesType = INVALID): Row {
   return row('caller', [status, INVALID, INVALID], [status, messagesType]);
 }
 
-/** Clients shorten the prompt and ask again by this code and by the words. Wire reference C.6. */
+/** This code and these words make clients shorten the prompt and retry. Wire reference C.6. */
 const OVER_CONTEXT = row('caller', [400, INVALID, 'context_length_exceeded'], [400, INVALID]);
 const FORBIDDEN = row('caller', [403, 'permission_error', 'forbidden'], [403, 'permission_error'], false);
 const UNAVAILABLE = row('gateway', [503, 'api_error', 'internal_error'], [503, 'api_error']);
@@ -58,14 +58,14 @@ export const FAILURE_KINDS = {
   headers_too_large: refusedRequest(431),
   idempotency_reused: refusedRequest(400),
   idempotency_running: refusedRequest(409),
-  /** The run under this name can neither be given out nor be repeated. */
+  /** The result stored under this idempotency key can neither be returned nor repeated. */
   idempotency_lost: row('gateway', [409, INVALID, INVALID], [409, INVALID], false),
   not_supported: row('gateway', [501, 'api_error', 'internal_error'], [501, 'not_supported'], false),
   client_left: row('caller', [499, INVALID, 'client_closed'], [499, INVALID]),
   upstream_rejected: refusedRequest(400),
   /** The prompt alone is longer than the model's context. */
   context_overflow: OVER_CONTEXT,
-  /** The prompt fits, but not with the answer that was asked for. */
+  /** The prompt fits, but not together with the requested output. */
   output_over_context: OVER_CONTEXT,
   upstream_rate_limited: row('upstream', [429, 'rate_limit_error', 'rate_limit_exceeded'], [429, 'rate_limit_error']),
   upstream_overloaded: row('upstream', [500, 'api_error', 'internal_error'], [529, 'overloaded_error']),
@@ -76,11 +76,14 @@ export const FAILURE_KINDS = {
   upstream_misconfigured: UPSTREAM_FAULT,
   upstream_nonsense: UPSTREAM_FAULT,
   upstream_truncated: UPSTREAM_FAULT,
-  /** A limit of the caller's own: requests, tokens or calls at once. `retryAfterSeconds` is when the call would pass. */
+  /**
+   * One of the caller's own limits: requests, tokens or concurrent calls. `retryAfterSeconds` is when the call would
+   * pass.
+   */
   rate_limited: RATE_LIMITED,
-  /** As `rate_limited`, where a minute of waiting does not help. Wire reference 0.6. */
+  /** As `rate_limited`, if waiting a minute does not help. Wire reference 0.6. */
   rate_out_of_reach: { ...RATE_LIMITED, shouldRetry: false },
-  /** Where a balance or a budget pays, a model without a price would be given away. */
+  /** If a balance or a budget pays, a model without a price would be free. */
   unpriced: row('gateway', [500, 'api_error', 'internal_error'], [500, 'api_error'], false),
   /** A budget or a balance. */
   quota_exceeded: row('caller', [429, 'insufficient_quota', 'rate_limit_exceeded'], [429, 'billing_error'], false),

@@ -1,6 +1,7 @@
 /**
- * Declares why a request was refused, failed or was cut: the `reason` of its record. Made where the decision is made, kept with the record,
- * rendered by `call/reason/explain-reason.ts`. Holds no content of prompts or answers. Contract, 10.6.
+ * Declares why a request was refused, failed or was cut: the `reason` of its record. Created where the decision is
+ * made, stored with the record, rendered by `call/reason/explain-reason.ts`. Holds no content of prompts or responses.
+ * Contract, 10.6.
  */
 
 export const REASON_KINDS = [
@@ -14,22 +15,22 @@ export const REASON_KINDS = [
   'concurrency',
   /** The key or its workspace does not allow the model, or no model has this name. */
   'model_not_allowed',
-  /** The key may not be used for this, or from this address. */
+  /** The key may not be used for this operation, or from this address. */
   'key_restricted',
-  /** A balance or a budget pays, and the model has no price. */
+  /** A balance or a budget would pay, but the model has no price. */
   'unpriced',
-  /** The request itself: refused here, or by the provider (`upstream`). */
+  /** The request itself is invalid: refused here, or by the provider (`upstream`). */
   'invalid_request',
-  /** The provider failed, timed out, was overloaded or limited us, before an answer began. */
+  /** The provider failed, timed out, was overloaded or rate-limited us, before a response began. */
   'provider_error',
-  /** The provider refused our credential or our account. */
+  /** The provider rejected our credential or our account. */
   'provider_credential',
-  /** The provider failed after its answer had begun. */
+  /** The provider failed after its response had begun. */
   'cut',
   'client_closed',
-  /** A budget or a balance was used up while the answer was produced. */
+  /** A budget or a balance was exhausted during the response. */
   'money_ran_out',
-  /** A fault, or a state, of this gateway. */
+  /** An error or a state of this gateway. */
   'ours',
 ] as const;
 export type ReasonKind = (typeof REASON_KINDS)[number];
@@ -47,17 +48,20 @@ export const REASON_CAPS = [
   'scopes',
 ] as const;
 
-/** How far a request came. */
+/** The last step that a request reached. */
 export const REASON_STEPS = ['read', 'route', 'limits', 'provider', 'answer'] as const;
 
-/** Whom a rule binds. `name` is what people call it; the id where it has no other name. */
+/** The subject of a rule. `name` is its display name; the id if it has none. */
 export interface ReasonSubject {
   readonly type: (typeof REASON_SUBJECTS)[number];
   readonly id: string;
   readonly name: string;
 }
 
-/** What the provider said. `status` null: it gave none. `type`: its word, or that of the connection's fault. `message`: at most 300 characters, without secrets. */
+/**
+ * The provider's error. `status` null: it sent none. `type`: the provider's, or that of the connection error.
+ * `message`: at most 300 characters, without secrets.
+ */
 export interface ReasonUpstream {
   readonly status: number | null;
   readonly type: string | null;
@@ -67,7 +71,7 @@ export interface ReasonUpstream {
 /** A count; or an amount of money, as decimal text of nano-USD. */
 export type ReasonAmount = number | string;
 
-/** Members only where they apply. */
+/** Members are present only where they apply. */
 export interface Reason {
   readonly kind: ReasonKind;
   readonly subject?: ReasonSubject;
@@ -77,26 +81,26 @@ export interface Reason {
     readonly cap: (typeof REASON_CAPS)[number];
     readonly window?: 'day' | 'week' | 'month' | 'total';
   };
-  /** What was used of the limit when the request came. Of a budget: settled and held. */
+  /** Usage of the limit when the request arrived. Of a budget: settled and held. */
   readonly used?: ReasonAmount;
-  /** The limit. Of a balance: what was left of it. */
+  /** The limit. Of a balance: its remainder. */
   readonly limit?: ReasonAmount;
-  /** What the request needed. */
+  /** The amount the request needed. */
   readonly needed?: ReasonAmount;
   /** ISO 8601: when the limit allows such a request again. */
   readonly resets_at?: string;
   /** The allowed model patterns, at most 20 of them. */
   readonly allowed?: readonly string[];
-  /** The member of the request that is at fault, as a path. */
+  /** The path of the invalid member of the request. */
   readonly param?: string;
-  /** Our words about the request or about us, without values of the request that are text. */
+  /** Our message about the request or about the gateway, without text values from the request. */
   readonly message?: string;
   readonly target?: { readonly provider: string; readonly model: string };
   readonly upstream?: ReasonUpstream;
   readonly at_step: (typeof REASON_STEPS)[number];
 }
 
-/** What the place that decides knows of the reason. `buildReason` completes it: names, target, step. */
+/** The part of the reason known at the place of the decision. `buildReason` adds names, target and step. */
 export type ReasonDraft = Omit<Reason, 'at_step' | 'subject' | 'target'> & {
   readonly subject?: Pick<ReasonSubject, 'type' | 'id'>;
 };

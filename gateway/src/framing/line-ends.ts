@@ -1,21 +1,21 @@
-/** Owns finding the line ends of an event stream's bytes by native search. A CRLF is found by its CR. */
+/** Finds line ends and record ends in the bytes of an event stream by native search. A CRLF is found by its CR. */
 
 /**
- * The end of the last whole record within `bytes[from, to)`, found backwards; `from` where none ends there. A blank line whose first
- * line end lies before `from` is not seen.
+ * The end of the last complete record within `bytes[from, to)`, searched backwards; `from` if no record ends there. A
+ * blank line whose first line end comes before `from` is not detected.
  */
 export function lastRecordEnd(bytes: Uint8Array, from: number, to: number): number {
   for (let end = to; end > from; end--) if (endsRecord(bytes, from, end)) return end;
   return from;
 }
 
-/** As `lastRecordEnd`, of the first one; `to` where none ends there. */
+/** Like `lastRecordEnd`, for the first record; `to` if no record ends there. */
 export function firstRecordEnd(bytes: Uint8Array, from: number, to: number): number {
   for (let end = from + 1; end <= to; end++) if (endsRecord(bytes, from, end)) return end;
   return to;
 }
 
-/** Whether a blank line ends right before `end`. A CR LF is one line end, of which the LF is the last byte. */
+/** Whether a blank line ends right before `end`. A CRLF is one line end; its last byte is the LF. */
 function endsRecord(bytes: Uint8Array, from: number, end: number): boolean {
   const last = bytes[end - 1];
   if (end - from < 2 || (last !== LF && last !== CR)) return false;
@@ -33,28 +33,28 @@ export function isLineEnd(byte: number | undefined): boolean {
   return byte === LF || byte === CR;
 }
 
-/** The position behind the line end at `at`: a CR takes a LF that follows it along. */
+/** The position after the line end at `at`. A CR includes a LF that follows it. */
 export function behindLineEnd(bytes: Uint8Array, at: number): number {
   return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1;
 }
 
 /**
- * Searches one byte array forwards. The nearest LF and CR are remembered, so that a stream with only one of them is not searched
- * to its end for the other at each line.
+ * Searches one byte array forwards. Remembers the nearest LF and CR, so that a stream with only one of them is not
+ * searched to its end for the other at each line.
  */
 export class LineEnds {
   #bytes: Uint8Array = new Uint8Array(0);
   #nextLf = -1;
   #nextCr = -1;
 
-  /** Turns to other bytes, or to the same array with other content. */
+  /** Switches to other bytes, or to the same array with new content. */
   begin(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#nextLf = -1;
     this.#nextCr = -1;
   }
 
-  /** The first line end at `from` or behind, or the length of the bytes. `from` must not go back. */
+  /** The first line end at or after `from`, or the length of the bytes. `from` must not decrease. */
   next(from: number): number {
     if (this.#nextLf < from) this.#nextLf = this.#find(LF, from);
     if (this.#nextCr < from) this.#nextCr = this.#find(CR, from);

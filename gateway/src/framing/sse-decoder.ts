@@ -1,5 +1,7 @@
-/** Owns cutting the bytes of an event stream into records, in bounded memory and as soon as each is certain
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html, 2026-11-20). What the data means is the protocols'. */
+/**
+ * Splits the bytes of an event stream into records, in bounded memory and as soon as each record is certain
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html, 2026-11-20). The protocols interpret the data.
+ */
 import { behindLineEnd, isLineEnd, LineEnds } from './line-ends.ts';
 import type { SseOutput, SseRecord, SseSkimmed } from './sse-record.ts';
 
@@ -8,7 +10,7 @@ const COLON = 0x3a;
 const LETTER_D = 0x64;
 const LETTER_E = 0x65;
 
-/** Reads records one after another. Call `begin` for each new array, then `parse` from its start forwards. */
+/** Parses successive records. Call `begin` for each new array, then `parse` from its start forwards. */
 class SseParser {
   readonly #lines = new LineEnds();
   #bytes: Uint8Array = new Uint8Array(0);
@@ -16,27 +18,33 @@ class SseParser {
   #dataStart = 0;
   #dataEnd = 0;
   #dataLines = 0;
-  /** The bytes of all data lines together. */
+  /** The total bytes of all data lines. */
   #dataBytes = 0;
   #eventStart = 0;
   #eventEnd = 0;
-  /** The name of the event before: most streams repeat few names. */
+  /** The previous event's name, reused because most streams repeat few names. */
   #eventName = '';
-  /** The bytes of the last record up to the byte that made its blank line certain: independent of how the stream was cut. */
+  /**
+   * The bytes of the last record up to the byte that made its blank line certain; independent of how the stream was
+   * chunked.
+   */
   countedBytes = 0;
 
-  /** Turns to the next array. */
+  /** Switches to the next array. */
   begin(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#lines.begin(bytes);
   }
 
-  /** The record that begins at `start`, of which the first `strayBytes` belong to the line end before; undefined if incomplete. */
+  /**
+   * The record that begins at `start`, whose first `strayBytes` belong to the previous line end; undefined if
+   * incomplete.
+   */
   parse(start: number, strayBytes: number): SseRecord | undefined {
     return this.#read(start, strayBytes, false);
   }
 
-  /** The same for the end of the stream, where the last line and record end without a line end. */
+  /** Like `parse`, for the end of the stream, where the last line and record have no line end. */
   parseTail(start: number, strayBytes: number): SseRecord {
     return this.#read(start, strayBytes, true) ?? this.#record('blank', start, this.#bytes.length);
   }
@@ -114,7 +122,10 @@ class SseParser {
     return this.#eventName;
   }
 
-  /** The data lines of the record just read, joined by LF. Read a second time, so that a million short lines need no list. */
+  /**
+   * The data lines of the record just parsed, joined by LF. Parses them a second time, so that a million short lines
+   * need no list.
+   */
   #joinData(end: number): Uint8Array {
     const bytes = this.#bytes;
     const joined = new Uint8Array(this.#dataBytes + this.#dataLines - 1);
@@ -138,7 +149,7 @@ class SseParser {
   }
 }
 
-/** Where the value of a field begins whose name ended at `nameEnd`: behind the colon and one space; -1 if the name goes on. */
+/** The start of a field's value, after the colon and one optional space; -1 if the name continues past `nameEnd`. */
 function valueStart(bytes: Uint8Array, nameEnd: number, end: number): number {
   if (nameEnd >= end) return nameEnd === end ? end : -1;
   if (bytes[nameEnd] !== COLON) return -1;
@@ -149,38 +160,45 @@ const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
 
-/** The limit of `startSseDecoder` unless told otherwise: 8 MiB. */
+/** Default limit of `startSseDecoder`: 8 MiB. */
 const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
 
-/** A decoder of one stream. `finish` gives the tail that no blank line ended, if there is one: whether it counts is the caller's. */
+/**
+ * Decodes one stream. `finish` returns the tail that no blank line ended, if any; the caller decides whether it counts.
+ */
 export type SseDecoder = Transducer<Uint8Array, SseOutput>;
 
 /**
- * Begins to decode a stream. Lines may end in LF, CR or CRLF; a chunk may end anywhere. A record of more than `recordBytesMax`
- * gives a problem as the last output; pushing after it throws. A chunk must not change while its records are in use.
+ * Starts decoding a stream. Lines may end in LF, CR or CRLF; a chunk may end anywhere. A record of more than
+ * `recordBytesMax` bytes yields a problem as the last output; pushing after it throws. A chunk must not change while
+ * its records are in use.
  *
- * A record ended by CR LF is given out at the CR; where the LF comes with a later chunk, it begins the span of the next record.
+ * A record that ends with CRLF is returned at the CR; if the LF arrives in a later chunk, it begins the span of the
+ * next record.
  */
 export function startSseDecoder(recordBytesMax: number = SSE_RECORD_BYTES_MAX): SseDecoder {
   return new Decoder(recordBytesMax, null);
 }
 
 /**
- * Says where the records that need no decoding end, one behind the other from `start` on, which is the beginning of a record;
- * `start` itself where there is none. It must know each of them whole, with the blank line that ends it.
+ * Returns the end of the adjacent records from `start` (the beginning of a record) that need no decoding; `start`
+ * itself if there are none. It must recognize each of them completely, including the blank line that ends it.
  */
 export type SseSkim = (bytes: Uint8Array, start: number) => number;
 
 type Output = SseOutput | SseSkimmed;
 type Take = (output: Output) => void;
 
-/** Gives each output to `take` before it looks at what follows, so that a skim can learn from one record for the next. */
+/** Passes each output to `take` before it reads further, so that a skim can learn from one record for the next. */
 export interface SkimmingSseDecoder {
   feed(chunk: Uint8Array, take: Take): void;
   finish(): SseOutput[];
 }
 
-/** As `startSseDecoder`; at the beginning of each record `skim` is asked first, and what it recognises is given out as one span. */
+/**
+ * Like `startSseDecoder`, but calls `skim` at the beginning of each record and returns the records it recognizes as one
+ * span.
+ */
 export function startSkimmingDecoder(recordBytesMax: number, skim: SseSkim): SkimmingSseDecoder {
   return new Decoder(recordBytesMax, skim);
 }
@@ -193,7 +211,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
   /** The beginning of an incomplete record: `#held[0, #heldBytes)`. */
   #held = new Uint8Array(0);
   #heldBytes = 0;
-  /** A record ended with the CR that was the last byte: a LF that comes next belongs to it. */
+  /** A record ended with a CR as the last byte; a LF that follows belongs to it. */
   #afterCr = false;
   /** How many bytes at the start of the next span are such a LF: 0 or 1. */
   #strayBytes = 0;
@@ -207,7 +225,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
   push(chunk: Uint8Array): SseOutput[] {
     const outputs: Output[] = [];
     this.feed(chunk, (output) => outputs.push(output));
-    // Without a skim nothing is ever skimmed.
+    // Without a skim there are no skimmed outputs.
     return outputs as SseOutput[];
   }
 
@@ -229,7 +247,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
     from = this.#parseAll(chunk, from, take);
     this.#afterCr = from === chunk.length && chunk[from - 1] === CR;
     if (from < chunk.length && !this.#over) this.#hold(chunk, from, take);
-    // Between two chunks a stream may wait for minutes: it must not keep half a megabyte of the last one alive.
+    // A stream may wait for minutes between two chunks and must not keep half a megabyte of the last one alive.
     this.#parser.begin(NOTHING);
     this.#lines.begin(NOTHING);
   }
@@ -242,7 +260,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
     return [this.#parser.parseTail(0, this.#strayBytes)];
   }
 
-  /** Gives out every complete record of `bytes` from `from` on, and returns where the incomplete one begins. */
+  /** Outputs every complete record of `bytes` from `from` on, and returns the start of the incomplete one. */
   #parseAll(bytes: Uint8Array, from: number, take: Take): number {
     const parser = this.#parser;
     parser.begin(bytes);
@@ -267,7 +285,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
     return start;
   }
 
-  /** Where in `chunk` the record ends that the held bytes begin, or -1. A held byte is never looked at again until then. */
+  /** The end in `chunk` of the record that the held bytes begin, or -1. Held bytes are not scanned again until then. */
   #endOfHeld(chunk: Uint8Array): number {
     const last = this.#held[this.#heldBytes - 1];
     let pos = last === CR && chunk[0] === LF ? 1 : 0;
@@ -283,7 +301,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
     return -1;
   }
 
-  /** The held bytes and the first `end` bytes of the chunk in memory of their own. */
+  /** Copies the held bytes and the first `end` bytes of the chunk into new memory. */
   #joinHeld(chunk: Uint8Array, end: number): Uint8Array {
     const joined = new Uint8Array(this.#heldBytes + end);
     joined.set(this.#held.subarray(0, this.#heldBytes));
@@ -319,7 +337,10 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
   }
 }
 
-/** Takes input in pieces and gives output as soon as it is certain. `finish` says that no more comes and gives what is left. */
+/**
+ * Takes input in pieces and returns output as soon as it is certain. `finish` signals the end of input and returns the
+ * rest.
+ */
 interface Transducer<Input, Output> {
   push(input: Input): Output[];
   finish(): Output[];

@@ -1,11 +1,11 @@
 /**
- * Owns what happens while a model answers, event by event. Parts are numbered in the order in which they begin; several may
- * be open at once, and every delta says to which it belongs.
+ * Defines the events of a model's response. Parts are numbered in the order in which they begin; several may be open at
+ * once, and every delta names its part.
  */
 import type { Citation, Native, OpaquePart } from './part.ts';
 import type { ToldUsage, Usage, UsageFlag } from './usage.ts';
 
-/** Why the model stopped. `other`: for a reason that the source names in a word of its own. */
+/** Why the model stopped. `other`: for a reason that only the source's own term names. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'
@@ -16,7 +16,7 @@ export type FinishReason =
   | 'pause'
   | 'other';
 
-/** What begins. An `opaque` part comes whole with its beginning. */
+/** The content that begins. An `opaque` part is complete when it begins. */
 export type PartOpening =
   | { readonly kind: 'text' }
   | { readonly kind: 'refusal' }
@@ -25,22 +25,25 @@ export type PartOpening =
   | { readonly kind: 'opaque'; readonly part: OpaquePart };
 
 export type GenerationEvent =
-  /** First, once. `id` and `model` are the source's. */
+  /** First, once. `id` and `model` come from the source. */
   | { readonly kind: 'start'; readonly id: string | null; readonly model: string | null }
   | { readonly kind: 'part_start'; readonly part: number; readonly opening: PartOpening }
-  /** Of a text, refusal or reasoning part. Never empty. */
+  /** Text of a text, refusal or reasoning part. Never empty. */
   | { readonly kind: 'text_delta'; readonly part: number; readonly text: string }
-  /** Of a tool call: a piece of its JSON, or of its free text. Never empty. */
+  /** A piece of a tool call's JSON or free text. Never empty. */
   | { readonly kind: 'arguments_delta'; readonly part: number; readonly text: string }
-  /** Of a reasoning part; replaces an earlier one. */
+  /** Signature of a reasoning part; replaces an earlier one. */
   | { readonly kind: 'signature'; readonly part: number; readonly signature: string }
   | { readonly kind: 'citation'; readonly part: number; readonly citation: Citation }
-  /** Of a tool call: what its host wants back with it. May come after the part's end. */
+  /** Provider data of a tool call that the provider expects back with it. May come after the part's end. */
   | { readonly kind: 'host_data'; readonly part: number; readonly native: Native }
   | { readonly kind: 'part_end'; readonly part: number }
-  /** All counters so far; a later one replaces an earlier one. `flags`: what is odd about them; left out: nothing. */
+  /**
+   * All counters so far; a later event replaces an earlier one. `flags`: anomalies in the counters; absent if there are
+   * none.
+   */
   | { readonly kind: 'usage'; readonly usage: Usage; readonly flags?: readonly UsageFlag[] }
-  /** Once, after every part has ended. `reported` is the source's own word; `explanation` what it says of a refusal. */
+  /** Once, after every part has ended. `reported` is the source's own term; `explanation` its text about a refusal. */
   | {
       readonly kind: 'finish';
       readonly finish_reason: FinishReason;
@@ -48,19 +51,19 @@ export type GenerationEvent =
       readonly reported: string | null;
       readonly explanation: string | null;
     }
-  /** The source said in its own way that nothing more comes. After it there is nothing. */
+  /** The source signaled the end in its own way. No event follows. */
   | { readonly kind: 'end' }
-  /** The source failed in the middle. After it there is nothing. `status` where the words stand for one. */
+  /** The source failed midway. No event follows. `status` is set if the error corresponds to an HTTP status. */
   | { readonly kind: 'error'; readonly type: string; readonly message: string; readonly status: number | null }
-  /** The source sent what its own format does not know. After it there is nothing. */
+  /** Heals, restores or checks events. Events that a filter holds back are released at `finish` or an error. */
   | { readonly kind: 'nonsense'; readonly message: string };
 
-/** Events through a machine that heals, restores or checks; `finish` gives what was held back. */
+/** Heals, restores or checks events. A filter releases events that it holds back when `finish` arrives. */
 export interface EventFilter {
   push(event: GenerationEvent): readonly GenerationEvent[];
 }
 
-/** The event of counters as upstream told them. */
+/** The event for counters as upstream reported them. */
 export function usageEvent({ usage, flags }: ToldUsage): GenerationEvent {
   return flags.length === 0 ? { kind: 'usage', usage } : { kind: 'usage', usage, flags };
 }

@@ -1,10 +1,13 @@
-/** Owns a model's whole answer: the fold of its events. An answer in one piece is read as events too, so that there is one way to trust. */
+/**
+ * Folds a response's events into a whole generation, and unfolds one into events. A response that arrives in one piece
+ * is also read as events, so both kinds share one code path.
+ */
 
 import { type FinishReason, type GenerationEvent, type PartOpening, usageEvent } from './event.ts';
 import type { Citation, Native, Part } from './part.ts';
 import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';
 
-/** An answer. `complete`: its source said that nothing more comes. */
+/** A response. `complete`: its source signaled the end. */
 export interface Generation {
   readonly id: string | null;
   readonly model: string | null;
@@ -15,7 +18,6 @@ export interface Generation {
   readonly reported: string | null;
   readonly explanation: string | null;
   readonly usage: Usage | null;
-  /** What is odd about the counters. */
   readonly usageFlags: readonly UsageFlag[];
   readonly complete: boolean;
 }
@@ -28,7 +30,6 @@ interface Draft {
   host_data: Native | null;
 }
 
-/** Folds events as they come. */
 export class GenerationFold {
   #id: string | null = null;
   #model: string | null = null;
@@ -78,7 +79,7 @@ export class GenerationFold {
     }
   }
 
-  /** What came so far. */
+  /** The response so far. */
   result(): Generation {
     return {
       id: this.#id,
@@ -119,14 +120,16 @@ function finishPart({ opening, text, signature, citations, host_data }: Draft): 
   }
 }
 
-/** The answer that a list of events makes. */
+/** The generation that a list of events folds to. */
 export function foldGeneration(events: Iterable<GenerationEvent>): Generation {
   const fold = new GenerationFold();
   for (const event of events) fold.push(event);
   return fold.result();
 }
 
-/** Events in their order, each part in one delta. Parts that an answer cannot have (results, media, documents) throw. */
+/**
+ * Events in order, each part in one delta. Throws for parts that a response cannot have (results, media, documents).
+ */
 export function unfoldGeneration(generation: Generation): GenerationEvent[] {
   const { id, model, finish_reason, stop_sequence, reported, explanation, usage } = generation;
   const events: GenerationEvent[] = [{ kind: 'start', id, model }];

@@ -1,4 +1,4 @@
-/** Owns finding where a JSON object, array or string ends while its text still comes in pieces. Validates nothing. */
+/** Finds the end of a JSON object, array or string whose text arrives in pieces. Validates nothing. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,14 +7,17 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Follows one value. A value that is a number or a literal has no end of its own, so none is ever found. */
+/** Follows one value. Numbers and literals have no closing character, so their end is never found. */
 export class JsonEnd {
   #depth = 0;
   #inString = false;
-  /** The piece before ended between a backslash and what it escapes. */
+  /** The previous piece ended between a backslash and the character it escapes. */
   #escaped = false;
 
-  /** Reads on from `from`; gives the offset in this piece just behind the value's end, or -1. Ask no more after the end. */
+  /**
+   * Reads from `from` on; returns the offset in this piece just after the value's end, or -1. Do not call it after the
+   * end.
+   */
   push(piece: string, from = 0): number {
     for (let at = from; at < piece.length; at++) {
       if (this.#inString) {

@@ -1,24 +1,24 @@
 /**
- * Owns the parts that a conversation is made of, whoever said them, in the order in which they were said. Named after no
- * wire format; what only its issuer understands is kept as it came.
+ * Defines the parts of a conversation, from users and models alike, in the order in which they were sent. Independent
+ * of any wire format; content that only its issuer understands is kept verbatim.
  */
 
-/** JSON exactly as it was written (digits, order of members, duplicates), already known to be valid. */
+/** JSON exactly as it was written (digits, member order, duplicates), already validated. */
 export type JsonText = string;
 
-/** A wish that the prompt up to and with this place be cached. Null minutes: as long as the host usually does. */
+/** Requests caching of the prompt up to and including this place. Null minutes: the provider's default duration. */
 export interface CacheMark {
   readonly ttlMinutes: number | null;
 }
 
-/** Where a medium's or a document's bytes are. `file`: an id that only the host knows that issued it. */
+/** Location of a medium's or a document's bytes. `file`: an id known only to the provider that issued it. */
 export type Source =
   | { readonly kind: 'base64'; readonly media_type: string; readonly base64: string }
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly id: string };
 
-/** What a text rests on. `start` and `end` are UTF-16 offsets into the part's text, where they are known. */
+/** A source of a text. `start` and `end` are UTF-16 offsets into the part's text; null if unknown. */
 export type Citation =
   | {
       readonly kind: 'url';
@@ -27,12 +27,12 @@ export type Citation =
       readonly quote: string | null;
       readonly start: number | null;
       readonly end: number | null;
-      /** As its issuer wrote it; null: nothing but the members above is known. */
+      /** As its issuer wrote it; null if only the members above are known. */
       readonly native: Native | null;
     }
   | { readonly kind: 'opaque'; readonly native: Native };
 
-/** Something of one wire format that goes back to that format only. */
+/** Data of one wire format that is sent back to that format only. */
 export interface Native {
   /** The protocol's name. */
   readonly origin: string;
@@ -46,14 +46,14 @@ export interface TextPart {
   readonly cache_mark: CacheMark | null;
 }
 
-/** What the model thought before it spoke. The text may be empty where the issuer shows none. */
+/** The model's reasoning. The text may be empty if the issuer does not show it. */
 export interface ReasoningPart {
   readonly kind: 'reasoning';
   readonly text: string;
-  /** What only the issuer can check, byte for byte; null: none came. Of a redacted part it is all there is. */
+  /** Verifiable only by the issuer, byte for byte; null if none was sent. A redacted part has nothing else. */
   readonly signature: string | null;
   readonly redacted: boolean;
-  /** Whose signature it is, as far as the place where it stood tells: a protocol's name; null: nobody's. */
+  /** The protocol whose signature it is, as far as its source tells; null if unknown. */
   readonly issuer: string | null;
 }
 
@@ -62,7 +62,10 @@ export interface RefusalPart {
   readonly text: string;
 }
 
-/** A call of a tool. For a `function`, `arguments` is JSON of an object, else what the model wrote, unchecked; for a `custom` tool free text. */
+/**
+ * A tool call. For a `function`, `arguments` is a JSON object or, failing that, the model's unchecked output; for a
+ * `custom` tool, free text.
+ */
 export interface ToolCallPart {
   readonly kind: 'tool_call';
   readonly id: string;
@@ -70,7 +73,7 @@ export interface ToolCallPart {
   readonly tool: 'function' | 'custom';
   readonly arguments: string;
   readonly cache_mark: CacheMark | null;
-  /** What the host gave with the call and wants back with it; left out: nothing. */
+  /** Data that the provider sent with the call and expects back with it; absent if there is none. */
   readonly host_data?: Native;
 }
 
@@ -82,7 +85,7 @@ export interface ToolResultPart {
   readonly cache_mark: CacheMark | null;
 }
 
-/** An image or a sound. `detail` is how closely an image is to be looked at, in the asker's word. */
+/** An image or audio. `detail` is how closely the model should look at an image, in the client's own term. */
 export interface MediaPart {
   readonly kind: 'image' | 'audio';
   readonly source: Source;
@@ -95,18 +98,18 @@ export interface DocumentPart {
   readonly source: Source;
   readonly title: string | null;
   readonly context: string | null;
-  /** The answer is to cite it. */
+  /** Whether the response should cite it. */
   readonly cites: boolean;
   readonly cache_mark: CacheMark | null;
 }
 
-/** A part that only its own wire format knows: a server tool's block, a container's file. */
+/** A part that only its own wire format knows, such as a server tool's block or a container file. */
 export interface OpaquePart {
   readonly kind: 'opaque';
-  /** The format's own name of it. */
+  /** The format's own name for it. */
   readonly type: string;
   readonly native: Native;
-  /** What other formats are told in its place, as history; null: nothing. */
+  /** Text that other formats get in its place, as history; null for nothing. */
   readonly words: string | null;
 }
 
@@ -120,7 +123,7 @@ export type Part =
   | DocumentPart
   | OpaquePart;
 
-/** A text without marks and citations. */
+/** A text without marks or citations. */
 export function textPart(text: string): TextPart {
   return { kind: 'text', text, citations: [], cache_mark: null };
 }

@@ -1,29 +1,34 @@
-/** Owns what a caller asks of a model, in the words of no wire format. Holds no rule of what a model can do. */
+/** Defines a generation request, independent of any wire format. Contains no rules about model capabilities. */
 import type { CacheMark, JsonText, Native, Part } from './part.ts';
 
-/** One message as its sender wrote it; nothing is joined or moved. Tool results are parts of a user's turn. */
+/**
+ * One message as its sender wrote it; messages are not joined or reordered. Tool results are parts of a user's turn.
+ */
 export interface Turn {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
-  /** Which of several users or assistants spoke. */
+  /** Identifies the speaker among several users or assistants. */
   readonly name: string | null;
   readonly parts: readonly Part[];
-  /** Where it stood, for messages about it: `messages.3`. */
+  /** Position in the request, for error messages: `messages.3`. */
   readonly path: string;
 }
 
-/** A tool that the model may call. `opaque`: one that only its own format knows (run by the host, or with a built-in schema). */
+/**
+ * A tool that the model may call. `opaque`: one that only its own format knows (run by the provider, or with a built-in
+ * schema).
+ */
 export type Tool =
   | {
       readonly kind: 'function';
       readonly name: string;
       readonly description: string | null;
-      /** JSON Schema of the arguments; null: it takes none. */
+      /** JSON Schema of the arguments; null if it takes none. */
       readonly parameters: JsonText | null;
       readonly strict: boolean | null;
       readonly cache_mark: CacheMark | null;
     }
   | {
-      /** Takes free text. `grammar` bounds it. */
+      /** Takes free text, which `grammar` restricts. */
       readonly kind: 'custom';
       readonly name: string;
       readonly description: string | null;
@@ -39,17 +44,17 @@ export type ToolChoice =
 export const EFFORT_ORDER = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof EFFORT_ORDER)[number];
 
-/** How much the model is to think. `mode` null: only the effort was named; `effort` null: only the mode. */
+/** How much the model should reason. `mode` null: only the effort was named; `effort` null: only the mode. */
 export interface ReasoningWish {
   readonly mode: 'off' | 'adaptive' | 'budget' | 'between_tools' | null;
   /** With mode `budget` only. */
   readonly budgetTokens: number | null;
   readonly effort: ReasoningEffort | null;
-  /** How reasoning is to be shown. */
+  /** How reasoning should be shown. */
   readonly display: 'summarized' | 'omitted' | null;
 }
 
-/** The form of the answer; null stands for plain text. */
+/** The format of the response; null is plain text. */
 export type OutputFormat =
   | { readonly kind: 'json' }
   | {
@@ -62,11 +67,14 @@ export type OutputFormat =
 
 export interface WebSearchWish {
   readonly context_size: string | null;
-  /** Of `{city, country, region, timezone}`. */
+  /** JSON of `{city, country, region, timezone}`. */
   readonly location: JsonText | null;
 }
 
-/** All that a request can ask beside its turns. Each is carried, emulated, dropped or refused by every format: see its tables. */
+/**
+ * All options of a request besides its turns. Each format carries, emulates, drops or refuses each of them: see its
+ * tables.
+ */
 export const FEATURES = [
   'tools',
   'tool_choice',
@@ -91,13 +99,13 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number];
 
 export interface GenerationRequest {
-  /** The name that the caller gave. */
+  /** The model name that the client sent. */
   readonly model: string;
   readonly stream: boolean;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly tool_choice: ToolChoice | null;
-  /** Null: not said. */
+  /** Null: not specified. */
   readonly parallel_tool_calls: boolean | null;
   readonly outputTokensMax: number | null;
   readonly stop: readonly string[];
@@ -110,12 +118,12 @@ export interface GenerationRequest {
   readonly reasoning: ReasoningWish | null;
   readonly output_format: OutputFormat | null;
   readonly verbosity: string | null;
-  /** The caller's own user, in whatever words it names him. */
+  /** The client's own end-user identifier, in any format. */
   readonly end_user: string | null;
   readonly service_tier: string | null;
-  /** A mark on the whole prompt, beside those on parts and tools. */
+  /** A mark on the whole prompt, in addition to those on parts and tools. */
   readonly cache_mark: CacheMark | null;
   readonly web_search: WebSearchWish | null;
-  /** By which member of its own the caller asked for a feature, for messages about it; only of those it named. */
+  /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
 }

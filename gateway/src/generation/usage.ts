@@ -1,7 +1,12 @@
-/** Owns the counters of one call: disjoint, save those that are parts of others. Knows no wire format and no price. */
+/**
+ * Defines the usage counters of one call; they are disjoint except those documented as parts of others. Knows no wire
+ * format and no price.
+ */
 import type { TierWords } from './tier-words.ts';
 
-/** Tokens of one call. `input` excludes cache reads and writes; `reasoning` is a part of `output`. All are integers ≥ 0. */
+/**
+ * Tokens of one call. `input` excludes cache reads and writes; `reasoning` is part of `output`. All are integers ≥ 0.
+ */
 export interface Usage {
   readonly input: number;
   readonly cache_read: number;
@@ -9,23 +14,24 @@ export interface Usage {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
-  /** What few calls have; absent where there is none of it. */
+  /** Counters that few calls have; absent if there are none. */
   readonly apart?: UsageApart;
 }
 
 /**
- * Where a record's counters come from: `upstream` its final numbers; `partial` its numbers up to where the stream
- * ended; `counted` our own estimate; `void` nothing was used; `checkpoint` and `cache` belong to recovery and replay.
+ * Source of a record's counters: `upstream` its final numbers; `partial` its numbers up to where the stream ended;
+ * `counted` our own estimate; `void` nothing was used; `checkpoint` and `cache` belong to recovery and replay.
  */
 export type UsageSource = 'upstream' | 'partial' | 'counted' | 'checkpoint' | 'void' | 'cache';
 
 /**
- * What is odd about upstream's numbers, which count all the same. `sum`: the parts do not come to the whole; `cached`: more
- * was cached than there was; `reasoning`: more than all output; `far_input`, `far_output`: far from our own estimate.
+ * Anomalies in upstream's numbers, which count nevertheless. `sum`: the parts do not add up to the total; `cached`:
+ * more cached tokens than the total that includes them; `reasoning`: more than the whole output; `far_input`,
+ * `far_output`: far from our own estimate.
  */
 export type UsageFlag = 'sum' | 'cached' | 'reasoning' | 'far_input' | 'far_output';
 
-/** Counters as upstream told them, and what is odd about them. */
+/** Counters as upstream reported them, with their anomalies. */
 export interface ToldUsage {
   readonly usage: Usage;
   readonly flags: readonly UsageFlag[];
@@ -42,7 +48,7 @@ export const ZERO_USAGE: Usage = {
   reasoning: 0,
 };
 
-/** Each counter of sound or images, and the counter of `Usage` that it is a part of. */
+/** Maps each audio or image counter to the `Usage` counter that includes it. */
 export const MEDIA_PARTS = {
   audio_input: 'input',
   audio_cache_read: 'cache_read',
@@ -59,20 +65,20 @@ export const MEDIA_COUNTERS = Object.keys(MEDIA_PARTS) as readonly MediaCounter[
 export type ServerTools = { readonly [kind: string]: number };
 
 /**
- * A member is there only where it is above 0. `audio_output` and `image_output` are parts of `output` that share no token
- * with each other or with `reasoning`; `audio_input` and `image_input` share none of `input`.
+ * A member is present only if it is above 0. `audio_output` and `image_output` are parts of `output` that do not
+ * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap.
  */
 export type UsageApart = { readonly [Counter in MediaCounter]?: number } & {
   readonly server_tools?: ServerTools;
-  /** The tier that the answer states, where its price is not that of the list. */
+  /** The tier that the response states, if its price differs from the list price. */
   readonly tier?: TierWords;
-  /** What each run of a model used, where the answer took several or named another model; together they are the counters. */
+  /** Usage of each model run, if the response took several or named another model; the runs add up to the counters. */
   readonly parts?: readonly UsagePart[];
 };
 
 /** The tokens of one run of a model. */
 export interface UsagePart {
-  /** As upstream names it; absent: the model that was asked for. */
+  /** As upstream names it; absent: the requested model. */
   readonly model?: string;
   readonly input: number;
   readonly cache_read: number;
@@ -80,17 +86,17 @@ export interface UsagePart {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
-  /** At which price it was charged, where parts were charged at several; absent: they were charged as one. */
+  /** The price version that was charged, if parts were charged at several; absent: they were charged as one. */
   readonly price_version?: string;
 }
 
-/** What a kind of server tool may be called; anything else that a host reports is no kind. */
+/** Valid name of a server tool kind; other reported names are ignored. */
 export const TOOL_KIND = /^[a-z][a-z0-9_]{0,39}$/;
 
-/** More kinds than any host has (three in 2026): the rest of an odd list is not read. */
+/** More kinds than any provider has (three in 2026); the rest of a malformed list is ignored. */
 const KINDS_MAX = 16;
 
-/** Without the members that are 0; undefined where nothing is left. */
+/** Omits the members that are 0; undefined if none remain. */
 export function apartOf(
   media: { readonly [Counter in MediaCounter]?: number },
   tools: Iterable<readonly [kind: string, requests: number]> = [],

@@ -1,4 +1,4 @@
-/** Owns the question whether a known caller may do what it asks. Does not know which models exist. */
+/** Authenticates API keys and decides what a caller may do. Does not know which models exist. */
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { Scope } from '../store/ports/records.ts';
 import type { KeyDirectory, KeyEntry } from './key-directory.ts';
@@ -8,16 +8,16 @@ import type { Principal } from './principal.ts';
 export type AuthorizationRefusal = 'scope' | 'address' | 'model';
 export type Authorization = 'allowed' | AuthorizationRefusal;
 
-/** What a caller asks for. */
+/** What a caller requests. */
 export interface Wish {
   readonly scope: Scope;
-  /** The caller's address as text, or null where it is not known: then a key with an address list is refused. */
+  /** The client's address as text; null if unknown: then a key with an address list is refused. */
   readonly address: string | null;
-  /** All public names of the model asked for: its name and its aliases. Null: no model is asked for. */
+  /** All public names of the requested model: its name and its aliases. Null: no model is requested. */
   readonly modelNames: readonly string[] | null;
 }
 
-/** Whether the principal may: first its scope, then its address, then the model, by key and by workspace. */
+/** Whether the principal may: checks its scope, then its address, then the model, by key and by workspace. */
 export function authorize(principal: Principal, wish: Wish): Authorization {
   if (!principal.scopes.includes(wish.scope)) return 'scope';
   if (!mayComeFrom(principal, wish.address)) return 'address';
@@ -25,10 +25,10 @@ export function authorize(principal: Principal, wish: Wish): Authorization {
   return 'allowed';
 }
 
-/** The rights of a key and its workspace over models. */
+/** The permissions of a key and its workspace for models. */
 export type ModelRights = Pick<Principal, 'keyAllows' | 'workspaceAllows'>;
 
-/** Whether both the key and its workspace allow a model, under whichever of its public names. */
+/** Whether both the key and its workspace allow a model, under any of its public names. */
 export function mayUseModel(rights: ModelRights, modelNames: readonly string[]): boolean {
   return keyAllowsModel(rights, modelNames) && workspaceAllowsModel(rights, modelNames);
 }
@@ -41,7 +41,7 @@ export function workspaceAllowsModel({ workspaceAllows }: ModelRights, modelName
   return modelNames.some(workspaceAllows);
 }
 
-/** Whether the principal's key may be used from an address; null: it is not known. */
+/** Whether the principal's key may be used from an address; null: the address is unknown. */
 export function mayComeFrom({ ranges }: Principal, address: string | null): boolean {
   return ranges === null || comesFrom(ranges, address);
 }
@@ -55,9 +55,9 @@ type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 
 type Authentication = Principal | AuthenticationRefusal;
 
 /**
- * The principal behind an API key, or why there is none (a string). `keyText` is the credential as the caller sent it,
- * `nowMs` the present in unix ms. A text with a wrong form or checksum is refused before any look-up; what is looked
- * up is a keyed hash, so the time it takes tells nothing about keys.
+ * The principal of an API key, or why there is none (a string). `keyText` is the credential as the client sent it,
+ * `nowMs` the current time in unix ms. A text with a wrong form or checksum is refused before any look-up; the look-up
+ * uses a keyed hash, so its duration reveals nothing about keys.
  */
 export function authenticate(directory: KeyDirectory, keyText: string, nowMs: number): Authentication {
   if (!hasKeyForm(keyText)) return 'malformed';
@@ -65,7 +65,7 @@ export function authenticate(directory: KeyDirectory, keyText: string, nowMs: nu
   return entry === undefined ? 'unknown' : openEntry(entry, nowMs);
 }
 
-/** The principal that a secret of the directory opens now, or why it opens none. */
+/** The principal of a directory entry at this time, or why the entry is not valid. */
 export function openEntry(entry: KeyEntry, nowMs: number): Exclude<Authentication, 'malformed' | 'unknown'> {
   if (entry.status !== 'active') return entry.status;
   return nowMs < entry.endsAtMs ? entry.principal : 'expired';

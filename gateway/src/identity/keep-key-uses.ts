@@ -1,16 +1,19 @@
-/** Owns bringing the last uses of secrets to disk, seldom and together, and back at the next start. Is on no call's way. */
+/**
+ * Stores the last uses of secrets on disk, in infrequent batches, and restores them at the next start. Adds no delay to
+ * calls.
+ */
 import type { KeyUseBook } from '../store/ports/key-use.ts';
 import type { KeyDirectory } from './key-directory.ts';
 
-/** A use of a secret is on disk after so long at most, and a secret costs one write in it. */
+/** The maximum time before a use is on disk; each secret costs at most one write in it. */
 const KEEP_EVERY_MS = 60_000;
 
 export interface KeyUseKeeping {
-  /** Keeps what is not kept yet, then no more. */
+  /** Stores unsaved uses, then stops. */
   stop(): Promise<void>;
 }
 
-/** Takes over what was kept, then keeps what comes. `onTrouble`: a use is not on disk, or could not be read; calls go on. */
+/** Restores stored uses, then stores new ones. `onTrouble`: a use could not be stored or read; calls continue. */
 export function startKeepingKeyUses(
   directory: Pick<KeyDirectory, 'byHash' | 'keys'>,
   book: KeyUseBook,
@@ -28,7 +31,7 @@ export function startKeepingKeyUses(
   };
 }
 
-/** Keeps each use that is newer than what is kept of it. Rejects where it could not be; then the next time keeps it. */
+/** Stores each use that is newer than its stored one. Rejects on failure; the next run stores it. */
 export async function keepKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book: KeyUseBook): Promise<void> {
   const fresh = [...byHash].filter(([, { use }]) => use.atMs > use.keptAtMs);
   const kept = fresh.map(([hash, { use }]) => ({ hash, atMs: use.atMs, client: use.client }));
@@ -37,8 +40,8 @@ export async function keepKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book
 }
 
 /**
- * What was kept, and after it what calls were recorded: a process that was killed had not kept its last minute. Of a record it
- * is not known which secret it came by; it counts for the newer one.
+ * Restores stored uses, then recorded calls: a killed process had not stored its last minute. A record does not say
+ * which secret the call used; it counts for the newer one.
  */
 export async function restoreKeyUses(
   { byHash, keys }: Pick<KeyDirectory, 'byHash' | 'keys'>,

@@ -1,6 +1,6 @@
 /**
- * Owns the keys, workspaces and accounts held in memory, by which every call is answered for. Loaded at start and changed by
- * commands after the store has them; reads no store itself, and holds no secret, only keyed hashes.
+ * Holds the keys, workspaces and accounts in memory that every call is checked against. Loaded at start; commands
+ * update it after the store. Contains no secret, only keyed hashes.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -11,17 +11,17 @@ import { type KeyUse, newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
 
-/** What the keys that somebody made may be used for in a workspace: nothing, once he may not be there himself. */
+/** The scopes that a user's keys may have in a workspace: none once the user has lost access to it. */
 export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];
 
-/** What a hash leads to. A rotated key has two entries until the old secret's is put out by the next rotation. */
+/** The entry of a hash. A rotated key has two entries until the next rotation replaces the old secret's. */
 export interface KeyEntry {
   readonly principal: Principal;
-  /** `ownerless`: who made it may not make keys there any more. */
+  /** `ownerless`: the key's creator may no longer create keys there. */
   readonly status: KeyStatus | 'ownerless';
-  /** The secret's, and its principal's. */
+  /** Of the secret; shared with its principal. */
   readonly use: KeyUse;
-  /** Unix ms from which on the secret no longer works; infinite where it always does. */
+  /** Unix ms from which the secret no longer works; infinite if it does not end. */
   readonly endsAtMs: number;
 }
 
@@ -32,23 +32,23 @@ export interface KeyDirectory {
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
   readonly accounts: Map<string, StoredAccount>;
-  /** By person. */
+  /** By user. */
   readonly makers: Map<string, MakerRights>;
 }
 
-/** What a directory begins with. */
+/** The initial content of a directory. */
 export interface DirectoryContent {
   readonly accounts: readonly StoredAccount[];
   readonly workspaces: readonly StoredWorkspace[];
   readonly keys: readonly StoredKey[];
-  /** By person; who is not there has no rights. */
+  /** By user; a user not in the map has no permissions. */
   readonly makers?: ReadonlyMap<string, MakerRights>;
 }
 
 /**
- * A directory of what the store holds.
+ * Creates a directory from the store's content.
  *
- * @throws Error when a key names a workspace or account that is not there: rights that cannot be known are not guessed.
+ * @throws Error if a key names a workspace or account that does not exist: unknown permissions are not guessed.
  */
 export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent): KeyDirectory {
   const directory: KeyDirectory = {
@@ -63,7 +63,7 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
   return directory;
 }
 
-/** Adds a key or takes over its changed members; it binds the next call. */
+/** Adds or updates a key; applies from the next call. */
 export function putKey(directory: KeyDirectory, key: StoredKey): void {
   const use = useOf(directory, key.hash);
   const principal = compilePrincipal(directory, key, use);
@@ -85,25 +85,25 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   }
 }
 
-/** Adds a workspace or takes over its changed members, for all of its keys at once. */
+/** Adds or updates a workspace, for all of its keys at once. */
 export function putWorkspace(directory: KeyDirectory, workspace: StoredWorkspace): void {
   directory.workspaces.set(workspace.id, workspace);
   for (const key of directory.keys.values()) if (key.workspaceId === workspace.id) putKey(directory, key);
 }
 
-/** Adds an account or takes over its changed members, for all of its keys at once. */
+/** Adds or updates an account, for all of its keys at once. */
 export function putAccount(directory: KeyDirectory, account: StoredAccount): void {
   directory.accounts.set(account.id, account);
   for (const key of directory.keys.values()) if (key.accountId === account.id) putKey(directory, key);
 }
 
-/** Takes over what a person may do, for all of the keys that he made at once. */
+/** Updates a user's permissions, for all of their keys at once. */
 export function putMaker(directory: KeyDirectory, person: string, rights: MakerRights): void {
   directory.makers.set(person, rights);
   for (const key of directory.keys.values()) if (key.createdBy === person) putKey(directory, key);
 }
 
-/** What a key may be used for: what it was made for, as far as its maker may do that himself. */
+/** A key's scopes, limited to those its creator has. */
 function scopesOf(
   { makers }: KeyDirectory,
   { scopes, createdBy, accountId, workspaceId }: StoredKey,
@@ -113,7 +113,7 @@ function scopesOf(
   return scopes.filter((scope) => allowed.includes(scope));
 }
 
-/** A secret's use goes with it, whatever else of its key changes. */
+/** A secret keeps its usage record when its key changes. */
 function useOf({ byHash }: KeyDirectory, hash: string): KeyUse {
   return byHash.get(hash)?.use ?? newKeyUse();
 }
@@ -144,8 +144,8 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
 }
 
 /**
- * The directory of all keys, workspaces and accounts of a store. `masterKey`: 64 hex characters, the one that they were made
- * under. `makers`: what people may do; nothing where no call is answered by the directory.
+ * Loads the directory of all keys, workspaces and accounts of a store. `masterKey`: 64 hex characters, the one they
+ * were created under. `makers`: the permissions of users; omit it if no call is answered by the directory.
  */
 export async function loadKeyDirectory(
   policies: Pick<PolicyReader, 'readKeys' | 'readWorkspaces' | 'readAccounts'>,

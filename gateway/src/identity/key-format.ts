@@ -1,4 +1,4 @@
-/** Owns what an API key looks like: how one is drawn, and how a text is known not to be one. Knows no store. */
+/** Defines the format of API keys: generates, validates and hashes them. Knows no store. */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from '../lib/secret.ts';
 
@@ -19,22 +19,25 @@ export function generateKeyText(): string {
 }
 
 /**
- * Whether a text has the form of our keys, checksum included. A slip of one character, or two neighbours changed
- * round, is always caught: both are error bursts shorter than CRC32's 32 bits.
+ * Whether a text has the form of our keys, checksum included. One wrong character, or two swapped neighbors, is always
+ * detected: both are error bursts shorter than CRC32's 32 bits.
  */
 export function hasKeyForm(text: string): boolean {
   if (text.length !== KEY_LENGTH || !KEY_FORM.test(text)) return false;
   return readBase62(text, CHECKSUM_START) === Bun.hash.crc32(text.slice(PREFIX.length, CHECKSUM_START));
 }
 
-/** The number that the base62 digits from `start` on are. Made for each call: a comparison of texts takes three times as long. */
+/**
+ * The number in the base62 digits from `start` on. Optimized, because it runs for each call: comparing texts takes
+ * three times as long.
+ */
 function readBase62(text: string, start: number): number {
   let value = 0;
   for (let at = start; at < text.length; at++) value = value * 62 + (DIGITS[text.charCodeAt(at)] ?? 0);
   return value;
 }
 
-/** A new identifier such as `key_8Zq0…`: a word, and 20 random base62 characters (119 bits, no secret). */
+/** A new identifier such as `key_8Zq0…`: a prefix, and 20 random base62 characters (119 bits, no secret). */
 export function generateId(word: string): string {
   return `${word}_${renderBase62(BigInt(`0x${randomBytes(15).toString('hex')}`) % 62n ** 20n, 20)}`;
 }
@@ -56,12 +59,12 @@ function renderChecksum(body: string): string {
   return digits;
 }
 
-/** From an API key's text to its hash: 64 hex characters, useless to who has the database but not the master key. */
+/** Hashes an API key's text: 64 hex characters, useless to someone who has the database but not the master key. */
 export type KeyHasher = (keyText: string) => string;
 
 /**
- * The hasher that belongs to a master key (64 hex characters): HMAC-SHA256 under a key of its own, derived by HKDF so
- * that the master key can serve other purposes beside. A 256-bit random secret needs no slow hash.
+ * The hasher of a master key (64 hex characters): HMAC-SHA256 under its own key, derived by HKDF so that the master key
+ * can also serve other purposes. A 256-bit random secret needs no slow hash.
  */
 export function createKeyHasher(masterKey: Secret): KeyHasher {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate api key hash v1', 32);

@@ -1,9 +1,12 @@
-/** Owns which model names a list of patterns allows. `*` stands for any run of characters, everything else for itself. */
+/**
+ * Matches model names against a list of patterns. `*` matches any run of characters; all other characters match
+ * themselves.
+ */
 
 /** Decides on one model name. Takes time linear in the name for each pattern with a `*`, constant for the others. */
 export type ModelMatcher = (name: string) => boolean;
 
-/** The matcher of a list of patterns; `null` stands for no restriction. */
+/** The matcher of a list of patterns; `null` means no restriction. */
 export function compileModelPatterns(patterns: readonly string[] | null): ModelMatcher {
   if (patterns === null || patterns.some((pattern) => /^\*+$/.test(pattern))) return () => true;
   const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
@@ -13,7 +16,7 @@ export function compileModelPatterns(patterns: readonly string[] | null): ModelM
 
 /**
  * Text before the first `*` must begin the name, text after the last must end it, and the rest is found left to right.
- * Taking the leftmost place each time is never wrong, so there is nothing to try again.
+ * The leftmost match is always right, so no backtracking is needed.
  */
 function compileWildcard(pattern: string): ModelMatcher {
   const pieces = pattern.split('*');

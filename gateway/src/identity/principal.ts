@@ -1,4 +1,7 @@
-/** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
+/**
+ * Defines the principal of a call: the key, its workspace and account, and the permissions of both, compiled for quick
+ * checks.
+ */
 import type { IpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { BodyPolicy, HoldMode, Scope } from '../store/ports/records.ts';
@@ -10,23 +13,23 @@ export interface Principal {
   readonly keyId: string;
   readonly keyName: string;
   readonly accountId: string;
-  /** Who pays: whether from a balance, with which mark-up, in which time zone. */
+  /** The paying account: its billing mode, markup and time zone. */
   readonly account: StoredAccount;
   readonly workspaceId: string;
   readonly scopes: readonly Scope[];
-  /** A call is refused for what a translation would drop, where another key's goes on without it. */
+  /** Refuses a call with members that a translation would drop; for other keys the call continues without them. */
   readonly strict: boolean;
-  /** What the key says, else its account; null: neither says anything, and the configuration's default holds. */
+  /** The key's setting, else its account's; null: neither has one, and the configuration's default applies. */
   readonly holds: HoldMode | null;
-  /** Null: the caller may come from anywhere. */
+  /** Null: the client may use any address. */
   readonly ranges: readonly IpRange[] | null;
-  /** Of the secret that it came by. */
+  /** Of the secret that authenticated the call. */
   readonly use: KeyUse;
   /** The patterns behind `keyAllows` and `workspaceAllows`; null: every model. */
   readonly keyModels: readonly string[] | null;
   readonly workspaceModels: readonly string[] | null;
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
-  /** Of which calls the workspace keeps what was said; null: as the configuration says. */
+  /** Which calls' content the workspace stores; null: as configured. */
   readonly bodies: BodyPolicy | null;
 }

@@ -1,6 +1,6 @@
-/** Owns reading `accept-encoding`: whether an answer may be packed so. */
+/** Parses `accept-encoding`: decides whether a response may use an encoding. */
 
-/** Whether the header names the encoding, and not with a quality of nothing. Null: there is no header. */
+/** Whether the header names the encoding with a quality above zero. Null: there is no header. */
 export function acceptsEncoding(header: string | null, encoding: 'br' | 'gzip'): boolean {
   return (header ?? '')
     .split(',')

@@ -1,4 +1,4 @@
-/** Owns the way people write a number of bytes (`32MiB`, `256KiB`, `1000B`). Binary units only, as memory is counted. */
+/** Parses byte sizes as people write them (`32MiB`, `256KiB`, `1000B`). Binary units only, as memory is counted. */
 
 const UNIT_BYTES = new Map([
   ['B', 1],

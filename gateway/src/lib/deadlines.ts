@@ -1,9 +1,14 @@
-/** Owns one shared clock for the many time limits of live calls: cheap to set and to move, coarse (50 ms) by design. */
+/**
+ * Provides one shared clock for the many time limits of live calls: cheap to set and to move, coarse (50 ms) by design.
+ */
 
-/** `dueMs` is on the `performance.now()` clock; it may be moved at any time; `Infinity` rests. `onDue` must move or unwatch it. */
+/**
+ * `dueMs` is on the `performance.now()` clock and may be moved at any time; `Infinity` pauses it. `onDue` must move or
+ * unwatch it.
+ */
 export interface Deadline {
   dueMs: number;
-  /** Its place on the clock, kept by the clock alone; begins as `UNWATCHED`. */
+  /** Its position in the list; only the clock writes it. Starts as `UNWATCHED`. */
   slot: number;
   onDue(nowMs: number): void;
 }
@@ -11,7 +16,9 @@ export interface Deadline {
 export const UNWATCHED = -1;
 
 const TICK_MS = 50;
-/** An array with places, not a Set: with thousands of calls a second, a Set's churn keeps the garbage collector busy. */
+/**
+ * An array with positions, not a Set: at thousands of calls a second, a Set's churn keeps the garbage collector busy.
+ */
 const watched: Deadline[] = [];
 let timer: ReturnType<typeof setInterval> | null = null;
 
@@ -22,14 +29,17 @@ function tick(): void {
     return;
   }
   const nowMs = performance.now();
-  // Backwards, because what is unwatched meanwhile is replaced by the last one.
+  // Backwards, because an entry that is unwatched meanwhile is replaced by the last one.
   for (let slot = watched.length - 1; slot >= 0; slot--) {
     const deadline = watched[slot];
     if (deadline !== undefined && deadline.dueMs <= nowMs) deadline.onDue(nowMs);
   }
 }
 
-/** Starts to watch a deadline. A timer per call would cost more than the call's whole bookkeeping, so all share one. */
+/**
+ * Starts watching a deadline. A timer per call would cost more than the rest of the call's bookkeeping, so all share
+ * one.
+ */
 export function watchDeadline(deadline: Deadline): void {
   if (deadline.slot !== UNWATCHED) return;
   deadline.slot = watched.length;
@@ -40,7 +50,7 @@ export function watchDeadline(deadline: Deadline): void {
   }
 }
 
-/** Stops to watch it; harmless when it is not watched. */
+/** Stops watching it; harmless if it is not watched. */
 export function unwatchDeadline(deadline: Deadline): void {
   const { slot } = deadline;
   if (slot === UNWATCHED) return;
@@ -52,7 +62,7 @@ export function unwatchDeadline(deadline: Deadline): void {
   deadline.slot = UNWATCHED;
 }
 
-/** Everything that is watched now. */
+/** All watched deadlines. */
 export function watchedDeadlines(): readonly Deadline[] {
   return watched;
 }

@@ -1,4 +1,4 @@
-/** Owns the way people write a span of time (`30d`, `24h`, `15m`, `90s`, `300ms`). Knows no calendar. */
+/** Parses durations as people write them (`30d`, `24h`, `15m`, `90s`, `300ms`). Knows no calendar. */
 
 const UNIT_MS = new Map([
   ['ms', 1],
@@ -8,12 +8,12 @@ const UNIT_MS = new Map([
   ['d', 86_400_000],
 ]);
 
-/** A hundred years: beyond it a span is a slip of the pen, and sums with unix ms stay exact far below 2^53. */
+/** A hundred years: a longer duration is a typing error, and sums with unix ms stay exact far below 2^53. */
 const DURATION_MS_MAX = 36_525 * 86_400_000;
 
 /**
- * The milliseconds of a span such as `30d`, `24h`, `15m`, `90s` or `300ms`: a whole number followed by its unit.
- * Zero is a span; whether it makes sense is for the caller to say.
+ * The milliseconds of a duration such as `30d`, `24h`, `15m`, `90s` or `300ms`: a whole number followed by its unit.
+ * Zero is allowed; the caller decides whether it makes sense.
  *
  * @throws RangeError that says what was found and what was expected.
  */

@@ -4,15 +4,15 @@ import { IPv4, IPv6 } from 'ipaddr.js';
 
 export type IpAddress = IPv4 | IPv6;
 
-/** A network and the number of bits of its prefix; a range holds addresses of its own family only. */
+/** A network and the number of bits of its prefix; a range contains addresses of its own family only. */
 export type IpRange = readonly [network: IpAddress, prefixBits: number];
 
 const V4_MAPPED = IPv6.parse('::ffff:0:0');
 
 /**
- * Returns the address that a text writes (dotted IPv4, or IPv6 per RFC 4291 section 2.2, without a zone), or null.
- * The runtime decides what is an address: the library also takes octal, hexadecimal and shortened IPv4, which mean
- * different hosts to different readers.
+ * Parses an address (dotted IPv4, or IPv6 per RFC 4291 section 2.2, without a zone); null if it is not one. The runtime
+ * decides what is an address: the library also accepts octal, hexadecimal and shortened IPv4, which mean different
+ * hosts to different readers.
  */
 export function parseIpAddress(text: string): IpAddress | null {
   const family = isIP(text);
@@ -27,7 +27,7 @@ function parseIpv4(text: string): IPv4 {
   return new IPv4(text.split('.').map(Number));
 }
 
-/** The library reads `::1.2.3.4` as `::ffff:1.2.3.4`; written in hexadecimal it is the address that it says. */
+/** The library reads `::1.2.3.4` as `::ffff:1.2.3.4`; in hexadecimal form it reads the address correctly. */
 function withoutDots(text: string): string {
   if (!text.includes('.')) return text;
   const tailAt = text.lastIndexOf(':') + 1;
@@ -36,7 +36,7 @@ function withoutDots(text: string): string {
 }
 
 /**
- * Returns the range that a text writes: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+ * Parses a range: `10.0.0.0/8`, `2001:db8::/32`, or one address.
  *
  * @throws RangeError that says what was found, what was expected, and what to write instead.
  */

@@ -1,10 +1,10 @@
-/** Owns counting the file descriptors of this process against their limit. Closes none. */
+/** Counts the file descriptors of this process against their limit, and keeps spare ones in reserve. */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 const NOTHING = '/dev/null';
 const OPEN_FILES = '/dev/fd';
 
-/** How many descriptors the process may have; null where the system has no such limit or does not tell. */
+/** The maximum number of descriptors; null if the system has no such limit or does not report it. */
 export function openFilesMax(): number | null {
   const told = readLimits() ?? askShell();
   const most = Number(told);
@@ -20,7 +20,7 @@ function readLimits(): string | null {
   }
 }
 
-/** Elsewhere: a child has the limits of its parent. */
+/** On other systems: a child has the limits of its parent. */
 function askShell(): string | null {
   if (process.platform === 'win32') return null;
   const asked = Bun.spawnSync(['sh', '-c', 'ulimit -n']);
@@ -28,8 +28,8 @@ function askShell(): string | null {
 }
 
 /**
- * The lowest descriptor that is free, which the next file or socket gets; null where there is none. All below it are in use.
- * Costs about a microsecond, where a count costs one for every descriptor.
+ * The lowest free descriptor, which the next file or socket gets; null if none is free. All below it are in use.
+ * Costs about a microsecond, while a count costs one per descriptor.
  */
 export function lowestFreeDescriptor(): number | null {
   try {
@@ -44,7 +44,7 @@ export function lowestFreeDescriptor(): number | null {
 
 const spares: number[] = [];
 
-/** Keeps so many descriptors back, for what must be opened when none is left; as many as there are. */
+/** Reserves this many descriptors, or as many as there are, for files that must be opened when none is left. */
 export function keepSpareDescriptors(count: number): void {
   while (spares.length < count) {
     try {
@@ -56,7 +56,7 @@ export function keepSpareDescriptors(count: number): void {
   }
 }
 
-/** Frees one that was kept back; false: there is none. It is only sure to be had by what is opened in the same turn. */
+/** Frees a reserved descriptor; false: none is reserved. Only files opened in the same turn are sure to get it. */
 export function freeSpareDescriptor(): boolean {
   const spare = spares.pop();
   if (spare === undefined) return false;
@@ -64,7 +64,7 @@ export function freeSpareDescriptor(): boolean {
   return true;
 }
 
-/** How many descriptors are in use; null where none is left for the count, or the system does not tell. */
+/** The number of descriptors in use; null if none is left for the count, or the system does not report it. */
 export function countDescriptors(): number | null {
   try {
     return readdirSync(OPEN_FILES).length - 1;

@@ -2,9 +2,9 @@
 import { type IpAddress, type IpRange, parseIpRange, rangeHolds } from './ip-range.ts';
 
 /**
- * What is not public, of IANA's special-purpose registries (https://www.iana.org/assignments/iana-ipv4-special-registry,
- * read 2026-11-21): this host, private networks, carriers' networks, link-local with the clouds' metadata, documentation,
- * benchmarks, multicast, reserved.
+ * Ranges that are not public, from IANA's special-purpose registries
+ * (https://www.iana.org/assignments/iana-ipv4-special-registry, read 2026-11-21): this host, private networks,
+ * carriers' networks, link-local with the clouds' metadata, documentation, benchmarks, multicast, reserved.
  */
 const NOT_PUBLIC: readonly IpRange[] = [
   '0.0.0.0/8',
@@ -29,10 +29,10 @@ const NOT_PUBLIC: readonly IpRange[] = [
   '3fff::/20',
 ].map(parseIpRange);
 
-/** The only part of IPv6 that is given out; what is outside of it maps IPv4 (NAT64), or is local. */
+/** The only allocated part of IPv6; other addresses map IPv4 (NAT64) or are local. */
 const GLOBAL_UNICAST = parseIpRange('2000::/3');
 
-/** Whether the address is one that anybody on the internet has. */
+/** Whether the address is reachable on the public internet. */
 export function isPublicAddress(address: IpAddress): boolean {
   if (address.kind() === 'ipv6' && !rangeHolds(GLOBAL_UNICAST, address)) return false;
   return !NOT_PUBLIC.some((range) => rangeHolds(range, address));

@@ -1,4 +1,4 @@
-/** Owns the form of request ids: labels that sort by time of arrival. */
+/** Generates request ids, which sort by time of arrival. */
 
 /** `req_` and the 32 hexadecimal digits of a UUIDv7, whose first 12 are the unix milliseconds. */
 export function newRequestId(): string {
@@ -6,7 +6,7 @@ export function newRequestId(): string {
   return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
 }
 
-/** No id made at `timeMs` (unix ms) or later sorts before this text. */
+/** No id generated at `timeMs` (unix ms) or later sorts before this text. */
 export function requestIdFloor(timeMs: number): string {
   return `req_${Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, '0')}`;
 }

@@ -1,18 +1,19 @@
-/** Owns a collection of what comes and goes with every call. Knows nothing of what is in it, and keeps no order. */
+/** Stores items that are added and removed with every call. Keeps no order. */
 
-/** Where one item stands; made by `add` and handed to `remove`. */
+/** The position of one item; returned by `add` and passed to `remove`. */
 export interface Seat<Item> {
   readonly item: Item;
-  /** Kept by the roster alone; `GONE` once removed. */
+  /** Only the roster writes it; `GONE` once removed. */
   place: number;
 }
 
 const GONE = -1;
 
 /**
- * An array with places, not a Set: a Set that is emptied as fast as it is filled makes a new table every few dozen items, the
- * old table leads to the new one, and so the runtime's quick collections keep all that ever stood in one. Of a gateway's calls
- * that was some 15 KB each, marked once and kept until the next full collection (2026-11-22, Bun 1.4).
+ * An array with positions, not a Set: a Set that is emptied as fast as it is filled allocates a new table every few
+ * dozen items, and the old table points to the new one, so the runtime's young-generation collections keep everything
+ * that was ever in one. For a gateway's calls that was some 15 KB each, retained until the next full collection
+ * (2026-11-22, Bun 1.4).
  */
 export class Roster<Item> {
   readonly #seats: Seat<Item>[] = [];
@@ -39,7 +40,7 @@ export class Roster<Item> {
     seat.place = GONE;
   }
 
-  /** Those that are in it now, whatever comes and goes while they are read. */
+  /** A snapshot of the items, unaffected by later changes. */
   items(): readonly Item[] {
     return this.#seats.map(({ item }) => item);
   }

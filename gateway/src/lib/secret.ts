@@ -1,8 +1,8 @@
-/** Owns the one way a credential is held in memory: a value that no logger, template, JSON or inspector can print. */
+/** Holds a credential in memory as a value that no logger, template, JSON or inspector can print. */
 
 const inspect = Symbol.for('nodejs.util.inspect.custom');
 
-/** Wraps a credential. Every accidental way of printing it yields `[secret]`; only `reveal()` gives it out. */
+/** Wraps a credential. Every accidental way of printing it yields `[secret]`; only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 

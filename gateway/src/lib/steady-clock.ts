@@ -1,6 +1,6 @@
-/** Owns the time by which leases and rates are measured: no step of the system's clock moves it. */
+/** Provides the time for leases and rates, unaffected by changes of the system clock. */
 
-/** Unix ms, whole, as the clock stood when the process began, carried on by the monotonic clock. It never goes back. */
+/** Unix ms, whole: the system time at process start, advanced by the monotonic clock. It never goes back. */
 export function steadyNowMs(): number {
   return Math.floor(performance.timeOrigin + performance.now());
 }

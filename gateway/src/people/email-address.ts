@@ -1,18 +1,18 @@
-/** Compares email addresses, and names what makes a user's address unique. */
+/** Normalizes email addresses for comparison, and builds the columns that keep a user's address unique. */
 import type { PersonRow } from '../store/ports/people.ts';
 import { PeopleFailure } from './people-failure.ts';
 
 /**
- * The address as it is kept and compared: lower case. Null: it holds a space, a control character or one outside ASCII. Such a
- * character can look like another one, or becomes another one by NFKC or case folding (full-width letters, U+212A KELVIN SIGN,
- * U+017F LONG S), so an address with it is refused instead of taken for the one that it resembles. What is left, NFKC does not
- * change, and case folding is lower case.
+ * The normalized address, lower case, for storage and comparison. Null: it contains a space, a control character or a
+ * non-ASCII character. Such a character can look like another one, or become another one by NFKC or case folding
+ * (full-width letters, U+212A KELVIN SIGN, U+017F LONG S), so the address is refused rather than treated as the one it
+ * resembles. NFKC leaves accepted addresses unchanged, and case folding equals lower-casing.
  */
 export function readEmail(given: unknown): string | null {
   return typeof given === 'string' && /^[!-~]+@[!-~]+$/.test(given) ? given.toLowerCase() : null;
 }
 
-/** As `readEmail`. @throws PeopleFailure `invalid` where that answers null */
+/** Like `readEmail`. @throws PeopleFailure `invalid` where that returns null */
 export function requireEmail(given: string): string {
   const email = readEmail(given);
   if (email !== null) return email;
@@ -23,7 +23,7 @@ export function requireEmail(given: string): string {
   );
 }
 
-/** The members of a user's row about the address. `account`: null for a verified user, else the only one that they can join. */
+/** The email columns of a user's row. `account`: null for a verified user, else the only account that they can join. */
 export function emailColumns(
   email: string,
   account: string | null,
@@ -33,15 +33,15 @@ export function emailColumns(
 }
 
 /**
- * What the library behind sign-in is given as the address of one user. It looks users up by address and takes an address for
- * one user; which user is meant is decided before it is asked. In hex, since it turns addresses to lower case; RFC 2606 keeps
- * `.invalid` from being anybody's.
+ * The address of one user as passed to the sign-in library, which looks users up by address and expects one user per
+ * address; our code picks the user first. In hex, since the library lower-cases addresses; RFC 2606 reserves
+ * `.invalid`, so no real address matches.
  */
 export function emailOfPerson(id: string): string {
   return `${Buffer.from(id).toString('hex')}@person.invalid`;
 }
 
-/** The id that an answer of `emailOfPerson` stands for; null: it is none. */
+/** The user id encoded by `emailOfPerson`; null: the address does not come from it. */
 export function personOfEmail(email: string): string | null {
   const [, hex] = /^([0-9a-f]+)@person\.invalid$/.exec(email) ?? [];
   return hex === undefined ? null : Buffer.from(hex, 'hex').toString();

@@ -1,4 +1,4 @@
-/** Owns which one-time links commands can make: to set the console up, and to a new password. */
+/** Creates the one-time links that commands can issue: for set-up and for password resets. */
 import type { PeopleStore } from '../store/ports/people.ts';
 import { createResetLinks, type ResetLinks } from './members/password-resets.ts';
 import { createSetUp, type SetUp } from './members/set-up.ts';

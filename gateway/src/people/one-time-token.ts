@@ -1,8 +1,8 @@
-/** Owns what one-time links carry: 256 random bits, kept only as their hash. */
+/** Creates the tokens of one-time links: 256 random bits, stored only as a hash. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export interface OneTimeToken {
-  /** 43 characters that stand in an address as they are. */
+  /** 43 characters that need no escaping in a URL. */
   readonly token: string;
   /** 64 hex characters. */
   readonly hash: string;
@@ -13,7 +13,7 @@ export function drawToken(): OneTimeToken {
   return { token, hash: hashToken(token) };
 }
 
-/** So many random bits need no slow hash. */
+/** A fast hash is enough for 256 random bits. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -1,4 +1,7 @@
-/** Owns how what concerns people is refused: a kind, words for them, the member that is wrong. How it is answered is the API's. */
+/**
+ * Defines the errors of operations on people (kind, message, invalid member) and the audit notes of their acts. The
+ * console API renders the errors.
+ */
 
 export type PeopleFailureKind =
   | 'invalid'
@@ -13,7 +16,7 @@ export type PeopleFailureKind =
 
 export interface PeopleFailureDetails {
   readonly member?: string;
-  /** The page of the console that mends it. */
+  /** The console page that fixes the error. */
   readonly page?: string;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
@@ -54,12 +57,12 @@ export type PeopleAct =
   | 'member.change'
   | 'member.remove';
 
-/** Never holds a secret. */
+/** Never contains a secret. */
 export interface PeopleNote {
   readonly act: PeopleAct;
-  /** Null: nobody who is known, such as who failed to sign in. */
+  /** Null: unknown, such as after a failed sign-in. */
   readonly actor: { readonly id: string; readonly name: string } | null;
-  /** Null: it concerns no single account. */
+  /** Null: it does not belong to a single account. */
   readonly account: string | null;
   readonly subject: { readonly kind: 'person' | 'invitation' | 'session' | 'passkey'; readonly id: string };
   readonly before: { readonly [member: string]: unknown } | null;
@@ -68,5 +71,5 @@ export interface PeopleNote {
   readonly atMs: number;
 }
 
-/** Told of an act once it is durable; the answer waits for it. */
+/** Called once an act is durable; the reply waits for it. */
 export type TakeNote = (note: PeopleNote) => Promise<void> | void;

@@ -1,12 +1,15 @@
-/** Owns what each role may do: one static table. Knows no person, no request and no route. Source: console design, 2026-11. */
+/**
+ * Defines the permissions of each role in a static table, and computes the rights of members and of the keys that they
+ * create. Source: console design, 2026-11.
+ */
 import type { MembershipRow } from '../store/ports/people.ts';
 import type { Scope } from '../store/ports/records.ts';
 
 export const ROLES = ['owner', 'admin', 'billing', 'developer', 'viewer'] as const;
-/** What a member is to an account. */
+/** A member's role in an account. */
 export type Role = (typeof ROLES)[number];
 
-/** What is given to a member. */
+/** The rights granted to a member. */
 export interface MemberRights {
   readonly role: Role;
   /** Null: every workspace of the account. */
@@ -16,11 +19,11 @@ export interface MemberRights {
 export const PERMISSIONS = [
   'usage.read',
   'logs.read',
-  /** What was said in a call, where the workspace keeps it. */
+  /** The content of a call, where the workspace stores it. */
   'content.read',
   'models.read',
   'keys.read',
-  /** Own keys; with `keys.manage` everybody's. */
+  /** Own keys; with `keys.manage`, all keys. */
   'keys.write',
   'keys.manage',
   'limits.read',
@@ -29,13 +32,13 @@ export const PERMISSIONS = [
   'workspaces.write',
   'members.read',
   'members.write',
-  /** Owners make and unmake owners; nobody else. */
+  /** Adding and removing owners; only owners have it. */
   'owners.write',
   'billing.read',
   'audit.read',
   'settings.read',
   'settings.write',
-  /** The installation's own: accounts, money that comes in, providers and prices. Of the account `default` only. */
+  /** Installation-wide: accounts, payments received, providers and prices. Only in the account `default`. */
   'house.read',
   'house.write',
 ] as const;
@@ -67,7 +70,10 @@ const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   viewer: new Set(READS),
 };
 
-/** Of an account as a whole, or of the installation: who is restricted to workspaces has none of it, whatever his role. */
+/**
+ * Permissions for a whole account or the installation: members restricted to workspaces have none of them, whatever
+ * their role.
+ */
 const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
   'owners.write',
   'billing.read',
@@ -77,26 +83,29 @@ const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
   'house.write',
 ]);
 
-/** The account whose people run the installation. */
+/** The operator's account: its members run the installation. */
 export const HOUSE_ACCOUNT = 'default';
 
-/** Whether a member of the whole account with this role may do it there. What is the installation's is the house's alone. */
+/**
+ * Whether a member of the whole account with this role has the permission there. `house.` permissions exist only in the
+ * operator's account.
+ */
 export function roleMay(role: Role, permission: Permission, account: string): boolean {
   if (permission.startsWith('house.') && account !== HOUSE_ACCOUNT) return false;
   return TABLE[role].has(permission);
 }
 
-/** Whether a member with these rights may do it there. */
+/** Whether a member with these rights has the permission there. */
 export function memberMay({ role, workspaces }: MemberRights, permission: Permission, account: string): boolean {
   return !(workspaces !== null && isOfWholeAccount(permission)) && roleMay(role, permission, account);
 }
 
-/** Whether nobody has the permission whose membership is restricted to workspaces. */
+/** Whether members restricted to workspaces never have the permission. */
 export function isOfWholeAccount(permission: Permission): boolean {
   return WHOLE_ACCOUNT.has(permission);
 }
 
-/** All that a member may do in an account, in the order of the table. */
+/** All permissions of a member in an account, in the order of the table. */
 export function permissionsOf(rights: MemberRights, account: string): readonly Permission[] {
   return PERMISSIONS.filter((permission) => memberMay(rights, permission, account));
 }
@@ -107,7 +116,7 @@ export interface Membership extends MemberRights {
   readonly joinedAtMs: number;
 }
 
-/** The membership of a row. */
+/** Parses a membership row. */
 export function membershipOf(row: MembershipRow): Membership {
   return {
     person: row.person,
@@ -118,7 +127,7 @@ export function membershipOf(row: MembershipRow): Membership {
   };
 }
 
-/** @throws Error for a word that is no role: rights that cannot be known are not guessed. */
+/** @throws Error for an unknown role: unknown rights are not guessed. */
 export function parseRole(word: string): Role {
   const role = ROLES.find((one) => one === word);
   if (role === undefined) throw new Error(`the database names the role ${word}, which this program does not know`);
@@ -133,22 +142,22 @@ export function renderWorkspaces(workspaces: readonly string[] | null): string |
   return workspaces === null ? null : JSON.stringify(workspaces);
 }
 
-/** What a key that somebody made may be used for in a workspace: nothing, once he may not be there himself. */
+/** The allowed scopes of a person's keys in a workspace: none once the person has no access to it. */
 export type MakerRights = (account: string, workspace: string) => readonly Scope[];
 
-/** By all memberships of one person. Whoever runs the installation may be in every account. */
+/** Computed from all memberships of one person. Operators of the installation have access to every account. */
 export function makerRightsOf(memberships: readonly Membership[]): MakerRights {
   const house = memberships.find((one) => memberMay(one, 'house.write', one.account));
   return (account, workspace) => {
     const rights = memberships.find((one) => one.account === account) ?? house;
     if (rights === undefined || !(rights.workspaces?.includes(workspace) ?? true)) return [];
     if (!memberMay(rights, 'keys.write', account)) return [];
-    // The scope `admin` stands for the role of that name, in the whole account.
+    // The scope `admin` equals the role of that name, in the whole account.
     return memberMay(rights, 'settings.write', account) ? ['inference', 'usage', 'admin'] : ['inference', 'usage'];
   };
 }
 
-/** What the keys of each person may do, by all memberships there are. */
+/** The rights of each person's keys, computed from all memberships. */
 export function makersOf(memberships: readonly Membership[]): ReadonlyMap<string, MakerRights> {
   const byPerson = Map.groupBy(memberships, ({ person }) => person);
   return new Map([...byPerson].map(([person, own]) => [person, makerRightsOf(own)]));

@@ -1,6 +1,7 @@
 /**
- * Owns what the gateway asks of a wire format where the two sides of a call speak different ones: each format reads and
- * writes the canonical language, as the client's side and as the upstream's.
+ * Defines the interface that a wire format implements for translated calls, where client and upstream use different
+ * formats: each format reads and writes the canonical request and events, both as the client's format and as the
+ * upstream's.
  */
 
 import type { SseRecord } from '../framing/sse-record.ts';
@@ -13,82 +14,90 @@ import type { ToolNames } from './request/tool-names.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
 
-/** Bytes of a request for upstream, and what must be undone in its answer. */
+/** A request for upstream, and what must be undone in its answer. */
 export interface RenderedRequest {
   readonly json: string;
   readonly tools: ToolNames;
-  /** The format is asked for through a tool of this name, whose arguments are the answer; null: it is not. */
+  /** The output format is requested through a tool of this name, whose arguments are the answer; null: no such tool. */
   readonly outputTool: string | null;
-  /** The answer was asked to be JSON by words alone: what the model writes around it is ours to take away. */
+  /** JSON was requested by instructions alone: the gateway strips the text around it. */
   readonly extractsJson: boolean;
-  /** Stop texts that upstream does not take: ours to look for in the answer. Empty: none. */
+  /** Stop sequences that upstream does not accept: the gateway looks for them in the answer. */
   readonly stopTexts: readonly string[];
 }
 
-/** What an answer to a client is made with. */
 export interface AnswerContext {
   /** Without the format's own prefix. */
   readonly id: string;
   readonly createdSeconds: number;
-  /** Shown where upstream named none. */
+  /** Used if upstream named none. */
   readonly model: string;
   /** The client asked for the usage chunk (chat); messages always has usage. */
   readonly wantsUsage: boolean;
-  /** Our estimate of the prompt, shown until upstream has counted. */
+  /** The gateway's estimate of the prompt, used until upstream reports its count. */
   readonly estimatedInputTokens: number;
-  /** A mark of ours on reasoning that came without a signature, so that it is known again: `gw1.…`. */
+  /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
   sign(reasoning: string): string;
 }
 
-/** Reads one upstream's stream; synchronous. The events after an `error`, `nonsense` or `end` are none. */
+/** Parses one upstream stream; synchronous. Returns no events after an `error`, `nonsense` or `end`. */
 export interface StreamParser {
-  /** Looks at a record that has data. */
+  /** Parses a record that has data. */
   push(record: SseRecord): readonly GenerationEvent[];
-  /** The bytes ended in good order. Where all was said but the format's own end, the events up to `end`; else none. */
+  /** Called when the bytes ended normally. If only the format's own end is missing: events up to `end`; else none. */
   finish(): readonly GenerationEvent[];
-  /** The last `usage` event tells of the whole answer: it came with its end or after it. */
+  /** The last `usage` event covers the whole answer: it came with its end or after it. */
   readonly isUsageFinal: boolean;
 }
 
-/** Writes one client's stream; synchronous. Errors are written by the format's vocabulary, not here. */
+/** Renders one client stream; synchronous. `Protocol.renderStreamError` renders errors. */
 export interface StreamRenderer {
-  /** The records that the event makes, as SSE text; empty: none yet. */
+  /** The records for the event, as SSE text; empty: none yet. */
   push(event: GenerationEvent): string;
-  /** Deltas of a part went out without it, written like its last one; this was their text. */
+  /** Deltas of a part were sent without this renderer, in the form of its last one; `text` is their text. */
   skipped(part: number, text: string): void;
-  /** How the client was told why the model stopped, in its own format's word; null: not yet. */
+  /** The finish reason sent to the client, in its own format; null: not sent yet. */
   readonly finish_reason: string | null;
-  /** Why what `push` was to give breaks the format's order; then it gave nothing, and nothing may follow but an error. Null: all is well. */
+  /**
+   * Why the output of `push` would violate the format's order; then it returned nothing, and only an error may follow.
+   * Null: no violation.
+   */
   readonly violation: string | null;
 }
 
-/** What an upstream's error body says, in no format's words. */
+/** The content of an upstream error body, independent of the format. */
 export interface UpstreamError {
   readonly condition: 'context_overflow' | 'output_over_context' | 'signature' | 'other';
-  /** Upstream's words; empty: it gave none. Not scrubbed. */
+  /** Upstream's message; empty: it gave none. Not scrubbed. */
   readonly message: string;
-  /** Upstream's code or type of the error, where it is a word. */
+  /** Upstream's error code or type, if it is a string. */
   readonly code: string | null;
-  /** The path of the request's member that is at fault (`error.param`), as upstream tells it. */
+  /** The path of the request member at fault (`error.param`), as upstream reports it. */
   readonly param: string | null;
-  /** What the code and the words say of the operator's account at the upstream; null: nothing. */
+  /** The problem with the operator's account at the upstream, by code and message; null if none. */
   readonly trouble: AccountTrouble | null;
-  /** Of the prompt, of the answer asked for, and the most there may be, where the words name them. */
+  /** Tokens of the prompt, of the requested output, and the limit, if the message names them. */
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;
   readonly tokensMax: number | null;
 }
 
 export interface Codec {
-  /** Reads a checked request. The outline must reach `TRANSLATION_OUTLINE_DEPTH`. Throws CallFailure `invalid_request`. */
+  /**
+   * Parses a checked request. The outline must reach `TRANSLATION_OUTLINE_DEPTH`.
+   * @throws CallFailure `invalid_request`
+   */
   parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest;
-  /** Writes the request for an upstream of this format. Throws CallFailure `invalid_request` for what cannot be carried. */
+  /**
+   * Renders the request for an upstream of this format.
+   * @throws CallFailure `invalid_request` for what it cannot carry
+   */
   renderRequest(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): RenderedRequest;
   startStreamParser(): StreamParser;
-  /** The body of a 200 in one piece as events, up to `end`; or one `error` or `nonsense`. */
+  /** The body of a non-streamed 200 as events, up to `end`; or one `error` or `nonsense`. */
   parseAnswer(body: Buffer): readonly GenerationEvent[];
   startStreamRenderer(context: AnswerContext): StreamRenderer;
-  /** JSON of an answer in one piece. */
+  /** The JSON of a non-streamed answer. */
   renderAnswer(
     generation: Generation,
     context: AnswerContext,
@@ -96,5 +105,5 @@ export interface Codec {
   readError(body: Buffer): UpstreamError;
 }
 
-/** Deep enough for all that is read member by member; what lies deeper (schemas, arguments) is carried as it was written. */
+/** Deep enough for every member that is read; deeper values (schemas, arguments) are carried verbatim. */
 export const TRANSLATION_OUTLINE_DEPTH = 12;

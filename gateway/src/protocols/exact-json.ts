@@ -1,12 +1,12 @@
 /**
- * Owns cutting values out of a JSON text exactly as they were written: digits, order and keys that come twice survive, which
- * a parse loses and a scan refuses. The text must already be known to be valid JSON.
+ * Extracts values from a JSON text verbatim: digits, order and duplicate keys survive, which a parse loses and a scan
+ * refuses. The text must already be known to be valid JSON.
  */
 
 import { JsonEnd } from '../generation/json-end.ts';
 import type { JsonText } from '../generation/part.ts';
 
-/** The text of an object's member, of the last one where the key comes twice (as JSON.parse reads it); null: there is none. */
+/** The text of an object's member, the last one if the key is duplicated (as JSON.parse reads it); null: absent. */
 export function memberText(json: JsonText, name: string): JsonText | null {
   const plain = JSON.stringify(name);
   let found: JsonText | null = null;
@@ -20,7 +20,7 @@ export function memberText(json: JsonText, name: string): JsonText | null {
   return found;
 }
 
-/** The text of the value at a path of members and places; null: there is none. */
+/** The text of the value at a path of member names and array indices; null: absent. */
 export function valueText(json: JsonText, path: ReadonlyArray<string | number>): JsonText | null {
   let found: JsonText | null = json;
   for (const step of path) {
@@ -40,7 +40,7 @@ export function elementTexts(json: JsonText): JsonText[] {
   return texts;
 }
 
-/** Visits the values (of an object: the keys) on the first level; `visit` gives where the entry ends. */
+/** Visits the values (of an object: the keys) on the first level; `visit` returns the end of the entry. */
 function walk(json: string, bracket: '{' | '[', visit: (start: number, end: number) => number): void {
   let at = skipSpace(json, 0);
   if (json[at] !== bracket) return;

@@ -1,13 +1,13 @@
-/** Owns the reading of JSON that somebody else wrote: narrowing without trust. Parses nothing by itself. */
+/** Narrows untrusted JSON values to objects, arrays, strings and token counts. */
 
 export type JsonObject = { readonly [member: string]: unknown };
 
-/** The value as an object with members; null for anything else, arrays too. */
+/** The value as an object; null for anything else, including arrays. */
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
-/** The object that a JSON text holds; null where it is not JSON, or no object. */
+/** Parses a JSON object; null if the text is not JSON or not an object. */
 export function parseObject(text: string): JsonObject | null {
   try {
     return asObject(JSON.parse(text));
@@ -21,15 +21,15 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value as a text that is not empty; null for anything else. */
+/** The value as a non-empty string; null for anything else. */
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** More than any model takes and makes in one call; the ledger's 64 bits hold what it costs at the highest price. */
+/** More than any model reads and writes in one call; at the highest price the cost still fits the ledger's 64 bits. */
 const TOKENS_MAX = 10_000_000;
 
-/** A count of tokens: an integer from 0 to TOKENS_MAX; `absent` where there is none; `invalid` for anything else. */
+/** A token count: an integer from 0 to TOKENS_MAX; `absent` for undefined and null; `invalid` for anything else. */
 export function asCount(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX
@@ -37,13 +37,13 @@ export function asCount(value: unknown): number | 'absent' | 'invalid' {
     : 'invalid';
 }
 
-/** A count of tokens; 0 where there is none that holds. */
+/** A token count; 0 if absent or invalid. */
 export function countOrZero(value: unknown): number {
   const count = asCount(value);
   return typeof count === 'number' ? count : 0;
 }
 
-/** Bytes of all text inside a value, to count tokens by where upstream counted none. Depth is bounded by the caller's parse. */
+/** UTF-8 bytes of all strings in a value, to estimate uncounted tokens. The caller's parse bounds the depth. */
 export function textBytes(value: unknown): number {
   const open: unknown[] = [value];
   let bytes = 0;

@@ -1,24 +1,23 @@
 /**
- * Finds which member of a request an upstream's refusal names, by `error.param` or by its words. Only names of closed lists
- * count, so that no text of an upstream can make the gateway leave out anything else.
+ * Finds the request member that an upstream's refusal names, by `error.param` or by its message. Only names of closed
+ * lists count, so that no upstream text can make the gateway omit anything else.
  */
 
-/** What an error body says. */
 interface RefusalWords {
   readonly message: string;
   /** `error.code`, else `error.type`. */
   readonly code: string | null;
-  /** `error.param`, a path of the request that was sent. */
+  /** `error.param`, a path in the request that was sent. */
   readonly param: string | null;
 }
 
 export interface RefusedMember {
   readonly member: string;
-  /** `unknown`: the upstream does not take the member at all. `value`: it refuses this value, or this combination. */
+  /** `unknown`: the upstream does not accept the member at all. `value`: it refuses this value or combination. */
   readonly why: 'unknown' | 'value';
 }
 
-/** Named first, these end the search: the refusal is about them. */
+/** If one of these is named first, the search ends: the refusal is about it. */
 const OTHERS: ReadonlySet<string> = new Set([
   'messages',
   'model',
@@ -35,12 +34,12 @@ const OTHERS: ReadonlySet<string> = new Set([
   'safety_settings',
   'safety_identifier',
 ]);
-/** Other names of members. */
+/** Other names for members. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['include_usage', 'stream_options'],
   ['effort', 'reasoning_effort'],
 ]);
-/** Words beside which a name that is also an English word stands for a member. */
+/** Words next to which a name that is also an English word means a member. */
 const BEFORE =
   /(?:parameters?|arguments?|fields?|members?|supports?|unsupported|unknown|unrecognized|unexpected)\W{1,3}$/i;
 const AFTER = /^\W{0,2}\s(?:is|are|was|parameter|argument|field)\b/i;
@@ -52,13 +51,13 @@ const UNKNOWN_WORDS =
 const VALUE_WORDS =
   /\b(?:unsupported value|supported values|only the default|must be|levels?|both|invalid|instead of|when)\b/i;
 
-/** `droppable`: the members that may be left out. Null: the refusal names none of them, or another member first. */
+/** `droppable`: the members that may be omitted. Null: the refusal names none of them, or another member first. */
 export function findRefusedMember(error: RefusalWords, droppable: ReadonlySet<string>): RefusedMember | null {
   const member = error.param === null ? namedIn(error.message, droppable) : memberOf(error.param, droppable);
   return member === null ? null : { member, why: isUnknown(error) ? 'unknown' : 'value' };
 }
 
-/** The top-level member of a path, or the one nested member that may go alone. */
+/** The top-level member of a path, or the one nested member that may be omitted on its own. */
 function memberOf(path: string, droppable: ReadonlySet<string>): string | null {
   const [head = '', next = ''] = path.split(/[.[\]]+/, 3);
   const name = head === 'output_config' && next === 'effort' ? 'effort' : head;
@@ -71,7 +70,7 @@ function known(name: string, droppable: ReadonlySet<string>): string | null {
   return alias !== undefined && droppable.has(alias) ? alias : null;
 }
 
-/** The first member that the words name. */
+/** The first member that the message names. */
 function namedIn(message: string, droppable: ReadonlySet<string>): string | null {
   const words = /[A-Za-z_][A-Za-z0-9_]*/g;
   for (let found = words.exec(message); found !== null; found = words.exec(message)) {
@@ -81,7 +80,7 @@ function namedIn(message: string, droppable: ReadonlySet<string>): string | null
     const member = known(name, droppable);
     const isOther = member === null && OTHERS.has(name);
     if (member === null && !isOther) {
-      // The refusal is about a member that is not ours to leave out.
+      // The refusal is about a member that the gateway may not omit.
       if (name.includes('_') && isQuoted(message, found.index, found.index + word.length)) return null;
       continue;
     }

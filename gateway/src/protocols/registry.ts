@@ -1,4 +1,4 @@
-/** Owns the list of wire formats by name. */
+/** Lists the wire formats by name. */
 import { chatCompletions } from './chat/index.ts';
 import { messages } from './messages/index.ts';
 import type { Protocol, ProtocolName } from './protocol.ts';

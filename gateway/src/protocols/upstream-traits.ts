@@ -1,10 +1,10 @@
 /**
- * Owns what a format's renderer is told of the model and host that a request goes to. `null` everywhere means that nobody
- * knows; then nothing is refused for it. Where the facts come from is the routing's.
+ * Defines the traits of the target model and provider that a format's renderer needs. `null` always means unknown; then
+ * nothing is refused for it. Routing supplies the values.
  */
 
 export interface UpstreamTraits {
-  /** The provider's name, for messages. */
+  /** The provider's name, for error messages. */
   readonly provider: string;
   /** The model's name there. */
   readonly model: string;
@@ -22,56 +22,59 @@ export interface UpstreamTraits {
   readonly messages: MessagesTraits;
 }
 
-/** What a chat-completions host takes. */
+/** What a chat-completions provider accepts. */
 export interface ChatTraits {
   readonly outputLimitMember: 'max_completion_tokens' | 'max_tokens';
-  /** How instructions are sent. */
+  /** The role for instructions. */
   readonly systemRole: 'system' | 'developer';
-  /** Takes `temperature` and `top_p`. */
+  /** Accepts `temperature` and `top_p`. */
   readonly sampling: boolean;
-  /** Takes `top_k`. */
+  /** Accepts `top_k`. */
   readonly top_k: boolean;
-  /** Values of `reasoning_effort` that it takes; empty: the member is refused; null: unknown, so it is sent. */
+  /** Accepted values of `reasoning_effort`; empty: the member is refused; null: unknown, so it is sent. */
   readonly efforts: readonly string[] | null;
-  /** How many `stop` texts; 0: it takes none. */
+  /** Maximum number of `stop` sequences; 0: none accepted. */
   readonly stopMax: number;
-  /** Form of tool call ids: any, at most 40 characters of `[A-Za-z0-9_-]`, or exactly nine alphanumerics. */
+  /** Format of tool call ids: any, at most 40 characters of `[A-Za-z0-9_-]`, or exactly nine alphanumerics. */
   readonly toolIds: 'any' | 'forty' | 'nine';
-  /** Takes image parts in a tool message. */
+  /** Accepts image parts in a tool message. */
   readonly mediaInToolMessages: boolean;
-  /** Takes `file` parts (PDF). */
+  /** Accepts `file` parts (PDF). */
   readonly files: boolean;
-  /** What an assistant's message at the end (a beginning of the answer) needs. */
+  /** How to send a trailing assistant message (a prefill of the answer). */
   readonly prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message';
-  /** Takes `prompt_cache_breakpoint` on parts. */
+  /** Accepts `prompt_cache_breakpoint` on parts. */
   readonly cacheMarks: boolean;
-  /** The member in which reasoning goes back in history; null: none is sent back. */
+  /** The member for earlier reasoning in the history; null: it is not sent back. */
   readonly reasoningInHistory: 'reasoning_content' | 'reasoning' | null;
-  /** Takes `content: null` beside tool calls; else an empty text is sent. */
+  /** Accepts `content: null` with tool calls; else an empty string is sent. */
   readonly nullContent: boolean;
-  /** Takes the members that only OpenAI itself has: `safety_identifier`, `service_tier`, `verbosity`, `parallel_tool_calls: false` on every model. */
+  /**
+   * Accepts OpenAI's own members: `safety_identifier`, `service_tier`, `verbosity`, and `parallel_tool_calls: false` on
+   * every model.
+   */
   readonly openaiMembers: boolean;
   readonly parallelToolCalls: boolean;
-  /** Takes `strict` in tools and formats. */
+  /** Accepts `strict` in tools and formats. */
   readonly strictSchemas: boolean;
-  /** Takes `stream_options.include_usage`. */
+  /** Accepts `stream_options.include_usage`. */
   readonly usageOption: boolean;
 }
 
 export interface MessagesTraits {
-  /** Takes `temperature`, `top_p`, `top_k`. */
+  /** Accepts `temperature`, `top_p`, `top_k`. */
   readonly sampling: boolean;
-  /** Takes `temperature` and `top_p` together. */
+  /** Accepts `temperature` and `top_p` together. */
   readonly samplingPair: boolean;
-  /** Values of `thinking.type` that it takes; `enabled` is the one with a budget; null: unknown. */
+  /** Accepted values of `thinking.type`; `enabled` is the one with a budget; null: unknown. */
   readonly thinking: readonly string[] | null;
-  /** Values of `output_config.effort`; empty: the member is refused; null: unknown. */
+  /** Accepted values of `output_config.effort`; empty: the member is refused; null: unknown. */
   readonly effort: readonly string[] | null;
   readonly effortMaxWhenDisabled: string | null;
-  /** Takes `tool_choice` of type `any` or `tool`. */
+  /** Accepts `tool_choice` of type `any` or `tool`. */
   readonly forcedToolChoice: boolean;
-  /** Takes turns of the role `system` between others. */
+  /** Accepts turns of the role `system` between others. */
   readonly systemTurns: boolean;
-  /** Is Anthropic itself, whose server tools can be asked for. */
+  /** Anthropic itself, which has server tools. */
   readonly firstParty: boolean;
 }

@@ -1,10 +1,10 @@
 /**
- * Owns what chat-completions hosts take, as data: a base for each kind of host, what the well-known ones do otherwise, and
- * what OpenAI's models refuse by their names. Only guesses that cannot hurt are made for hosts nobody knows.
+ * Defines what chat-completions providers accept, as data: a base for each kind, the deviations of well-known ones, and
+ * what OpenAI's models refuse, by model name. For unknown providers it guesses only where a wrong guess is harmless.
  */
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 
-/** What a host that only says that it is compatible may be trusted with. */
+/** What a provider that only claims compatibility can be trusted with. */
 const COMPATIBLE: ChatTraits = {
   outputLimitMember: 'max_tokens',
   systemRole: 'system',
@@ -37,15 +37,18 @@ const OPENAI: ChatTraits = {
   strictSchemas: true,
 };
 
-/** `chat` traits of the base that a host has otherwise. */
+/** The `chat` traits in which a provider differs from the base. */
 export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
-  /** The efforts of its reasoning models by the model's name there, the first match counts; a model without a row takes all. */
+  /**
+   * The efforts of its reasoning models by the model's name at the provider; the first match wins, and a model without
+   * a row accepts all.
+   */
   readonly effortsOf?: ReadonlyArray<readonly [model: RegExp, efforts: readonly string[]]>;
 }
 
 /**
- * The traits of a host for one of its models. `reasons` null: nobody knows. Only a model that is known to reason is told how
- * much: others answer 400 to the member (Groq, Mistral, Ollama, DeepSeek).
+ * The traits of a provider for one of its models. `reasons` null: unknown. Only a model known to reason is sent an
+ * effort: others answer 400 to the member (Groq, Mistral, Ollama, DeepSeek).
  */
 export function chatTraitsOf(
   isOpenAi: boolean,
@@ -63,7 +66,7 @@ export function chatTraitsOf(
   return {
     ...OPENAI,
     systemRole: 'developer',
-    // Wire reference C.2. Whether one takes `stop` cannot be told from its name, so that none is asked to:
+    // Wire reference C.2. The name does not tell whether a model accepts `stop`, so none is sent it:
     // https://github.com/plmbr/notebook-intelligence/pull/414 (2026-08-28).
     sampling: false,
     stopMax: 0,
@@ -75,18 +78,18 @@ export function chatTraitsOf(
   };
 }
 
-/** `major.minor` of a GPT name as a number that grows with it (5.6 → 506); null: no such name. */
+/** `major.minor` of a GPT name as an increasing number (5.6 → 506); null: not such a name. */
 function gptVersion(model: string): number | null {
   const found = /^gpt-(\d+)(?:\.(\d+))?/.exec(model);
   return found === null ? null : Number(found[1]) * 100 + Number(found[2] ?? 0);
 }
 
-/** Breakpoints came with gpt-5.6. Source: wire reference A.2. */
+/** Cache breakpoints start with gpt-5.6. Source: wire reference A.2. */
 function takesCacheMarks(model: string): boolean {
   return (gptVersion(model) ?? 0) >= 506;
 }
 
-/** Which efforts came with which generation; null: not a reasoning model by its name, or one of unknown age. */
+/** The efforts of each model generation; null: not a reasoning model by its name, or one of unknown generation. */
 function openAiEfforts(model: string): readonly string[] | null {
   if (/^o\d/.test(model)) return ['low', 'medium', 'high'];
   const version = gptVersion(model);

@@ -1,10 +1,10 @@
-/** Owns the form in which a provider's credential is kept: encrypted, bound to whose it is and where it may go. Keeps nothing. */
+/** Encrypts a provider's credential, bound to its owner and its destination. Stores nothing. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
 
-/** What a sealed credential opens for, and nothing else. */
+/** A sealed credential opens only for this binding. */
 export interface CredentialBinding {
-  /** The account that keeps it. */
+  /** The account that owns it. */
   readonly tenant: string;
   readonly provider: string;
   /** `https://host:port`. */
@@ -26,8 +26,8 @@ const BOX_OVERHEAD_BYTES = NONCE_BYTES + TAG_BYTES;
 const WRAPPED_BYTES = KEY_BYTES + BOX_OVERHEAD_BYTES;
 
 /**
- * AES-256-GCM twice: the credential under a key of its own, and that key under one derived from the master key. So the
- * master key can be changed by wrapping the small keys anew. Both are bound to the same.
+ * AES-256-GCM twice: the credential under its own key, and that key under one derived from the master key. The master
+ * key can thus be replaced by wrapping only the small keys again. Both layers are bound to the same binding.
  */
 export function createCredentialSeal(masterKey: Secret): CredentialSeal {
   const derived = hkdfSync(
@@ -57,7 +57,7 @@ export function createCredentialSeal(masterKey: Secret): CredentialSeal {
   };
 }
 
-/** As JSON, so that no two bindings are one text. */
+/** As JSON, so that no two bindings have the same text. */
 function renderBinding({ tenant, provider, origin }: CredentialBinding): Buffer {
   return Buffer.from(JSON.stringify([tenant, provider, origin]));
 }

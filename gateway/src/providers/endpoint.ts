@@ -1,4 +1,4 @@
-/** Owns which path a protocol's calls go to at an upstream, after its base address. */
+/** Defines the paths of a protocol's calls at an upstream, after its base address. */
 
 export type Endpoint = 'chat/completions' | 'messages' | 'messages/count_tokens';
 

@@ -1,47 +1,49 @@
 /**
- * Owns the table of well-known hosts: address, the environment variable of the credential, and what they do otherwise
- * than the format says, as data. Makes no calls.
+ * Lists well-known providers: address, the environment variable of the credential, and deviations from the format, as
+ * data. Makes no calls.
  */
 
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import type { ChatQuirks } from './chat-traits.ts';
 
-/** What a host does otherwise than the format says. */
+/** A provider's deviations from the format. */
 export interface ProviderQuirks {
   /**
-   * How usage is had on a chat stream: `asked` by `stream_options.include_usage`; `always` it comes unasked and the host
-   * refuses that member.
+   * How a chat stream reports usage. `asked`: by `stream_options.include_usage`. `always`: without a request, and the
+   * provider refuses that member.
    */
   readonly streamUsage: 'asked' | 'always';
   /**
-   * Which answers of its reasoning models cost tokens that they do not show, so that only the usage at their end tells of
-   * them: none, those whose request asks for reasoning, or all.
+   * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
+   * reports them: none, those whose request asks for reasoning, or all.
    */
   readonly hiddenReasoning: 'never' | 'asked' | 'always';
-  /** What else it takes or refuses of translated requests. */
+  /** What else it accepts or refuses in translated requests. */
   readonly chat: ChatQuirks;
 }
 
 export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', hiddenReasoning: 'never', chat: {} };
 
-/** Reasoning models of these hosts want their reasoning back beside the tool calls that it led to. */
+/** Reasoning models of these providers need their reasoning returned with the tool calls that followed it. */
 const REASONING_BACK: ProviderQuirks = { ...NO_QUIRKS, chat: { reasoningInHistory: 'reasoning_content' } };
 
 export interface Preset {
-  /** What `preset:` names it, and what a provider found in the environment is called. */
+  /** The value of `preset:`, and the name of a provider found in the environment. */
   readonly name: string;
   readonly title: string;
   readonly kind: 'openai' | 'anthropic' | 'openai-compatible';
-  /** What `/chat/completions` (or `/messages`) follows. */
+  /** `/chat/completions` (or `/messages`) follows. */
   readonly baseUrl: string;
-  /** Environment variables that carry the credential, first one wins; none: the host takes no credential. */
+  /** Environment variables with the credential, the first one set wins; empty: the provider takes no credential. */
   readonly credentialVariables: readonly string[];
   /** Environment variable that the vendor's own SDK reads for another address; null: none. */
   readonly baseUrlVariable: string | null;
-  /** The catalogue's name of the host; null: its models are not in the catalogue. */
+  /** The catalog's name of the provider; null: its models are not in the catalog. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
-  /** The output limits that a vendor's own host is known to honour; none: answers have to prove it. Decision 0025. */
+  /**
+   * The output limits that a vendor's own host is known to honor; others are proven by its responses. Decision 0025.
+   */
   readonly provenLimits: readonly OutputLimitMember[];
 }
 
@@ -69,7 +71,7 @@ function compatible(
   } as const satisfies Preset;
 }
 
-/** Seen from November 2026. Order matters where two hosts serve a model of one name: the earlier one gets the call. */
+/** As of November 2026. Order matters if two providers serve a model of one name: the earlier one gets the call. */
 export const PRESETS: readonly Preset[] = [
   {
     ...compatible('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], 'openai'),
@@ -84,7 +86,8 @@ export const PRESETS: readonly Preset[] = [
     kind: 'anthropic',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     provenLimits: OLDER_LIMIT,
-    // Shown is a summary, billed the whole: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking (2026-11-20)
+    // Shows a summary but bills all reasoning: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+    // (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'asked' },
   },
   {
@@ -97,14 +100,15 @@ export const PRESETS: readonly Preset[] = [
       'google',
     ),
     provenLimits: BOTH_LIMITS,
-    // Thoughts are billed whole and, unless asked for, not shown: https://ai.google.dev/gemini-api/docs/thinking (2026-11-20)
+    // Thoughts are billed in full and, unless requested, not shown: https://ai.google.dev/gemini-api/docs/thinking
+    // (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
   },
   {
     ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),
     provenLimits: OLDER_LIMIT,
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
-    // Ids of calls have nine letters and digits; the beginning of an answer says so: wire reference D.3.
+    // Tool call ids have nine letters and digits; a response prefix must be marked as such: wire reference D.3.
     quirks: { ...NO_QUIRKS, streamUsage: 'always', chat: { toolIds: 'nine', prefill: 'prefix', usageOption: false } },
   },
   {
@@ -117,7 +121,8 @@ export const PRESETS: readonly Preset[] = [
     ...compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
     provenLimits: BOTH_LIMITS,
     // Only grok-3-mini shows its reasoning: https://docs.x.ai/docs/guides/reasoning (2026-11-20)
-    // The Grok 4 models before 4.3 refuse an effort, all but one: https://github.com/NousResearch/hermes-agent/issues/23088 (2026-05-24)
+    // The Grok 4 models before 4.3, all but one, refuse an effort:
+    // https://github.com/NousResearch/hermes-agent/issues/23088 (2026-05-24)
     quirks: {
       ...NO_QUIRKS,
       hiddenReasoning: 'always',

@@ -1,6 +1,6 @@
 /**
- * Owns what one call to a provider looks like before its body: path, headers, credential. A credential is bound to its
- * origin here, and nothing that a caller sends can change where it goes.
+ * Builds the part of a provider request before its body: path, headers, credential. Binds each credential to its
+ * origin; nothing that a client sends can change the destination.
  */
 import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
@@ -8,7 +8,7 @@ import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** An upstream over HTTP: provider, model name there, and credential. */
+/** An upstream over HTTP: provider, its name of the model, and credential. */
 export interface HttpUpstream {
   readonly kind: 'http';
   readonly provider: string;
@@ -17,12 +17,12 @@ export interface HttpUpstream {
   readonly protocols: readonly Protocol[];
   readonly origin: Origin;
   readonly timeouts: Timeouts;
-  /** The host takes `stream_options.include_usage`. */
+  /** The provider accepts `stream_options.include_usage`. */
   readonly takesUsageOption: boolean;
-  /** Output limits that the host is known to honour before any answer has shown it. */
+  /** Output limits that the provider is known to honor before any response has shown it. */
   readonly provenLimits: readonly OutputLimitMember[];
   readonly credential: Secret | null;
-  /** The head of a request up to the headers that vary by call; it holds the credential. */
+  /** The head of a request up to the headers that vary by call; contains the credential. */
   readonly headStart: ReadonlyMap<Endpoint, Secret>;
 }
 
@@ -42,7 +42,7 @@ const ENDPOINTS: { readonly [protocol in 'chat' | 'messages']: readonly Endpoint
   messages: ['messages', 'messages/count_tokens'],
 };
 
-/** The upstream of one target. Throws where a credential is bound to another origin than the provider's address. */
+/** Builds the upstream of one target. Throws if a credential is bound to another origin than the provider's address. */
 export function buildUpstream(target: TargetConfig): Upstream {
   const { provider } = target;
   const { protocols } = provider;
@@ -67,7 +67,7 @@ export function buildUpstream(target: TargetConfig): Upstream {
   };
 }
 
-/** Where a provider's calls go. Throws where its credential is bound to another origin. */
+/** The destination of a provider's calls. Throws if its credential is bound to another origin. */
 function addressOf({ name, baseUrl, credential, publicOnly }: UpstreamProvider) {
   const { origin, basePath } = parseBaseUrl(baseUrl);
   if (credential !== null && credential.origin !== origin.key) {
@@ -94,7 +94,7 @@ function credentialLines(provider: ProviderConfig): string[] {
   return provider.kind === 'anthropic' ? [`x-api-key: ${key}`] : [`authorization: Bearer ${key}`];
 }
 
-/** Where a provider lists its models, and the whole head of that request. Throws as `buildUpstream` does. */
+/** The complete head of the request that lists a provider's models, and its origin. Throws as `buildUpstream` does. */
 export function renderModelsRequest(provider: UpstreamProvider): { readonly origin: Origin; readonly head: Secret } {
   const { origin, basePath } = addressOf(provider);
   const lines = [
@@ -109,7 +109,10 @@ export function renderModelsRequest(provider: UpstreamProvider): { readonly orig
   return { origin, head: new Secret(`${lines.join('\r\n')}\r\n\r\n`) };
 }
 
-/** The whole head of one request. `forwarded` are header lines of the caller's that upstream may see, each already checked. */
+/**
+ * The complete head of one request. `forwarded`: the client's header lines that the upstream may see, each already
+ * validated.
+ */
 export function renderRequestHead(
   upstream: HttpUpstream,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-/** Owns the table from public model names to who answers them, at what price. Built at start and at each reload. */
+/** Builds the table from public model names to upstreams and prices. Rebuilt at start and at each reload. */
 import { FREE_PRICE, type Price } from '../billing/price.ts';
 import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
 import type { Protocol } from '../config/config.ts';
@@ -7,39 +7,39 @@ import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
 import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
 
-/** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
+/** Looks up price and facts of a model at a provider in the catalog; null: the catalog does not know it. */
 export type FindFacts = (catalogProvider: string, model: string) => (ModelFacts & { readonly price: Price }) | null;
 
-/** The prices of a model that were set in the console; of a model whose price the file sets they do not count. */
+/** The prices of a model that were set in the console; ignored if the file sets the model's price. */
 export type FindSetPrices = (model: string) => readonly PricePeriod[];
 
 const NONE_SET: FindSetPrices = () => [];
 
-/** Who answers a model. Calls go to the first upstream. */
+/** The upstreams of a model. Calls go to the first. */
 export interface Route {
   /** The name that the operator gave, and every other public name. */
   readonly model: string;
   readonly names: readonly string[];
-  /** The endpoints that serve it under the name that led here: an alias may have fewer than its model. */
+  /** The endpoints that serve it under this name: an alias may have fewer than its model. */
   readonly protocols: readonly Protocol[];
   readonly upstream: Upstream;
-  /** What the upstream's model and host take, for requests that are translated. */
+  /** What the upstream's model and provider accept, for translated requests. */
   readonly traits: UpstreamTraits;
-  /** Upstream's members that it has refused of late; absent: none. */
+  /** Upstream members that it has recently refused; absent: none. */
   readonly refuses?: readonly string[];
-  /** Which of its answers may cost tokens that do not show, so that metering a stream falls short. */
+  /** Which of its responses may cost tokens that are not visible, so that metering a stream undercounts. */
   readonly hiddenReasoning: HiddenReasoning;
-  /** By what name the catalogue knows the model; null: it does not. */
+  /** The catalog's name of the model; null: the catalog does not know it. */
   readonly catalog: CatalogName | null;
-  /** Which price is in force when (`priceAt`, at the call's arrival). */
+  /** The price at each time (`priceAt`, at the call's arrival). */
   readonly prices: PriceBook;
 }
 
 export type RouteTable = ReadonlyMap<string, Route>;
 
 /**
- * Every public name, aliases too, with its route. All names of a model share its upstream; an alias with endpoints of its
- * own has a route of its own.
+ * Every public name, including aliases, with its route. All names of a model share its upstream; an alias with its own
+ * endpoints has its own route.
  */
 export function buildRouteTable(
   models: ReadonlyMap<string, ServedModel>,
@@ -79,12 +79,12 @@ function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): 
   return provider.kind === 'demo' ? FREE_PRICE : (facts?.price ?? null);
 }
 
-/** Of none, of those whose request asks for reasoning, or of all. */
+/** No responses, those whose request asks for reasoning, or all. */
 type HiddenReasoning = 'never' | 'asked' | 'always';
 
 /**
- * Of a model that nobody knows to reason, none: nothing is refused for a guess. `reasons` null: neither the catalogue nor the
- * file says it, so that OpenAI's names tell.
+ * `never` for a model not known to reason: nothing is refused on a guess. `reasons` null: neither the catalog nor the
+ * file says, so OpenAI's model names decide.
  */
 export function hiddenReasoningOf(
   { provider }: ServedTarget,
@@ -95,7 +95,9 @@ export function hiddenReasoningOf(
   return (reasons ?? (chat.efforts ?? []).length > 0) ? provider.quirks.hiddenReasoning : 'never';
 }
 
-/** The public name of the model that is cheapest (by output) at `nowMs` over the protocol; those without a price come last. */
+/**
+ * The public name of the model with the cheapest output at `nowMs` over the protocol; models without a price come last.
+ */
 export function suggestModel(routes: RouteTable, protocol: Protocol, nowMs: number): string | null {
   const speaking = [...routes].filter(([, route]) => route.protocols.includes(protocol));
   const priced = speaking.map(([name, route]) => ({ name, price: priceAt(route.prices, nowMs) }));

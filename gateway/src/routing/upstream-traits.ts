@@ -1,10 +1,13 @@
-/** Owns what is known of a target's model and host, for the renderers of translated requests: catalogue, kind of host, quirks. */
+/**
+ * Determines what a target's model and provider accept, for rendering translated requests: from the catalog, the kind
+ * of provider, and its deviations.
+ */
 import { type Capabilities, NO_CAPABILITIES } from '../config/config.ts';
 import type { ServedTarget } from '../config/served-models.ts';
 import type { MessagesTraits, UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { type ChatQuirks, chatTraitsOf } from '../providers/chat-traits.ts';
 
-/** What the catalogue says of a model, as far as translations need it. */
+/** The catalog's facts about a model that translations need. */
 export interface ModelFacts {
   readonly inputTokensMax: number | null;
   readonly outputTokensMax: number | null;
@@ -19,7 +22,7 @@ export interface ModelFacts {
   } | null;
 }
 
-/** Of a messages host whose model nobody knows: all may be sent, but for turns that only newer models take. */
+/** For an unknown model at a messages provider: everything may be sent, except turns that only newer models accept. */
 const UNKNOWN_GATES: MessagesTraits = {
   sampling: true,
   samplingPair: true,
@@ -31,12 +34,15 @@ const UNKNOWN_GATES: MessagesTraits = {
   firstParty: false,
 };
 
-/** Whether the model reasons; null: neither the file nor the catalogue says it. `facts` null: the catalogue does not know the model. */
+/**
+ * Whether the model reasons; null: neither the file nor the catalog says. `facts` null: the catalog does not know the
+ * model.
+ */
 export function reasons(facts: ModelFacts | null, { reasoning }: Capabilities): boolean | null {
   return reasoning ?? facts?.capabilities.includes('reasoning') ?? null;
 }
 
-/** The traits of one target; `facts` null: the catalogue does not know the model. `says`: what the file says of it. */
+/** The traits of one target. `facts` null: the catalog does not know the model. `says`: the file's capabilities. */
 export function traitsOf(
   { provider, model }: ServedTarget,
   facts: ModelFacts | null,
@@ -54,9 +60,9 @@ export function traitsOf(
       image: says.image ?? known(facts?.modalities, 'image'),
       pdf: says.pdf ?? known(facts?.modalities, 'pdf'),
       audio: says.audio ?? known(facts?.modalities, 'audio'),
-      // A capability that the catalogue does not list is one that no source reports: never a reason to refuse.
+      // If the catalog does not list a capability, no source reports it: never a reason to refuse.
       tools: says.tools ?? listed(facts?.capabilities, 'tools'),
-      // Hosts that imitate Anthropic's format know tools, but seldom its schemas: there a tool is asked for instead.
+      // Providers that imitate Anthropic's format support tools, but seldom its schemas: they get a tool instead.
       structured_output:
         says.structured_output ??
         listed(facts?.capabilities, 'structured_output') ??
@@ -77,15 +83,16 @@ export function traitsOf(
       thinking: says.thinking ?? gates.thinking,
       effort: says.reasoning_effort ?? gates.effort,
       forcedToolChoice: says.forced_tool_choice ?? gates.forcedToolChoice,
-      // The families whose gates are known begin with Claude 4.1, the first that refuses the two together:
-      // https://github.com/open-webui/pipelines/pull/546 (2025-08-08), for 4.6 https://github.com/Vali-98/ChatterUI/issues/564.
+      // The families with known gates start with Claude 4.1, the first that refuses the two together:
+      // https://github.com/open-webui/pipelines/pull/546 (2025-08-08), for 4.6
+      // https://github.com/Vali-98/ChatterUI/issues/564.
       samplingPair: says.temperature_with_top_p ?? (facts?.gates ?? null) === null,
       firstParty: isFirstParty(provider),
     },
   };
 }
 
-/** Whether the provider is Anthropic's own host: elsewhere its server tools do not run. */
+/** Whether the provider is Anthropic's own host: other hosts do not run its server tools. */
 function isFirstParty(provider: ServedTarget['provider']): boolean {
   return provider.kind === 'anthropic' && new URL(provider.baseUrl).hostname === 'api.anthropic.com';
 }

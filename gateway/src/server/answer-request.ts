@@ -1,4 +1,7 @@
-/** Owns the way of one HTTP request to its route: the checks that hold for all, the look-up, the reply of last resort. */
+/**
+ * Routes one HTTP request: runs the checks common to all routes, finds the route, and sends the last-resort error
+ * reply.
+ */
 
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { Gate } from '../call/deps.ts';
@@ -15,7 +18,7 @@ import { type DescribeModel, listModels, showModel } from './models-endpoint.ts'
 import { openapiText } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
 
-/** What requests are answered with. */
+/** The dependencies of the routes. */
 export interface Desk {
   readonly gate: Gate;
   readonly describe: DescribeModel;
@@ -23,15 +26,15 @@ export interface Desk {
   readonly console: ConsoleDesk;
 }
 
-/** Where a request came from, looked up only where it matters. */
+/** The origin of a request, resolved only when needed. */
 interface Origin {
   readonly connection: ClientConnection;
   address(): string | null;
-  /** Whether a trusted proxy says that it came by https. */
+  /** Whether a trusted proxy reports that the request arrived over https. */
   isHttps(): boolean;
 }
 
-/** Answers any request, whatever it is. */
+/** Answers any request. */
 export function answerRequest(
   request: Request,
   connection: ClientConnection,
@@ -73,7 +76,7 @@ export function answerRequest(
   }
 }
 
-/** A call says itself when its reply is ready: it may be a stream. */
+/** A call reports itself when its reply is ready, because the reply may be a stream. */
 async function readyOnceAnswered(answer: Promise<Response>, connection: ClientConnection): Promise<Response> {
   try {
     return await answer;
@@ -146,7 +149,7 @@ function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
   });
 }
 
-/** Bounds on the request line and header lines. The runtime bounds the whole header block before this. */
+/** Limits the request line and header lines. The runtime limits the whole header block before this. */
 function checkEnvelope(request: Request, start: number, gate: Gate): void {
   const { urlBytesMax, headerCountMax } = gate.settings.config.limits;
   if (request.url.length - start > urlBytesMax) {
@@ -166,21 +169,21 @@ function countHeaders(headers: Headers): number {
   return (headers as Headers & { readonly count: number }).count;
 }
 
-/** Where the path begins; the end of the text where the request line held none. */
+/** The start of the path; the end of the text if the request line had none. */
 function pathStart(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   return start === -1 ? url.length : start;
 }
 
-/** Path without query; works for whatever the request line held. */
+/** The path without query; works for any request line. */
 function pathOf(url: string, start: number): string {
   const end = url.slice(start).search(/[?#]/);
   return (end === -1 ? url.slice(start) : url.slice(start, start + end)) || '/';
 }
 
 /**
- * `peer` is the connection's address. Where it is a trusted proxy's, `x-forwarded-for` is read from the right, and the
- * first address that is not a trusted proxy's is the caller's; a word that is no address ends the search (null: unknown).
+ * `peer` is the connection's address. If it is a trusted proxy, `x-forwarded-for` is read from the right, and the first
+ * address that is not a trusted proxy is the client's; an entry that is not an address ends the search (null: unknown).
  */
 function clientAddress(
   peer: string | null,
@@ -197,7 +200,10 @@ function clientAddress(
   return peer;
 }
 
-/** Whether a trusted proxy says that the request came to it by https. `forwardedProto`: `x-forwarded-proto`, the first hop first. */
+/**
+ * Whether a trusted proxy reports that the request reached it over https. `forwardedProto`: `x-forwarded-proto`, the
+ * first hop first.
+ */
 export function isForwardedHttps(
   peer: string | null,
   forwardedProto: string | null,
@@ -231,14 +237,14 @@ type RouteName =
 interface RouteRow {
   readonly name: RouteName;
   readonly methods: readonly string[];
-  /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
+  /** Exact paths; for `model` and `console` the id or the page follows the slash. */
   readonly paths: readonly string[];
   readonly below: boolean;
-  /** The line of a call answers it. */
+  /** The call pipeline answers it. */
   readonly isCall: boolean;
 }
 
-/** A base URL given with or without `/v1`, or with it twice, works for both SDK families. */
+/** A base URL with or without `/v1`, or with it twice, works for both SDK families. */
 function aliases(path: string): string[] {
   return [`/v1${path}`, path, `/v1/v1${path}`];
 }
@@ -268,14 +274,14 @@ const ROUTES: readonly RouteRow[] = [
   row('root', ['GET', 'HEAD'], ['/']),
   row('hello', ['HEAD', 'GET'], ['/api/hello']),
   row('console-api', CONSOLE_METHODS, ['/app/api'], true),
-  // Not a page of the console: a script that lost the rest of its path is told so in JSON.
+  // Not a page of the console: a script that lost the rest of its path gets a JSON error.
   row('console-api', CONSOLE_METHODS, ['/app/api', '/app/api/']),
   row('console', ['GET', 'HEAD'], ['/app', '/app/']),
   row('console', ['GET', 'HEAD'], ['/app'], true),
   row('status', ['GET', 'HEAD'], ['/status']),
 ];
 
-/** A row, and what stands below its path (percent-decoded; empty: nothing). */
+/** A row, and the rest of the path (percent-decoded; empty: none). */
 interface RouteMatch {
   readonly row: RouteRow;
   readonly rest: string;
@@ -286,7 +292,7 @@ for (const route of ROUTES) {
   if (!route.below) for (const path of route.paths) exact.set(path, { row: route, rest: '' });
 }
 
-/** The row of a path, whatever the method; null: there is nothing. */
+/** The row of a path, for any method; null: no route. */
 function matchRoute(path: string): RouteMatch | null {
   const found = exact.get(path);
   if (found !== undefined) return found;

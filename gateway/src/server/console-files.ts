@@ -1,6 +1,6 @@
 /**
- * Owns the console's built files as they are served: hashed ones for ever, the page itself never kept and with what its address
- * needs named in its head, each compressed once, all under a strict policy. Builds nothing; `app/build-console.ts` does.
+ * Serves the console's built files: hashed files cached indefinitely, the page never cached and with preloads for its
+ * address, each file compressed once, all under a strict policy. app/build-console.ts builds them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { ConsoleApi } from '../console-api/kernel/console-api.ts';
 import { acceptsEncoding } from '../lib/accepts-encoding.ts';
 
-/** No inline script or style, nothing from elsewhere, and no text that becomes code. */
+/** No inline script or style, nothing from other origins, and no text evaluated as code. */
 const CONSOLE_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,7 +24,10 @@ const CONSOLE_CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 export interface ConsoleFiles {
-  /** The file at a path below `/app/`, else the page, which knows the path itself. Null: a hashed file that there is not. */
+  /**
+   * The file at a path below `/app/`, else the page, which routes the path itself. Null: a hashed file that does not
+   * exist.
+   */
   reply(path: string, acceptEncoding: string | null): Response | null;
 }
 
@@ -32,7 +35,7 @@ interface BuiltFile {
   readonly type: string;
   readonly plain: Buffer;
   readonly isHashed: boolean;
-  /** Made when it is first asked for; null: compressing does not pay. */
+  /** Compressed on first use; null: compression does not pay. */
   readonly packed: Map<'br' | 'gzip', Buffer>;
 }
 
@@ -45,10 +48,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const ROOT = '/app/';
 const PAGE = 'index.html';
-/** Made by `console/page-preloads.ts`. */
+/** Written by `console/page-preloads.ts`. */
 const PRELOADS = 'preloads.json';
 const HASHED = 'assets/';
-/** Fonts are compressed already. */
+/** Fonts are already compressed. */
 const PACKABLE = new Set(['.html', '.js', '.css', '.svg']);
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -61,13 +64,13 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 interface PagePreloads {
-  /** A regular expression of the paths that the page has. */
+  /** A regular expression of the page's paths. */
   readonly path: string;
-  /** Of the scripts that it begins with, those that are not in every page. */
+  /** The scripts it starts with, except those that every page has. */
   readonly files: readonly string[];
 }
 
-/** Reads a built console. Throws where the folder holds no page. */
+/** Reads a built console. Throws if the folder contains no page. */
 export function readConsoleFiles(folder: string): ConsoleFiles {
   const files = new Map<string, BuiltFile>();
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -95,7 +98,10 @@ export function readConsoleFiles(folder: string): ConsoleFiles {
   };
 }
 
-/** The browser fetches them while it reads the scripts of every page, which would ask for them only when they run. */
+/**
+ * The browser fetches these while it reads the scripts common to all pages, which would request them only when they
+ * run.
+ */
 function withPreloads(page: BuiltFile, files: readonly string[]): BuiltFile {
   const links = files.map((file) => `<link rel="modulepreload" crossorigin href="${ROOT}${file}">`).join('');
   return {
@@ -141,13 +147,16 @@ function packed({ plain, packed: known }: BuiltFile, encoding: 'br' | 'gzip'): B
 
 export interface ConsoleDesk {
   readonly api: ConsoleApi;
-  /** Begins to make the files ready, so that the first page need not wait for that. */
+  /** Starts preparing the files, so that the first page does not wait. */
   prepare(): void;
-  /** The file or page at a path; waits for the build of the first start. */
+  /** The file or page at a path; waits for the build at first start. */
   showPage(path: string, request: Request): Promise<Response>;
 }
 
-/** `build` answers the folder of the built files; it is called once, when they are first needed. Its failure is told to whoever opens the console, and `onFailure`. */
+/**
+ * `build` returns the folder of the built files; it is called once, when they are first needed. Its failure goes to the
+ * client that opens the console, and to `onFailure`.
+ */
 export function createConsoleDesk(
   api: ConsoleApi,
   build: () => Promise<string>,

@@ -1,4 +1,7 @@
-/** Owns `GET /v1/key`: what the calling key may do and has used, which limits bind it, and what they have left. Contract, 3. */
+/**
+ * Answers `GET /v1/key`: the calling key's permissions and usage, the limits that apply to it, and what remains of
+ * them. Contract, 3.
+ */
 
 import type { Gate } from '../call/deps.ts';
 import { allowAddress, identify } from '../call/request/identify.ts';
@@ -14,12 +17,14 @@ import { replyFailure, replyJson } from './reply-json.ts';
 
 const PATH = '/v1/key';
 
-/** What of the gate is asked. */
+/** The dependencies of this endpoint. */
 interface Asked extends Pick<Gate, 'directory' | 'log'> {
   readonly settings: { readonly config: { readonly defaults: Pick<Defaults, 'holds'> } };
 }
 
-/** Answers any valid key about itself, whatever its scopes. Throws CallFailure at once for a caller who may not ask. */
+/**
+ * Answers any valid key about itself, whatever its scopes. Throws CallFailure at once for a client that may not ask.
+ */
 export function showKey(
   request: Request,
   address: () => string | null,
@@ -105,7 +110,7 @@ function renderRate(limit: number | null, use: CapsUse['requests']): object | nu
   return { used: use.used, remaining: left(limit, use.used), resets_at: renderTime(use.wholeAtMs) };
 }
 
-/** More may be used than a limit has: it was lowered, or what a call took was more than its estimate. */
+/** Usage can exceed the limit: the limit was lowered, or a call used more than its estimate. */
 function left(limit: number, used: number): number {
   return Math.max(0, limit - used);
 }
@@ -122,7 +127,7 @@ function renderBudget(
     spent_nano_usd: settled.toString(),
     held_nano_usd: held.toString(),
     remaining_nano_usd: (left > 0n ? left : 0n).toString(),
-    // A budget for all time has no beginning either.
+    // A budget for all time has no start.
     starts_at: window === 'total' ? null : renderTime(windowStartMs),
     resets_at: renderTime(windowEndMs),
   };

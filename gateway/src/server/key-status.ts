@@ -1,4 +1,4 @@
-/** Owns what is known of a key at a moment: the rules that bind it with what is used of them, the balance, its own usage. */
+/** Reads the current status of a key: the rules that apply to it with their usage, the balance, and its own usage. */
 
 import { windowAt } from '../admission/window.ts';
 import type { NanoUsd } from '../billing/money.ts';
@@ -8,7 +8,7 @@ import type { Ledger } from '../store/ports/ledger.ts';
 import type { BindingCaps, BudgetState, CallSubjects, CapsUse, LimitStore } from '../store/ports/limits.ts';
 import { type UsageQuestion, type UsageReader, UsageRefusal, type UsageSums } from '../store/ports/usage.ts';
 
-/** A rule with what is used of it; when its rates are whole again is unix ms. `budget`: null where it has none. */
+/** A rule with its usage; rate resets are in unix ms. `budget`: null if it has none. */
 export interface RuleStanding {
   readonly binding: BindingCaps;
   readonly use: CapsUse;
@@ -16,37 +16,37 @@ export interface RuleStanding {
 }
 
 export interface KeyStanding {
-  /** The rules that bind every call of the key, whatever its model and end user. */
+  /** The rules that apply to every call of the key, whatever its model and end user. */
   readonly rules: readonly RuleStanding[];
   /** What a prepaid account can still spend; null: postpaid. */
   readonly available: NanoUsd | null;
-  /** Of the key alone; null: it could not be summed up in time. */
+  /** Of this key alone; null: the sums were not ready in time. */
   readonly usage: KeyUsage | null;
 }
 
-/** Rejects where the store cannot be read. */
+/** Rejects if the store cannot be read. */
 export type ReadKeyStanding = (principal: Principal) => Promise<KeyStanding>;
 
-/** What of the money desk a standing is read from. */
+/** The parts of the billing dependencies that the status is read from. */
 export interface StandingSources {
   bindingCapsOf(subjects: CallSubjects, nowMs: number): readonly BindingCaps[];
-  /** Tells the limits what the ledger has of budgets. */
+  /** Gives the limits the ledger's totals for budgets. */
   seed(budgets: readonly BindingCaps[]): Promise<void>;
   readonly limits: Pick<LimitStore, 'readBudget' | 'readUse'>;
   readonly ledger: Pick<Ledger, 'readBalances'>;
   readonly readUsage: ReadKeyUsage;
 }
 
-/** The present, unix ms: by the clock of windows and of callers, and by that of the limits. */
+/** The current time, unix ms: by the clock of windows and clients, and by that of the limits. */
 interface Clocks {
   nowMs(): number;
   steadyNowMs(): number;
 }
 
-/** No model's rule and no end user's is asked for: they bind some calls of the key only. */
+/** Rules of models and end users are left out: they apply to some calls of the key only. */
 const NO_MODELS: readonly string[] = [];
 
-/** A reader of standings over the limits, the ledger and the records. */
+/** Creates a reader of key status over the limits, the ledger and the records. */
 export function createKeyStandingReader(sources: StandingSources, clocks: Clocks): ReadKeyStanding {
   return async (principal) => {
     const { keyId, workspaceId, accountId, account } = principal;
@@ -90,13 +90,13 @@ async function readAvailable({ ledger }: StandingSources, accountId: string): Pr
   return balance.available;
 }
 
-/** The counters do not overlap, save `reasoning`, which is part of `output`. */
+/** The counters do not overlap, except `reasoning`, which is part of `output`. */
 type KeySums = Pick<
   UsageSums,
   'requests' | 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'reasoning' | 'cost'
 >;
 
-/** Calls of a key from a moment on, unix ms. */
+/** Calls of a key since a time, unix ms. */
 interface UsageSince {
   readonly sinceMs: number;
   readonly sums: KeySums;
@@ -107,13 +107,13 @@ export interface KeyUsage {
   readonly month: UsageSince;
 }
 
-/** Null: it could not be summed up in time. Rejects where the store cannot be read. */
+/** Null: the sums were not ready in time. Rejects if the store cannot be read. */
 type ReadKeyUsage = (principal: Principal) => Promise<KeyUsage | null>;
 
-/** A key may ask often, and one thread answers for all. */
+/** A key may ask often, and one thread serves all keys. */
 const TIME_MS_MAX = 500;
 
-/** A reader of usage: one question of a key runs at a time, and whoever asks meanwhile shares its answer. */
+/** Creates a reader of usage: one query per key runs at a time, and concurrent requests share its result. */
 export function createKeyUsageReader(usage: Pick<UsageReader, 'readUsage'>, nowMs: () => number): ReadKeyUsage {
   const running = new Map<string, Promise<KeyUsage | null>>();
   return (principal) => {

@@ -1,4 +1,7 @@
-/** Owns `/v1/models`: one body that both SDK families read, with only what the calling key may use. Wire reference B.10. */
+/**
+ * Answers `/v1/models` with one body that both SDK families can read, containing only models the calling key may use.
+ * Wire reference B.10.
+ */
 
 import type { Gate } from '../call/deps.ts';
 import { allowCaller, identify } from '../call/request/identify.ts';
@@ -10,7 +13,7 @@ import type { Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import { replyJson } from './reply-json.ts';
 
-/** Looks a route's model up in the catalogue; null: unknown there. */
+/** Looks up a route's model in the catalog; null: the catalog does not know it. */
 export type DescribeModel = (route: Route) => CatalogModel | null;
 
 const EPOCH = '1970-01-01';
@@ -35,7 +38,7 @@ export function listModels(
   });
 }
 
-/** `GET /v1/models/{id}`; ids may hold slashes, percent-encoded or not. Throws CallFailure. */
+/** `GET /v1/models/{id}`; ids may contain slashes, percent-encoded or not. Throws CallFailure. */
 export function showModel(
   request: Request,
   id: string,
@@ -83,7 +86,7 @@ function renderModel(id: string, route: Route, describe: DescribeModel): Rendere
   };
 }
 
-/** A picker shows this alone, so an alias says itself and what it stands for. */
+/** Model pickers show only this text, so an alias shows its own name and its model's. */
 function renderDisplayName(id: string, route: Route, knownName: string | null): string {
   return id === route.model ? (knownName ?? id) : `${id} (${knownName ?? route.model})`;
 }
@@ -109,7 +112,10 @@ function cutPage(
   return { models: models.slice(from, to), more: before === null ? to < end : from > start };
 }
 
-/** Where the model that a cursor names stands; null without that cursor. One that names none would begin the list again. */
+/**
+ * The position of the model that a cursor names; null without that cursor. A cursor that names no model would restart
+ * the list.
+ */
 function findCursor(models: readonly RenderedModel[], query: URLSearchParams, cursor: string): number | null {
   const wanted = query.get(cursor);
   if (wanted === null) return null;

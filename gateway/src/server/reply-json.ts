@@ -1,4 +1,4 @@
-/** Owns the small replies of routes that are not calls. */
+/** Builds the small replies of routes that are not calls. */
 
 import { baseHeaders, failureReply } from '../call/deliver/reply.ts';
 import { CallFailure } from '../errors/call-failure.ts';
@@ -7,28 +7,28 @@ import { chatCompletions } from '../protocols/chat/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 
-/** A JSON reply that carries a request id, as every reply under `/v1` does. */
+/** A JSON reply with a request id, as every reply under `/v1`. */
 export function replyJson(body: unknown, status = 200): Response {
   return Response.json(body, { status, headers: baseHeaders(newRequestId()) });
 }
 
-/** The same for JSON that is rendered already. */
+/** The same for JSON that is already rendered. */
 export function replyJsonText(body: string): Response {
   return new Response(body, { headers: { ...baseHeaders(newRequestId()), 'content-type': 'application/json' } });
 }
 
-/** An error reply in the words of the protocol that the path, or a version header, suggests. */
+/** An error reply in the protocol that the path or a version header suggests. */
 export function replyFailure(failure: CallFailure, path: string, headers: Headers): Response {
   return failureReply(failure, suggestedProtocol(path, headers), newRequestId());
 }
 
-/** Messages below `/messages`, and wherever a client says which version of it it speaks; else chat completions. */
+/** Messages for paths below `/messages` and for clients that send its version header; else chat completions. */
 function suggestedProtocol(path: string, headers: Headers): Protocol {
   if (/^\/(?:v1\/)*messages(?:\/|$)/.test(path) || headers.has('anthropic-version')) return messages;
   return chatCompletions;
 }
 
-/** What an unknown path is answered; the message names the supported way where one is near. */
+/** The error for an unknown path; the message names a similar supported path if there is one. */
 export function notFound(path: string): CallFailure {
   const near = NEAR.find(([pattern]) => pattern.test(path));
   const advice = near === undefined ? 'GET /openapi.json lists what there is' : near[1];

@@ -1,4 +1,4 @@
-/** Owns the listening socket: its time limits, its size limits, and what a request becomes before it is answered. */
+/** Runs the HTTP server: its listening socket, time limits and size limits, and the preparation of each request. */
 import type { Server } from 'bun';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import { answerRequest, type Desk } from './answer-request.ts';
@@ -7,20 +7,23 @@ import { ClientConnection } from './client-connection.ts';
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** Stops to accept; resolves when the last reply was sent, or at once with `now`. */
+  /** Stops accepting; resolves when the last reply was sent, or at once with `now`. */
   stop(now: boolean): Promise<void>;
-  /** When the last request came, on the `performance.now()` clock. */
+  /** Time of the last request, on the `performance.now()` clock. */
   lastRequestMs(): number;
-  /** Closes client connections that have no request. */
+  /** Closes client connections without a request. */
   closeIdle(): void;
 }
 
-/** Seconds in which a new connection must send its headers. The runtime wants 5 to 255, and never 0. */
+/** Seconds in which a new connection must send its headers. The runtime requires 5 to 255, and never 0. */
 const HEADERS_WITHIN_SECONDS = 10;
-/** Bodies are counted as they arrive, by us, so that a refusal has a body; the runtime's own bound is out of the way. */
+/**
+ * The gateway counts body bytes as they arrive, so that a refusal has a body; this keeps the runtime's own limit out of
+ * the way.
+ */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 40;
 
-/** Throws where the address is taken, in words that say what to do. */
+/** Throws an Error with a remedy if the address is taken. */
 export function startHttpServer(host: string, port: number, desk: Desk): HttpServer {
   let lastMs = Number.NEGATIVE_INFINITY;
   const server = listen(host, port, desk, () => {

@@ -1,6 +1,6 @@
 /**
- * Owns closing client connections while file descriptors run short: idle ones first, then those whose bodies arrive too
- * slowly, of the addresses that have most of them. Ends no call.
+ * Closes client connections when file descriptors run short: idle ones first, then those with slowly arriving bodies,
+ * starting with the addresses that have the most of them. Ends no call.
  */
 import type { DescriptorBounds } from '../admission/descriptor-bounds.ts';
 import { type ArrivingBody, arrivingBodies } from '../call/request/arriving-body.ts';
@@ -9,16 +9,16 @@ import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '..
 
 export interface Shedding {
   readonly bounds: DescriptorBounds;
-  /** Closes connections without a request: clients' and upstreams'. */
+  /** Closes connections without a request, both client and upstream connections. */
   closeIdle(): void;
-  /** Told when descriptors run short, at most once a minute. */
+  /** Called when descriptors run short, at most once a minute. */
   onShort(inUse: number): void;
 }
 
 const LOOK_EVERY_MS = 100;
 const TELL_EVERY_MS = 60_000;
 
-/** Begins to look; the answer is how to stop. */
+/** Starts the checks; returns a function that stops them. */
 export function startShedding(shedding: Shedding): () => void {
   const { bounds, onShort } = shedding;
   if (!Number.isFinite(bounds.shortFrom)) return () => {};
@@ -26,7 +26,7 @@ export function startShedding(shedding: Shedding): () => void {
   let isShort = false;
   let toldMs = Number.NEGATIVE_INFINITY;
   const look = () => {
-    // All below the lowest free one are in use, and holes are filled first: only once short, a count is needed.
+    // All below the lowest free one are in use, and holes are filled first: a count is needed only when short.
     if (!isShort && (lowestFreeDescriptor() ?? bounds.most) < bounds.shortFrom) return;
     const inUse = countDescriptors() ?? bounds.most;
     isShort = inUse >= bounds.enoughBelow;
@@ -47,7 +47,7 @@ export function startShedding(shedding: Shedding): () => void {
 
 function shed({ bounds, closeIdle }: Shedding): void {
   closeIdle();
-  // Where none is left for the count, all are in use.
+  // If no descriptor is left for the count, all are in use.
   const excess = (countDescriptors() ?? bounds.most) - bounds.enoughBelow;
   if (excess <= 0) return;
   for (const body of chooseBodies(arrivingBodies(), excess)) {
@@ -60,7 +60,7 @@ function shed({ bounds, closeIdle }: Shedding): void {
   }
 }
 
-/** Those of the addresses with most bodies, and of an address the oldest. */
+/** Chooses from the addresses with the most bodies, and of an address the oldest. */
 export function chooseBodies<Body extends Pick<ArrivingBody, 'startMs' | 'address'>>(
   bodies: readonly Body[],
   most: number,

@@ -1,14 +1,13 @@
-/** Owns the process's log: JSON lines on standard error, never a body, a key or a credential. */
+/** Creates the process's log: JSON lines on standard error, never with a body, a key or a credential. */
 import { pino } from 'pino';
 import type { CallLog } from '../call/call-log.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 
-/** The process's log. */
 export type Log = ReturnType<typeof pino>;
 
 const TEXT_CHARS_MAX = 1_000;
 
-/** JSON lines escape control characters, so that no upstream's words can forge a line or move a terminal's cursor. */
+/** JSON lines escape control characters, so that no upstream text can forge a line or move a terminal's cursor. */
 export function createLog(destination: number = 2): Log {
   return pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -16,10 +15,10 @@ export function createLog(destination: number = 2): Log {
   );
 }
 
-/** Bounds what is remembered of what was said. */
+/** Bounds the memory of messages that are logged once per model. */
 const MODELS_MAX = 10_000;
 
-/** What the line of a call says, as log entries. */
+/** Writes the events of the call pipeline as log entries. */
 export function createCallLog(log: Log): CallLog {
   const unpriced = new Set<string>();
   return {

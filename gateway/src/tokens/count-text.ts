@@ -1,10 +1,10 @@
 /**
- * Owns counting the features of a text in one pass without a branch per character: a table says, for what came before and
- * the class of the next character, what is counted and what has come before then. Knows no tokenizer.
+ * Counts the features of a text in one pass without a branch per character: a table maps the state and the next
+ * character's class to the feature to count and the next state. Knows no tokenizer.
  */
 import { type CharacterClass, CLASS_OF_UNIT, CLASSES, TEXT_FEATURES, type TextFeature } from './text-alphabet.ts';
 
-/** What came before: the beginning of a text, a word of so many letters, so many digits of a group. */
+/** The state after the characters so far: start of the text, a word of n letters, n digits of a group. */
 const STATES = [
   'start',
   'space',
@@ -45,18 +45,18 @@ const GROWTH: { readonly [letters: number]: TextFeature } = { 2: 'second', 5: 'f
 const INNER_LENGTH_MAX = 8;
 const INNER_GROWTH: { readonly [letters: number]: TextFeature } = { 2: 'innerSecond', 5: 'innerFifth' };
 const CLASS_BITS = 5;
-/** A step holds the next state, shifted to make room for a class, below the feature that is counted. */
+/** A step holds the next state, shifted to leave room for a class; above it the counted feature. */
 const FEATURE_SHIFT = 10;
 const STATE_MASK = (1 << FEATURE_SHIFT) - 1;
 const NOTHING = TEXT_FEATURES.length;
 const STEPS = tabulate();
 
-/** How often each of `TEXT_FEATURES` occurs, in their order; the last place is of what counts as nothing. */
+/** Occurrences of each of `TEXT_FEATURES`, in their order; the last entry counts characters without a feature. */
 export type TextCounts = Int32Array;
 
-/** Adds a text's features to `counts`. The text is taken as a beginning, whatever was counted before. */
+/** Adds a text's features to `counts`. Each text starts without state from the text before. */
 export function countText(text: string, counts: TextCounts): void {
-  // Names of the function's own: a read of a module's constant in the loop costs a third of its time.
+  // Local names: reading a module constant in the loop costs a third of its time.
   const steps = STEPS;
   const classes = CLASS_OF_UNIT;
   const { length } = text;

@@ -1,24 +1,25 @@
 /**
- * Owns how many tokens an image, a sound or a document costs, by the formulas that vendors publish or recorded calls
- * show (November 2026). Where a size cannot be read it is taken for a usual one: rather too large than too small.
+ * Estimates the tokens of an image, audio or a document by formulas that vendors publish or recorded calls show
+ * (November 2026), and reads image sizes. An unreadable size is replaced by a typical one, rather too large than too
+ * small.
  */
 import type { DocumentPart, MediaPart, Source } from '../generation/part.ts';
 import type { TokenFamily } from './token-families.ts';
 
-/** Of an image behind a link or a file id. */
+/** For an image given by link or file id. */
 const USUAL_IMAGE: ImageSize = { width: 1024, height: 1024 };
 /** A scanned page has more bytes, a page of text fewer. */
 const DOCUMENT_PAGE_BYTES = 40_000;
-/** Behind a link or a file id. */
+/** For a document given by link or file id. */
 const USUAL_DOCUMENT_PAGES = 3;
-/** MP3 of 128 kbit/s at the dearest rate found, 32 tokens a second (Gemini). */
+/** MP3 of 128 kbit/s at the highest rate found, 32 tokens per second (Gemini). */
 const AUDIO_BYTES_PER_TOKEN = 500;
 const USUAL_AUDIO_TOKENS = 1_000;
-/** A page is its text and its picture. Recorded: Claude 1,600 to 2,700, Gemini 260 to 1,290, GPT 220 to 1,000. */
+/** A page counts as its text plus its image. Recorded: Claude 1,600 to 2,700, Gemini 260 to 1,290, GPT 220 to 1,000. */
 const PAGE_TOKENS: { readonly [family in TokenFamily]?: number } = { gpt: 1_000, gemini: 1_300 };
 const PAGE_TOKENS_ELSEWHERE = 2_700;
 
-/** Tokens of an image or a sound in a prompt. */
+/** Tokens of an image or audio in a prompt. */
 export function estimateMediaTokens({ kind, source, detail }: MediaPart, family: TokenFamily): number {
   if (kind === 'audio') {
     return source.kind === 'base64' ? Math.ceil(bytesOf(source.base64) / AUDIO_BYTES_PER_TOKEN) : USUAL_AUDIO_TOKENS;
@@ -26,7 +27,7 @@ export function estimateMediaTokens({ kind, source, detail }: MediaPart, family:
   return imageTokens(sizeOf(source), detail, family);
 }
 
-/** Tokens of a document that is not text: by its pages, which are guessed from its bytes. */
+/** Tokens of a non-text document, from its page count, which is estimated from its bytes. */
 export function estimateDocumentTokens({ source }: DocumentPart, family: TokenFamily): number {
   const bytes = source.kind === 'base64' ? bytesOf(source.base64) : USUAL_DOCUMENT_PAGES * DOCUMENT_PAGE_BYTES;
   return Math.max(1, Math.ceil(bytes / DOCUMENT_PAGE_BYTES)) * (PAGE_TOKENS[family] ?? PAGE_TOKENS_ELSEWHERE);
@@ -51,7 +52,7 @@ function imageTokens(size: ImageSize, detail: string | null, family: TokenFamily
       // Recorded: Gemini 3 takes 1,088 to 1,102 for one image of any size, 2.5 took 258 for a small one.
       return 1_120;
     case 'llama':
-      // Llama 4: tiles of 336 pixels, 144 tokens each, and the whole once more. Recorded: 400×301 440, 597×566 745.
+      // Llama 4: tiles of 336 pixels, 144 tokens each, plus the whole image once. Recorded: 400×301 440, 597×566 745.
       return 145 * (tiles(size, 336, 16) + 1);
     case 'grok':
       return grokImageTokens(size);
@@ -70,7 +71,9 @@ function areaTokens(size: ImageSize, edgeMax: number, tokensMax: number): number
   return Math.min(tokensMax, Math.ceil((width * height) / 750));
 }
 
-/** OpenAI, models of tiles: 85, and 170 for each tile of 512 pixels. https://platform.openai.com/docs/guides/images-vision */
+/**
+ * OpenAI, tile-based models: 85, plus 170 per tile of 512 pixels. https://platform.openai.com/docs/guides/images-vision
+ */
 function gptImageTokens(size: ImageSize, detail: string | null): number {
   if (detail === 'low') return 85;
   const fitted = shrink(size, 2_048);
@@ -78,13 +81,13 @@ function gptImageTokens(size: ImageSize, detail: string | null): number {
   return 85 + 170 * tiles({ width: fitted.width * scale, height: fitted.height * scale }, 512, Number.MAX_SAFE_INTEGER);
 }
 
-/** 256 a tile of 448 pixels, and one tile more for an image of several. Recorded: 128×128 256. */
+/** 256 per tile of 448 pixels, plus one tile for an image of several tiles. Recorded: 128×128 256. */
 function grokImageTokens(size: ImageSize): number {
   const parts = tiles(size, 448, 6);
   return 256 * (parts === 1 ? 1 : parts + 1);
 }
 
-/** A token per square, and one for the end of each row of them. */
+/** One token per square, plus one for the end of each row. */
 function patchTokens({ width, height }: ImageSize, edge: number): number {
   return (Math.ceil(width / edge) + 1) * Math.ceil(height / edge);
 }
@@ -103,10 +106,10 @@ interface ImageSize {
   readonly height: number;
 }
 
-/** Of base64; enough for the head of a JPEG behind its thumbnail and colour profile. */
+/** In base64 characters; enough for the head of a JPEG after its thumbnail and color profile. */
 const HEAD_CHARACTERS_MAX = 131_072;
 
-/** The size in pixels that a base64 image says of itself; null where its head says none, or it is of another kind. */
+/** The size in pixels from the header of a base64 image; null if the header has none or the format is unknown. */
 export function readImageSize(base64: string): ImageSize | null {
   const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS_MAX), 'base64');
   const size = readPng(head) ?? readGif(head) ?? readWebp(head) ?? readJpeg(head);
@@ -129,7 +132,7 @@ function readGif(bytes: Buffer): ImageSize | null {
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
 }
 
-/** RFC 9649, 2.5 to 2.7: a simple lossy file, a simple lossless one, or an extended one. */
+/** RFC 9649, 2.5 to 2.7: simple lossy, simple lossless or extended file format. */
 function readWebp(bytes: Buffer): ImageSize | null {
   if (!startsWith(bytes, 'RIFF', 0) || !startsWith(bytes, 'WEBP', 8) || bytes.length < 30) return null;
   if (startsWith(bytes, 'VP8 ', 12)) {
@@ -149,7 +152,7 @@ function readJpeg(bytes: Buffer): ImageSize | null {
   let at = 2;
   while (at + 9 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1] as number;
-    // C4, C8 and CC stand among the frame headers and are none.
+    // C4, C8 and CC are within the range of frame headers but are not frame headers.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
       return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
     }

@@ -1,6 +1,6 @@
 /**
- * Owns our own count of tokens: of a request's prompt and of a text, for any model, without its vocabulary. Weights of a
- * model's family times what is counted; rather high than low. Bills nothing: upstream's number counts wherever there is one.
+ * Estimates the tokens of a request's prompt or of a text, for any model, without its vocabulary: weights of the
+ * model's family times feature counts, biased high. Not used for billing if upstream reports a count.
  */
 
 import type { Part } from '../generation/part.ts';
@@ -12,8 +12,8 @@ import { TEXT_FEATURES } from './text-alphabet.ts';
 import { TOKEN_RATIOS, type TokenFamily, type TokenRatios } from './token-families.ts';
 
 /**
- * Tokens of the whole prompt, cached or not, with what the vendor adds around it. An integer ≥ 1. Never throws. How far off it
- * is stands in token-families.ts.
+ * Tokens of the whole prompt, cached or not, including what the vendor adds around it. An integer ≥ 1. Never throws.
+ * The ratios are in token-families.ts.
  */
 export function estimatePromptTokens(request: GenerationRequest, family: TokenFamily): number {
   const ratios = TOKEN_RATIOS[family];
@@ -24,7 +24,7 @@ export function estimatePromptTokens(request: GenerationRequest, family: TokenFa
   return Math.max(1, Math.ceil(tokens));
 }
 
-/** Tokens of a text on its own, as a model writes it. An integer; 0 for the empty text. */
+/** Tokens of a text on its own, as model output. An integer; 0 for the empty text. */
 export function estimateTextTokens(text: string, family: TokenFamily): number {
   const counts = emptyTextCounts();
   countText(text, counts);

@@ -1,21 +1,24 @@
-/** Owns measuring what of a request becomes prompt: the features of its texts, and how often what vendors frame in tokens of their own occurs. Holds no weight. */
+/**
+ * Measures what a request adds to the prompt: the features of its texts, and the number of items that vendors frame
+ * with tokens of their own. Contains no weights.
+ */
 
 import type { JsonText, Part } from '../generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../generation/request.ts';
 import { countText, emptyTextCounts, type TextCounts } from './count-text.ts';
 
-/** What costs tokens beside its text. */
+/** Items that cost tokens in addition to their text. */
 export const FRAMES = [
   'request',
   'turn',
-  /** Once, where there are tools. */
+  /** Once, if there are tools. */
   'tools',
   'tool',
-  /** Of a tool's schema, at all depths. */
+  /** Properties of a tool's schema, at all depths. */
   'property',
   'call',
   'result',
-  /** A form is demanded of the answer. */
+  /** The request demands a response format. */
   'format',
   /** The model must call a tool. */
   'forced',
@@ -28,10 +31,10 @@ export interface PromptMeasure {
   readonly frames: { readonly [frame in Frame]: number };
 }
 
-/** How a vendor's prompt shows tools: their JSON as it is, or declarations of functions. */
+/** How a vendor's prompt shows tools: their JSON unchanged, or function declarations. */
 export type ToolStyle = 'json' | 'declarations';
 
-/** Measures everything but images, sounds and documents that are not text. */
+/** Measures everything except images, audio and non-text documents. */
 export function measureRequest(request: GenerationRequest, style: ToolStyle): PromptMeasure {
   const text = emptyTextCounts();
   let properties = 0;
@@ -65,12 +68,12 @@ function forces({ tool_choice: choice }: GenerationRequest): boolean {
   );
 }
 
-/** Models are shown what they thought since they were last asked; earlier thoughts are left out by every vendor's template. */
+/** Models see their reasoning since the last user question; every vendor's template omits earlier reasoning. */
 function lastQuestion(turns: readonly Turn[]): number {
   return turns.findLastIndex((turn) => turn.role === 'user' && turn.parts.some((part) => part.kind !== 'tool_result'));
 }
 
-/** Returns the properties of its schema. */
+/** Returns the number of properties in its schema. */
 function measureTool(tool: Tool, style: ToolStyle, text: TextCounts): number {
   if (tool.kind === 'opaque') {
     countText(tool.native.json, text);
@@ -116,15 +119,18 @@ function measurePart(part: Part, isRecent: boolean, text: TextCounts): void {
   }
 }
 
-/** A schema in short. Of a text that is no JSON object, or of null: no properties and no text. */
+/** A schema's outline. Without properties and text for null and for text that is not a JSON object. */
 interface SchemaOutline {
   /** Properties at all depths. */
   readonly properties: number;
-  /** The type, as a declaration has it: `{\n// Which one.\ncity: string,\nunit?: "C" | "F", // default: C\n}`; empty: takes none. */
+  /**
+   * The type as a declaration: `{\n// Which one.\ncity: string,\nunit?: "C" | "F", // default: C\n}`; empty: takes
+   * none.
+   */
   readonly declaration: string;
 }
 
-/** Deeper schemas are cut: no vendor takes them, and the recursion stays small whatever was sent. */
+/** Deeper schemas are cut: no vendor accepts them, and the recursion depth stays bounded for any input. */
 const DEPTH_MAX = 24;
 
 type Schema = { readonly [member: string]: unknown };

@@ -1,28 +1,28 @@
-/** Owns what a tokenizer sees in a text, character by character: classes of characters, and what is counted of them. Holds no weight. */
+/** Defines the character classes and text features that token estimates count. Contains no weights. */
 
-/** What is counted in a text. Each character adds to at most one; tokenizers differ in what they ask for each. */
+/** Features counted in a text. Each character adds to at most one; tokenizers differ in their weights. */
 export const TEXT_FEATURES = [
-  /** A small letter that begins a word after a space or a line's end; after anything else. */
+  /** A lowercase letter that begins a word after a space or a line end; after anything else. */
   'word',
   'innerWord',
-  /** A capital that begins a word likewise; one within a word; one behind a capital. */
+  /** A capital that begins a word after a space or a line end; a capital within a word; a capital after a capital. */
   'capital',
   'innerCapital',
   'moreCapitals',
-  /** Where a word grows to 2, 5 and 8 letters, and each letter from the 11th on. */
+  /** The letters at which a word reaches 2, 5 and 8 letters, and each letter from the 11th on. */
   'second',
   'fifth',
   'eighth',
   'eleventh',
-  /** The same of words that begin after anything else: at 2 and 5 letters, and each from the 9th on. */
+  /** The same for words that begin after anything else: at 2 and 5 letters, and each letter from the 9th on. */
   'innerSecond',
   'innerFifth',
   'innerNinth',
-  /** The first digit of each three; the first one after a space; the others. */
+  /** The first digit of each group of three; the first one after a space; the others. */
   'digits',
   'spacedDigits',
   'digit',
-  /** Punctuation: the first of a run, others of a run, and those of which rules are drawn (---, ===) behind one another. */
+  /** Punctuation: the first of a run, the others of a run, and repeated characters that draw rules (---, ===). */
   'mark',
   'moreMarks',
   'rule',
@@ -30,7 +30,10 @@ export const TEXT_FEATURES = [
   /** The second space of a run; the rest of the run is free. */
   'indent',
   'accent',
-  /** Per character, of scripts by how tokenizers treat them: Greek with Cyrillic, Hebrew with Arabic and Armenian, those of South and South-East Asia. */
+  /**
+   * Per character, scripts grouped by how tokenizers treat them: Greek with Cyrillic, Hebrew with Arabic and Armenian,
+   * those of South and South-East Asia.
+   */
   'cyrillic',
   'semitic',
   'indic',
@@ -45,7 +48,9 @@ export const TEXT_FEATURES = [
 
 export type TextFeature = (typeof TEXT_FEATURES)[number];
 
-/** Classes of UTF-16 units. Those from `accent` on that share a feature's name count as that feature, wherever they stand. */
+/**
+ * Classes of UTF-16 units. From `accent` on, a class with the name of a feature counts as that feature at any position.
+ */
 export const CLASSES = [
   'space',
   'newline',
@@ -69,7 +74,7 @@ export const CLASSES = [
 
 export type CharacterClass = (typeof CLASSES)[number];
 
-/** Ranges of units and their classes; later ones overrule earlier ones. */
+/** Ranges of units and their classes; later ranges override earlier ones. */
 const RANGES: ReadonlyArray<readonly [first: number, last: number, of: CharacterClass]> = [
   [0x00, 0x1f, 'other'],
   [0x09, 0x09, 'space'],
@@ -100,7 +105,7 @@ const RANGES: ReadonlyArray<readonly [first: number, last: number, of: Character
   [0xf900, 0xfaff, 'han'],
   [0xff00, 0xffef, 'wideMark'],
 ];
-/** What rules are drawn of. */
+/** Characters that draw rules. */
 const RULERS = '-=*_#.~+';
 
 /** The class of each UTF-16 unit, as an index into `CLASSES`. */

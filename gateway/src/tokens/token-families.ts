@@ -1,6 +1,7 @@
 /**
- * Owns which models share a tokenizer and a prompt template, and what each family's tokens are estimated with. The numbers are
- * learnt from recorded calls by gateway/scripts/learn-token-ratios.ts, which prints this table; nobody edits them by hand.
+ * Maps models to families that share a tokenizer and a prompt template, and holds the estimation weights of each
+ * family. gateway/scripts/learn-token-ratios.ts computes the weights from recorded calls and prints this table; do not
+ * edit it by hand.
  */
 import type { ToolStyle } from './measure-request.ts';
 
@@ -29,7 +30,7 @@ export interface TokenRatios {
   readonly frames: readonly number[];
 }
 
-/** The first that fits the name in small letters counts. `claude_5`: the tokenizer that came with Claude 4.7. */
+/** The first pattern that matches the lowercase name wins. `claude_5`: the tokenizer introduced with Claude 4.7. */
 const NAMES: ReadonlyArray<readonly [RegExp, TokenFamily]> = [
   [/gpt-?oss/, 'gpt_oss'],
   [/claude.*(4[-.][789]|[a-z]-5|fable|mythos)|claude-[5-9](?!\d)/, 'claude_5'],
@@ -46,7 +47,7 @@ const NAMES: ReadonlyArray<readonly [RegExp, TokenFamily]> = [
   [/gpt|(^|[^a-z0-9])o[134](?![0-9a-z])|davinci|codex/, 'gpt'],
 ];
 
-/** The family of a model by the name that its upstream knows it by; `other` for a name that tells nothing. */
+/** The family of a model by its upstream name; `other` for an unrecognized name. */
 export function familyOf(model: string): TokenFamily {
   const name = model.toLowerCase();
   return NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';

@@ -1,4 +1,4 @@
-/** Owns the chunked transfer coding of RFC 9112 section 7.1: bytes in, payload out. Knows no socket. */
+/** Decodes the chunked transfer coding of RFC 9112 section 7.1. Knows no socket. */
 
 const LINE_BYTES_MAX = 1024;
 const TRAILER_BYTES_MAX = 16 * 1024;
@@ -10,13 +10,13 @@ const LF = 10;
 type State = 'size' | 'payload' | 'payload-end' | 'trailer' | 'done';
 
 /**
- * Decodes one body. A host that streams sends each event as a chunk of its own, and many of them come in one read: their
- * payloads are joined, so that what follows has one span to look at and one write to make.
+ * Decodes one body. A streaming host sends each event as its own chunk, and many arrive in one read: their payloads are
+ * joined, so that later steps have one span to inspect and one write to make.
  */
 export class ChunkedBody {
   #state: State = 'size';
   #left = 0;
-  /** The beginning of a line that was divided between two reads. */
+  /** The start of a line that was split between two reads. */
   #line = '';
   #trailerBytes = 0;
 
@@ -25,8 +25,9 @@ export class ChunkedBody {
   }
 
   /**
-   * Takes bytes from `start` and hands their payload to `onPayload`, in one span, at most once. Answers how many bytes it
-   * took up to, or a string: what is wrong. After the end of the body it takes nothing more: what is left is not the body's.
+   * Takes bytes from `start` and passes their payload to `onPayload`, in one span, at most once. Returns the position
+   * up to which it took bytes, or a string that describes the error. After the end of the body it takes nothing more:
+   * the remaining bytes do not belong to the body.
    */
   push(bytes: Buffer, start: number, onPayload: (span: Buffer) => void): number | string {
     const gathered = new Payload(bytes);
@@ -59,7 +60,7 @@ export class ChunkedBody {
     return at;
   }
 
-  /** The common lines, whole and without an extension, byte by byte; -1 leaves the line to `#readLine`. */
+  /** Parses the common lines, complete and without an extension, byte by byte; -1 leaves the line to `#readLine`. */
   #readWhole(bytes: Buffer, start: number): number {
     if (this.#state === 'payload-end') {
       if (bytes[start] !== CR || bytes[start + 1] !== LF) return -1;
@@ -116,7 +117,7 @@ export class ChunkedBody {
   }
 }
 
-/** The payload within one read: a view where it lies in one piece, else a copy of its pieces side by side. */
+/** The payload within one read: a view if it is contiguous, else a joined copy of its parts. */
 class Payload {
   readonly #bytes: Buffer;
   #start = -1;

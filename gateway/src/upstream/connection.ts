@@ -1,11 +1,16 @@
-/** Owns sockets to upstream origins: dialling, TLS before the first byte, reuse of idle ones. Knows nothing of HTTP. */
+/**
+ * Manages sockets to upstream origins: connecting, TLS before the first byte, reuse of idle ones. Knows nothing of
+ * HTTP.
+ */
 import type { Socket } from 'bun';
 import { freeSpareDescriptor, lowestFreeDescriptor } from '../lib/open-files.ts';
 import type { UpstreamFailure } from './failure.ts';
 import type { Origin } from './origin.ts';
 import { findPublicAddress } from './public-host.ts';
 
-/** Who uses a connection now. `onClosed(null)` is an orderly end (FIN); an error is a reset. Called once at most. */
+/**
+ * The present user of a connection. `onClosed(null)` is an orderly end (FIN); an error is a reset. Called at most once.
+ */
 export interface ConnectionUser {
   onBytes(bytes: Buffer): void;
   onDrain(): void;
@@ -31,7 +36,7 @@ const IDLE_MS_MAX = 30_000;
 const IDLE_PER_ORIGIN_MAX = 1024;
 const idle = new Map<string, Connection[]>();
 
-/** The connection used last, if an idle one is left: the most recent is the least likely to have gone stale. */
+/** The most recently used idle connection, if any: it is the least likely to be stale. */
 export function takeIdle(origin: Origin): Connection | null {
   const connections = idle.get(origin.key);
   const connection = connections?.pop();
@@ -44,7 +49,7 @@ export function takeIdle(origin: Origin): Connection | null {
   return connection;
 }
 
-/** Gives a connection back after an exchange that left it clean. */
+/** Returns a connection to the pool after an exchange that left it clean. */
 export function giveBack(connection: Connection): void {
   connection.user = null;
   connection.reused = true;
@@ -63,8 +68,9 @@ export function closeIdle(): void {
 }
 
 /**
- * Opens a connection, to the very address that was looked at where it must be public. `settle` is called exactly once; the answer is a function that gives up (a socket that opens later
- * is closed). With TLS the connection is handed over only after the certificate was verified for the origin's host.
+ * Opens a connection, to the exact address that was checked if it must be public. `settle` is called exactly once; the
+ * returned function cancels (a socket that opens later is closed). With TLS the connection is handed over only after
+ * the certificate was verified for the origin's host.
  */
 export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFailure) => void): () => void {
   let over = false;
@@ -129,14 +135,14 @@ export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFail
         error(socket, error) {
           if (socket.data !== undefined) closed(socket.data, error);
         },
-        // The promise of the connection tells it too.
+        // The connection's promise reports it too.
         connectError() {},
       },
     });
-  /** To one address; a second time where only a descriptor was missing and one was kept back. */
+  /** Connects to one address; retries once if only a descriptor was missing and a reserved one could be freed. */
   const reach = (hostname: string, isAgain = false): void => {
     connect(hostname).catch((error: unknown) => {
-      // The runtime tells a lack of descriptors as a refused connection (1.4.5).
+      // The runtime reports a lack of descriptors as a refused connection (1.4.5).
       if (over || lowestFreeDescriptor() !== null) attempt.settle(refused(origin, error));
       else if (!isAgain && freeSpareDescriptor()) reach(hostname, true);
       else attempt.settle(withoutDescriptor(origin));
@@ -172,7 +178,7 @@ function closed(connection: Connection, error: Error | null): void {
   else forget(connection);
 }
 
-/** Bytes on a connection that nobody uses: the peer speaks out of turn and cannot be trusted with another exchange. */
+/** Bytes arrived on an unused connection: the peer sends out of turn and cannot be trusted with another exchange. */
 function discard(connection: Connection): void {
   forget(connection);
   connection.closed = true;

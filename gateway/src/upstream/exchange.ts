@@ -1,6 +1,6 @@
 /**
- * Owns one HTTP request and its response on one connection: time limits, back-pressure both ways, abort, and the one
- * free retry of a stale idle connection. Knows no wire format of models and takes no decision about other retries.
+ * Runs one HTTP request and its response on one connection: time limits, backpressure both ways, abort, and the one
+ * free retry of a stale idle connection. Knows no model wire format and decides no other retries.
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 import { ChunkedBody } from './chunked-body.ts';
@@ -9,16 +9,19 @@ import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
 import type { Origin } from './origin.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
-/** `head` is the request line and all headers with the blank line; `body` follows it as it is. */
+/** `head` is the request line and all headers with the blank line; `body` follows unchanged. */
 export interface ExchangeRequest {
   readonly origin: Origin;
   readonly head: string;
   readonly body: Uint8Array;
-  /** Told when its first bytes go out: upstream may have the request from then on. Again where it is sent again. */
+  /**
+   * Called when the first bytes go out: from then on the upstream may have the request. Called again if it is sent
+   * again.
+   */
   readonly onSent?: () => void;
 }
 
-/** Milliseconds. `idle` counts from the last byte of upstream's; `total` from the start. */
+/** Milliseconds. `idle` counts from the last upstream byte; `total` from the start. */
 export interface ExchangeLimits {
   readonly connectMs: number;
   readonly firstByteMs: number;
@@ -27,7 +30,7 @@ export interface ExchangeLimits {
   readonly responseBytesMax: number;
 }
 
-/** After `onEnd` or `onFailure`, of which exactly one comes, nothing more is called. Spans may be kept. */
+/** Exactly one of `onEnd` and `onFailure` is called, and nothing after it. Spans may be kept. */
 export interface ExchangeListener {
   onHead(head: ResponseHead): void;
   onBody(span: Uint8Array): void;
@@ -38,7 +41,10 @@ export interface ExchangeListener {
 const HEAD_BYTES_MAX = 64 * 1024;
 const HEAD_END = '\r\n\r\n';
 const JOINED_BYTES_MAX = 32 * 1024;
-/** Informational responses (RFC 9110 section 15.2) before the final one. 101 is not among them: nothing here asks for another protocol. */
+/**
+ * Informational responses (RFC 9110 section 15.2) before the final one. 101 is excluded: the client requests no
+ * protocol upgrade.
+ */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 const INTERIM_MAX = 16;
 
@@ -48,7 +54,10 @@ type Phase = 'connect' | 'first_byte' | 'body' | 'over';
 export class Exchange implements ConnectionUser, Deadline {
   dueMs: number;
   slot = UNWATCHED;
-  /** On the `performance.now()` clock, 0: not yet. When the request began to go out, the head had come, and the last bytes came. */
+  /**
+   * On the `performance.now()` clock; 0: not yet. When the request began to go out, the head had arrived, and the last
+   * bytes arrived.
+   */
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
@@ -83,7 +92,9 @@ export class Exchange implements ConnectionUser, Deadline {
     else this.#send(connection);
   }
 
-  /** Stops reading from upstream: the kernel's buffers fill and upstream slows down. The idle limit rests meanwhile. */
+  /**
+   * Stops reading from upstream: the kernel's buffers fill and upstream slows down. The idle limit is paused meanwhile.
+   */
   pause(): void {
     if (this.#paused || this.#phase === 'over') return;
     this.#paused = true;
@@ -98,7 +109,7 @@ export class Exchange implements ConnectionUser, Deadline {
     this.#connection?.socket.resume();
   }
 
-  /** Gives the call up: upstream sees its connection closed at once. Nothing is called afterwards. */
+  /** Cancels the exchange: upstream sees its connection closed at once. Nothing is called afterwards. */
   abort(): void {
     if (this.#phase !== 'over') this.#close();
   }
@@ -196,7 +207,7 @@ export class Exchange implements ConnectionUser, Deadline {
     this.dueMs = Math.min(this.#totalDueMs, nowMs + limitMs);
   }
 
-  /** Interim responses are skipped; all of them together must stay within the limit of the first byte. */
+  /** Skips interim responses; all of them together must stay within the first-byte limit. */
   #readHead(bytes: Buffer): void {
     let all = this.#headBytes === null ? bytes : Buffer.concat([this.#headBytes, bytes]);
     let end = all.indexOf(HEAD_END);
@@ -271,7 +282,7 @@ export class Exchange implements ConnectionUser, Deadline {
     }
   }
 
-  /** The listener may abort inside a call of ours; the compiler cannot see that. */
+  /** The listener may abort inside one of our callbacks; the compiler cannot see that. */
   #isOver(): boolean {
     return this.#phase === 'over';
   }
@@ -306,7 +317,7 @@ export class Exchange implements ConnectionUser, Deadline {
   }
 }
 
-/** Bun reports what our own listener throws as an error of the socket; what the system reports has a code. */
+/** Bun reports an exception of our own listener as a socket error; system errors have a code. */
 function isOurFault(error: Error): boolean {
   return !('code' in error);
 }

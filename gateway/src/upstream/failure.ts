@@ -1,4 +1,4 @@
-/** Owns the ways in which one HTTP attempt at an upstream can fail below the level of its protocol. */
+/** Lists the ways in which one HTTP attempt at an upstream can fail below the level of its protocol. */
 
 export type UpstreamFailureKind =
   | 'connect'
@@ -12,12 +12,12 @@ export type UpstreamFailureKind =
   | 'malformed'
   | 'too_large'
   | 'aborted'
-  /** This process has no file descriptor left. */
+  /** This process has no free file descriptor. */
   | 'no_descriptor'
-  /** Whoever listened threw: upstream has no part in it. */
+  /** The listener threw: the upstream is not at fault. */
   | 'fault';
 
-/** `message` is for the operator's log and the record; it holds no bytes of upstream's and no credential. */
+/** `message` is for the operator's log and the record; it contains no upstream bytes and no credential. */
 export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;
   readonly message: string;

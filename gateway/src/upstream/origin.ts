@@ -1,4 +1,4 @@
-/** Owns what an upstream origin is (scheme, host, port) and how a base URL becomes one. Knows no credential. */
+/** Defines an upstream origin (scheme, host, port) and parses it from a base URL. Knows no credential. */
 
 /** `authority` is the value of the `host` header; `key` is unique per origin. */
 export interface Origin {
@@ -7,7 +7,7 @@ export interface Origin {
   readonly host: string;
   readonly port: number;
   readonly authority: string;
-  /** Every address of the host must be public, at each connection anew. */
+  /** Every address of the host must be public, checked at each connection. */
   readonly publicOnly?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Owns finding the address of a host that must be one of the public internet. Opens no connection. */
+/** Finds the address of a host that must be on the public internet. Opens no connection. */
 import { lookup } from 'node:dns/promises';
 import { parseIpAddress } from '../lib/ip-range.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
@@ -9,15 +9,15 @@ export type LookUpHost = (host: string) => Promise<readonly string[]>;
 const lookUpHost: LookUpHost = async (host) =>
   (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address);
 
-/** A host that a provider of the console may not have, in words for the operator. */
+/** A host that a console provider may not use, with a message for the operator. */
 export class NotPublic extends Error {
   override readonly name = 'NotPublic';
 }
 
 /**
- * An address to connect to. One that is not public among several refuses the host: which one a look-up gives first is up
- * to whoever runs the name.
- * @throws NotPublic, or what the look-up throws.
+ * An address to connect to. One non-public address among several refuses the host, because the owner of the name
+ * decides which one a look-up returns first.
+ * @throws NotPublic, or the error of the look-up.
  */
 export async function findPublicAddress(host: string, lookUp: LookUpHost = lookUpHost): Promise<string> {
   const texts = parseIpAddress(host) === null ? await lookUp(host) : [host];

@@ -1,11 +1,11 @@
-/** Owns the parsing of an HTTP/1.1 response head, strictly: what is ambiguous about where the body ends is refused. */
+/** Parses an HTTP/1.1 response head strictly: refuses anything ambiguous about where the body ends. */
 
 /** Names are lower case; values are trimmed Latin-1 text without control characters. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
   readonly framing: 'none' | 'chunked' | 'length' | 'close';
-  /** Bytes of the body where `framing` is `length`; else 0. */
+  /** Bytes of the body if `framing` is `length`; else 0. */
   readonly lengthBytes: number;
   readonly keepAlive: boolean;
 }
@@ -15,7 +15,7 @@ const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const LENGTH = /^\d{1,15}$/;
 const HEADER_LINES_MAX = 256;
 
-/** Parses the head's text (without the blank line). Answers a string that says what is wrong where it is not HTTP/1.1. */
+/** Parses the head's text (without the blank line). Returns a string that describes the error if it is not HTTP/1.1. */
 export function parseResponseHead(text: string): ResponseHead | string {
   const lines = text.split('\r\n');
   const status = STATUS_LINE.exec(lines[0] ?? '');

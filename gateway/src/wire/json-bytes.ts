@@ -1,4 +1,4 @@
-/** Owns the names and classes of the bytes of JSON text (RFC 8259). It reads nothing; the scanners do. */
+/** Names and classifies the bytes of JSON text (RFC 8259). */
 
 export const TAB = 0x09;
 export const LF = 0x0a;
@@ -17,10 +17,12 @@ export const LETTER_U = 0x75;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** What the byte after a backslash may be: 0 nothing legal, 1 a one-letter escape, 2 the `u` of a four-digit escape. */
+/** Class of the byte after a backslash: 0 illegal, 1 a one-letter escape, 2 the `u` of a four-digit escape. */
 export const ESCAPE_CLASS: Uint8Array = byteTable((char) => ('"\\/bfnrt'.includes(char) ? 1 : char === 'u' ? 2 : 0));
 
-/** 1 where a string must stop to look: the quote, the backslash, and control characters, which JSON forbids raw. */
+/**
+ * 1 for bytes that need handling in a string: the quote, the backslash, and control characters, which JSON forbids raw.
+ */
 export const STRING_STOP: Uint8Array = byteTable((char) => (char < ' ' || char === '"' || char === '\\' ? 1 : 0));
 
 /** 1 for a hexadecimal digit. */
@@ -34,12 +36,12 @@ const LITERALS: ReadonlyMap<number, string> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), word]),
 );
 
-/** The literal that a text could only mean by a value with this first byte. */
+/** The only literal that can begin with this byte, or an empty string. */
 export function literalByFirstByte(byte: number | undefined): string {
   return LITERALS.get(byte ?? 0) ?? '';
 }
 
-/** The literal that stands at `pos` in full, or undefined. */
+/** The complete literal at `pos`, or undefined. */
 export function literalAt(bytes: Uint8Array, pos: number, end: number): string | undefined {
   const word = literalByFirstByte(bytes[pos]);
   if (pos + word.length > end) return undefined;

@@ -1,5 +1,7 @@
-/** Owns the grammar of JSON (RFC 8259): reads the bytes, moves the scan's state, and records the outer values. What is said about
- * a text that does not follow it is json-refusals.ts's. */
+/**
+ * Parses the grammar of JSON (RFC 8259): reads the bytes, updates the scan's state, and records the outer values.
+ * json-refusals.ts words the problems.
+ */
 
 import {
   BACKSLASH,
@@ -76,9 +78,9 @@ import {
 import { firstStop, skipBytes, stopsIn } from './json-word-view.ts';
 
 /**
- * Reads up to `limit`, where a token may be left half read; an escape or a literal that begins before it is read whole. Returns
- * the fault at which it stopped, or NO_FAULT. One long function on purpose: split by token it took twice as long,
- * because the engine keeps the position and what is expected next in registers only within one function.
+ * Reads up to `limit`, where a token may stay unfinished; an escape or a literal that begins before it is read
+ * completely. Returns the fault at which it stopped, or NO_FAULT. One long function on purpose: split by token it took
+ * twice as long, because the engine keeps the position and the expected token in registers only within one function.
  */
 export function readJson(state: ScanState, limit: number): number {
   const { limits, frames, tape, end } = state;
@@ -98,7 +100,7 @@ export function readJson(state: ScanState, limit: number): number {
       if (stops !== 0) {
         pos = (word << 2) - shift + firstStop(stops);
       } else {
-        // The last bytes before the limit fill no word.
+        // The last bytes before the limit do not fill a word.
         pos = Math.max(pos, (word << 2) - shift);
         while (pos < limit && STRING_STOP[bytes[pos] as number] === 0) pos++;
         if (pos >= limit) break;
@@ -247,7 +249,7 @@ export function readJson(state: ScanState, limit: number): number {
       break;
     }
 
-    // What is left is the closing bracket of the innermost container.
+    // The remaining byte is the closing bracket of the innermost container.
     pos++;
     node = frames[frame + FRAME_NODE] as number;
     frame -= FRAME_INTS;
@@ -262,7 +264,7 @@ export function readJson(state: ScanState, limit: number): number {
   return isKeyTooLong(state) ? FAULT_KEY_BYTES : fault;
 }
 
-/** All bytes were read: whether they are a whole JSON text. Closes a number that only the end of the text ends. */
+/** All bytes were read: whether they form a complete JSON text. Closes a number that only the end of the text ends. */
 export function endJson(state: ScanState): boolean {
   if (state.end < state.view.bytes.length) return false;
   if (state.expecting === IN_NUMBER && state.depth === 0 && NUMBER_COMPLETE[state.numberState] === 1) {
@@ -272,7 +274,7 @@ export function endJson(state: ScanState): boolean {
   return state.expecting === AWAIT_NOTHING;
 }
 
-/** By position, not by what else is wrong with the key, so that the size of the steps makes no difference. */
+/** Judges by position, whatever other faults the key has, so that the size of the steps makes no difference. */
 function isKeyTooLong(state: ScanState): boolean {
   if (state.expecting !== IN_KEY) return false;
   const start = (state.frames[state.depth * FRAME_INTS + FRAME_KEY_START] as number) + 1;
@@ -286,7 +288,7 @@ function endKey(state: ScanState, start: number, end: number, escaped: boolean):
   return keySet.count > state.limits.keysPerObjectMax ? FAULT_KEYS : NO_FAULT;
 }
 
-/** The kind that a value beginning with this byte can only have, or -1. */
+/** The only kind of value that can begin with this byte, or -1. */
 function kindByFirstByte(byte: number): number {
   if (byte === QUOTE) return KIND_STRING;
   if (byte === OPEN_BRACE) return KIND_OBJECT;

@@ -1,5 +1,7 @@
-/** Owns finding a key that an object has already had, compared after unescaping. Hostile keys cannot make it slow: up to eight are
- * compared pairwise, more are found by a hash that is secret to the process. */
+/**
+ * Finds duplicate keys of an object, compared after unescaping. Hostile keys cannot make it slow: up to eight are
+ * compared pairwise, more are found by a hash that is secret to the process.
+ */
 import { BACKSLASH, LETTER_U } from './json-bytes.ts';
 
 const PAIRWISE_MAX = 8;
@@ -7,26 +9,25 @@ const KEY_INTS = 3;
 const FIRST_SLOTS = 32;
 
 /**
- * One random multiplier per position: sums of products of them are a universal hash (Carter and Wegman, multilinear form), so an
- * attacker who does not know them cannot choose keys that collide.
+ * One random multiplier per position: sums of products of them are a universal hash (Carter and Wegman, multilinear
+ * form), so an attacker who does not know them cannot choose colliding keys.
  */
 const MULTIPLIERS = crypto.getRandomValues(new Int32Array(256));
 const BLOCK_MULTIPLIER = (MULTIPLIERS[0] as number) | 1;
 
-/** The keys of the one object that is open on a level. Create one per level and `clear` it when an object opens. */
+/** The keys of the one open object on a level. Create one per level and `clear` it when an object opens. */
 export interface KeySet {
-  /** Three numbers per key: start of its content, its length, its mark. A negative start lies in `unescaped`. */
+  /** Three numbers per key: start of its content, its length, its mark. A negative start refers to `unescaped`. */
   keys: Int32Array;
   count: number;
-  /** Open addressing: 0 for free, else the key's index + 1. In use once there are more than eight keys. */
+  /** Open addressing: 0 is free, else the key's index + 1. Used once there are more than eight keys. */
   slots: Int32Array;
   slotBits: number;
-  /** The content of keys that were written with escapes. */
+  /** The content of keys that contain escapes. */
   unescaped: Uint8Array;
   unescapedBytes: number;
 }
 
-/** An empty set. */
 export function createKeySet(): KeySet {
   return {
     keys: new Int32Array(PAIRWISE_MAX * KEY_INTS),
@@ -38,13 +39,13 @@ export function createKeySet(): KeySet {
   };
 }
 
-/** Forgets the keys of the object before. */
+/** Forgets the previous object's keys. */
 export function clearKeySet(set: KeySet): void {
   set.count = 0;
   set.unescapedBytes = 0;
 }
 
-/** Adds the key whose content (without quotes) is `bytes[start, end)`; false when the object has had it before. */
+/** Adds the key whose content (without quotes) is `bytes[start, end)`; false if the object already has it. */
 export function addKey(set: KeySet, bytes: Uint8Array, start: number, end: number, escaped: boolean): boolean {
   if (escaped) return addContent(set, bytes, -1 - set.unescapedBytes, storeUnescaped(set, bytes, start, end));
   return addContent(set, bytes, start, end - start);
@@ -73,7 +74,7 @@ function addContent(set: KeySet, bytes: Uint8Array, start: number, length: numbe
   return occupySlot(set, bytes, index);
 }
 
-/** Puts every key so far into a table of `capacity` slots; the marks of the first eight turn from edges into hashes. */
+/** Puts all keys so far into a table of `capacity` slots; the marks of the first eight change from edges to hashes. */
 function rebuildSlots(set: KeySet, bytes: Uint8Array, capacity: number): void {
   const { keys } = set;
   if (set.slots.length < capacity) set.slots = new Int32Array(capacity);
@@ -118,7 +119,7 @@ function sameKey(set: KeySet, bytes: Uint8Array, at: number, other: number): boo
   return true;
 }
 
-/** Length, first and last byte: enough to tell most keys of a small object apart. */
+/** Length, first and last byte: enough to distinguish most keys of a small object. */
 function edgesOf(set: KeySet, bytes: Uint8Array, start: number, length: number): number {
   if (length === 0) return 0;
   const content = start < 0 ? set.unescaped : bytes;
@@ -160,9 +161,9 @@ const LETTERS: ReadonlyMap<number, number> = new Map(
 );
 
 /**
- * Writes the content `source[start, end)` without escapes to `target` and returns how many bytes that took (never more than it
- * had). A lone surrogate becomes its own three bytes (WTF-8), which no UTF-8 text can contain: two strings give the same bytes
- * exactly when they are the same string.
+ * Writes the unescaped content of `source[start, end)` to `target` and returns its length in bytes (never more than the
+ * source's). A lone surrogate becomes three bytes of its own (WTF-8), which no UTF-8 text can contain: two strings have
+ * the same bytes exactly if they are equal.
  */
 function unescapeBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
   let to = at;
@@ -191,7 +192,7 @@ function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** The code unit of the `\uXXXX` at `from`, or 0 where something else stands. */
+/** The code unit of the `\uXXXX` at `from`, or 0 if there is none. */
 function hexUnit(source: Uint8Array, from: number): number {
   if (source[from] !== BACKSLASH || source[from + 1] !== LETTER_U) return 0;
   let unit = 0;

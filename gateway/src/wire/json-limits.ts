@@ -1,15 +1,15 @@
-/** Owns what a JSON text may be at most, and the defaults. */
+/** Defines the limits of JSON texts and their defaults. */
 
-/** A text over one of these is refused, never cut. */
+/** A text over one of these limits is refused, never truncated. */
 export interface JsonScanLimits {
-  /** Open objects and arrays, one inside the other. */
+  /** Nesting depth of open objects and arrays. */
   readonly depthMax: number;
   readonly keysPerObjectMax: number;
   /** Bytes of one key between its quotes, as written. */
   readonly keyBytesMax: number;
   /** Values at most this many levels below the root (level 0) are recorded in the outline. */
   readonly outlineDepth: number;
-  /** How many values are recorded; bounds the memory of the outline at 24 bytes each. */
+  /** Maximum recorded values; bounds the memory of the outline at 24 bytes each. */
   readonly outlineNodesMax: number;
 }
 

@@ -1,4 +1,4 @@
-/** Owns reading a scanned JSON text: finding members and elements by the outline and decoding single values. It changes nothing. */
+/** Reads a scanned JSON text: finds members and elements by the outline and decodes single values. */
 
 import { BACKSLASH } from './json-bytes.ts';
 import {
@@ -17,12 +17,12 @@ import {
   readNode,
 } from './json-tape.ts';
 
-/** What a value is. */
+/** The kind of a value. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
 
 const KINDS: readonly JsonKind[] = ['object', 'array', 'string', 'number', 'true', 'false', 'null'];
 
-/** A valid text and where its outer values lie. */
+/** A valid text and the positions of its outer values. */
 export interface JsonOutline {
   readonly ok: true;
   readonly bytes: Uint8Array;
@@ -31,20 +31,20 @@ export interface JsonOutline {
   readonly tape: JsonTape;
 }
 
-/** One value of the text. Spans are byte offsets, the end exclusive; a string's quotes belong to it. */
+/** One value of the text. Spans are byte offsets with an exclusive end; a string's span includes its quotes. */
 export interface JsonNode {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** The span of the member's key, quotes included; -1 for an element and for the root. */
+  /** The span of the member's key, including quotes; -1 for an element and for the root. */
   readonly keyStart: number;
   readonly keyEnd: number;
   readonly outline: JsonOutline;
-  /** Its place on the tape. */
+  /** Its position on the tape. */
   readonly index: number;
 }
 
-/** Makes the outline of a text that a scan found valid, and takes the tape over. */
+/** Creates the outline of a valid scanned text and takes over the tape. */
 export function createOutline(bytes: Uint8Array, scanned: JsonTape, outlineDepth: number): JsonOutline {
   return new Outline(bytes, detachTape(scanned), outlineDepth);
 }
@@ -62,7 +62,7 @@ class Outline implements JsonOutline {
   }
 }
 
-/** The value of a member by its key, or undefined; also undefined for a value that is no object. */
+/** The value of a member by its key, or undefined; also undefined if the node is not an object. */
 export function member(node: JsonNode, name: string): JsonNode | undefined {
   if (node.kind !== 'object') return undefined;
   const { outline } = node;
@@ -74,7 +74,7 @@ export function member(node: JsonNode, name: string): JsonNode | undefined {
   return undefined;
 }
 
-/** The member values of an object or the elements of an array, in their order; none for a scalar. */
+/** The member values of an object or the elements of an array, in order; empty for a scalar. */
 export function children(node: JsonNode): JsonNode[] {
   const found: JsonNode[] = [];
   if (node.kind !== 'object' && node.kind !== 'array') return found;
@@ -85,23 +85,23 @@ export function children(node: JsonNode): JsonNode[] {
   return found;
 }
 
-/** The elements of an array, in their order; none for any other value. */
+/** The elements of an array, in order; empty for any other value. */
 export function elements(node: JsonNode): JsonNode[] {
   return node.kind === 'array' ? children(node) : [];
 }
 
-/** The key of a member without its escapes. Throws for an element and for the root. */
+/** The key of a member, unescaped. Throws for an element and for the root. */
 export function memberName(node: JsonNode): string {
   if (node.keyStart < 0) throw new TypeError('an element has no name: ask only members of an object');
   return stringText(node.outline.bytes, node.keyStart, node.keyEnd);
 }
 
-/** Whether a value is the member of that name, compared without escapes; cheaper than `memberName`. */
+/** Whether a value is the member of that name, compared unescaped; cheaper than `memberName`. */
 export function isNamed(node: JsonNode, name: string): boolean {
   return node.keyStart >= 0 && hasKey(node.outline, node.index, name);
 }
 
-/** The value of a string without its escapes, or undefined for any other value. Lone surrogates stay as they were written. */
+/** The value of a string, unescaped, or undefined for any other value. Lone surrogates are kept. */
 export function stringValue(node: JsonNode): string | undefined {
   if (node.kind !== 'string') return undefined;
   const { bytes, tape } = node.outline;
@@ -116,12 +116,12 @@ export function numberValue(node: JsonNode): number | undefined {
   return node.kind === 'number' ? Number(spanText(node.outline.bytes, node.start, node.end)) : undefined;
 }
 
-/** The text of a value as it was sent. */
+/** The text of a value as sent. */
 export function jsonText(node: JsonNode): string {
   return spanText(node.outline.bytes, node.start, node.end);
 }
 
-/** Whether the outline has the children of this object or array (true for a scalar, which has none). */
+/** Whether the outline includes the children of this object or array (true for a scalar, which has none). */
 export function isOpen(node: JsonNode): boolean {
   return (readNode(node.outline.tape, node.index, AT_KIND) & FLAG_CLOSED) === 0;
 }
@@ -161,7 +161,7 @@ function hasKey(outline: JsonOutline, index: number, name: string): boolean {
   return end - start - 2 === name.length;
 }
 
-/** The text of a JSON string token, quotes included in the span, with its escapes resolved; lone surrogates stay what they are. */
+/** The text of a JSON string token whose span includes the quotes, unescaped; lone surrogates are kept. */
 export function stringText(bytes: Uint8Array, start: number, end: number): string {
   for (let i = start; i < end; i++)
     if (bytes[i] === BACKSLASH) return JSON.parse(spanText(bytes, start, end)) as string;
@@ -174,8 +174,9 @@ function spanText(bytes: Uint8Array, start: number, end: number): string {
 }
 
 /**
- * Whether the value is a number without a fraction: `1`, `1.0`, `1e2` and `9007199254740993` are integers, `1.5` and `1e-1` are
- * not (JSON Schema 2020-12, validation, 6.1.1: https://json-schema.org/draft/2020-12/json-schema-validation, 2026-11-20).
+ * Whether the value is a number without a fraction: `1`, `1.0`, `1e2` and `9007199254740993` are integers, `1.5` and
+ * `1e-1` are not (JSON Schema 2020-12, validation, 6.1.1:
+ * https://json-schema.org/draft/2020-12/json-schema-validation, 2026-11-20).
  */
 export function isInteger(node: JsonNode): boolean {
   if (node.kind !== 'number') return false;
@@ -195,7 +196,7 @@ export function isInteger(node: JsonNode): boolean {
       isZero &&= byte === 0x30;
     }
   }
-  // An exponent too large for a double is infinite, which compares as it should.
+  // An exponent too large for a double becomes infinite, which compares correctly.
   const exponent = pos === node.end ? 0 : Number(Buffer.from(bytes.subarray(pos + 1, node.end)).toString());
   return isZero || exponent + trailingZeros >= fractionDigits;
 }

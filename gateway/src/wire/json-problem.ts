@@ -1,4 +1,4 @@
-/** Owns what is said about a JSON text that was refused: where, what was found, what was expected. It decides nothing. */
+/** Words the messages of refused JSON texts: where, what was found, what was expected. */
 
 /** Why a text was refused. */
 export type JsonProblemCode =
@@ -12,23 +12,23 @@ export type JsonProblemCode =
   | 'duplicate-key'
   | 'outline-size';
 
-/** A refusal. `message` is complete and safe to show to the sender: it quotes keys and single bytes of the text, never a value. */
+/** A refusal. `message` is complete and safe to show to the client: it quotes keys and single bytes, never a value. */
 export interface JsonProblem {
   readonly ok: false;
   readonly code: JsonProblemCode;
   readonly message: string;
-  /** Where the problem is, in bytes from 0. */
+  /** The position of the problem, in bytes from 0. */
   readonly offset: number;
   /** The same place as line and column, both from 1, the column in bytes. */
   readonly line: number;
   readonly column: number;
-  /** The value that it lies in, as `messages[3].content`; empty for the root. */
+  /** The path of the value that contains it, such as `messages[3].content`; empty for the root. */
   readonly path: string;
 }
 
 const KEY_CHARS_MAX = 64;
 
-/** Words the refusal: `invalid JSON at messages[3].content (line 1, column 812): found …; expected …`. */
+/** Formats `invalid JSON at messages[3].content (line 1, column 812): found …; expected …`. */
 export function describeProblem(
   code: JsonProblemCode,
   place: Pick<JsonProblem, 'offset' | 'line' | 'column' | 'path'>,
@@ -41,18 +41,18 @@ export function describeProblem(
   return { ok: false, code, message, ...place };
 }
 
-/** Adds a member to a path: `a.b`, or `a["odd key"]`; a long key is cut, and said to be. */
+/** Appends a member to a path: `a.b`, or `a["odd key"]`; a long key is truncated and marked with `…`. */
 export function memberPath(path: string, key: string): string {
   if (/^[A-Za-z_$][\w$-]{0,63}$/.test(key)) return path === '' ? key : `${path}.${key}`;
   return `${path}[${quoteKey(key)}]`;
 }
 
-/** A key in quotes for a message, cut when long. */
+/** A key in quotes for a message, truncated if long. */
 export function quoteKey(key: string): string {
   return key.length <= KEY_CHARS_MAX ? JSON.stringify(key) : `${JSON.stringify(key.slice(0, KEY_CHARS_MAX))}…`;
 }
 
-/** A byte of the text in words: a printable character in quotes, others by number. */
+/** A byte of the text for a message: a printable character in quotes, others by number. */
 export function nameByte(byte: number | undefined): string {
   if (byte === undefined) return 'the end of the text';
   if (byte > 0x20 && byte < 0x7f) return byte === 0x27 ? `"'"` : `'${String.fromCharCode(byte)}'`;

@@ -1,4 +1,4 @@
-/** Owns which problem a stopped JSON scan has, with its place and path. */
+/** Describes the problem at which a JSON scan stopped, with its place and path. */
 import { BACKSLASH, ESCAPE_CLASS, HEX_DIGIT, literalByFirstByte } from './json-bytes.ts';
 import { stringText } from './json-node.ts';
 import {
@@ -25,7 +25,7 @@ const EXPECTED: Readonly<Record<number, string>> = {
   [State.IN_KEY]: 'the rest of a key and its closing quote',
 };
 
-/** What the grammar stopped at, in words. */
+/** The problem for a grammar fault. */
 export function refuseFault(state: State.ScanState, fault: number): JsonProblem {
   const { limits, pos } = state;
   const keyStart = state.frames[state.depth * State.FRAME_INTS + State.FRAME_KEY_START] as number;
@@ -81,7 +81,7 @@ export function refuseFault(state: State.ScanState, fault: number): JsonProblem 
   }
 }
 
-/** Reading came to `state.end` in the middle of the text: it is not UTF-8 there, or it ends too early. */
+/** The problem when reading reaches `state.end`: the text is not UTF-8 there, or it ends too early. */
 export function refuseEnd(state: State.ScanState, expected?: string): JsonProblem {
   const { bytes } = state.view;
   if (state.end < bytes.length) {
@@ -98,7 +98,7 @@ export function refuseEnd(state: State.ScanState, expected?: string): JsonProble
   return refuse(state, 'syntax', state.end, 'the end of the text', expected ?? expectedBy(state));
 }
 
-/** A byte order mark stands before the text. */
+/** The problem of a byte order mark before the text. */
 export function refuseByteOrderMark(state: State.ScanState): JsonProblem {
   return refuse(
     state,
@@ -141,7 +141,7 @@ function refuseLiteral(state: State.ScanState): JsonProblem {
   return refuse(state, 'syntax', state.pos, `a word that begins as '${word}'`, `'${word}' in full`);
 }
 
-/** A problem at `offset`, which must be on the line that the scan is on. */
+/** A problem at `offset`, which must be on the scan's current line. */
 function refuse(
   state: State.ScanState,
   code: JsonProblemCode,
@@ -162,7 +162,7 @@ function isWholeNumber(state: State.ScanState): boolean {
   return state.expecting === State.IN_NUMBER && NUMBER_COMPLETE[state.numberState] === 1;
 }
 
-/** The path of the value that is being read, as `messages[3].content`; of its container where a key or a comma is due. */
+/** The path of the current value, such as `messages[3].content`; of its container if a key or a comma is expected. */
 function pathOf(state: State.ScanState): string {
   const depth = state.depth + (isInValue(state.expecting) ? 1 : 0);
   let path = '';

@@ -1,11 +1,13 @@
-/** Owns where a JSON scan stands between two steps, and the stack of open objects and arrays. What a byte means there is
- * json-grammar.ts's. */
+/**
+ * Holds the state of a JSON scan between two steps: the stack of open objects and arrays, the fault codes and the
+ * number automaton. The grammar is in json-grammar.ts.
+ */
 import { clearKeySet, createKeySet, type KeySet } from './json-key-set.ts';
 import type { JsonScanLimits } from './json-limits.ts';
 import { clearTape, createTape, type JsonTape } from './json-tape.ts';
 import { viewWords, type WordView } from './json-word-view.ts';
 
-/** What the grammar expects next. */
+/** The next item that the grammar expects. */
 export const AWAIT_VALUE = 0;
 export const AWAIT_FIRST_ELEMENT = 1;
 export const AWAIT_FIRST_KEY = 2;
@@ -13,14 +15,14 @@ export const AWAIT_KEY = 3;
 export const AWAIT_COLON = 4;
 export const AWAIT_SEPARATOR = 5;
 export const AWAIT_NOTHING = 6;
-/** From here on: inside a token that a step may have left half read. */
+/** From here on: inside a token that a step may leave unfinished. */
 export const IN_STRING = 7;
 export const IN_KEY = 8;
 export const IN_NUMBER = 9;
 
-/** Numbers per open container. Frame `d` belongs to the `d`th open container; frame 0 is the root's, without a key. */
+/** Numbers per open container. Frame `d` belongs to the `d`th open container; frame 0 to the root, without a key. */
 export const FRAME_INTS = 6;
-/** Its node on the tape, or -1. */
+/** The container's node on the tape, or -1. */
 export const FRAME_NODE = 0;
 /** 1 for an object, 0 for an array. */
 export const FRAME_IS_OBJECT = 1;
@@ -31,34 +33,35 @@ export const FRAME_KEY_START = 3;
 export const FRAME_KEY_END = 4;
 export const FRAME_KEY_FLAGS = 5;
 
-/** The memory of a scan that can serve the next one. */
+/** Scan memory that the next scan can reuse. */
 interface ScanScratch {
   readonly frames: Int32Array;
-  /** By depth; made when an object first opens there. */
+  /** By depth; created when an object first opens at that depth. */
   readonly keySets: KeySet[];
   readonly tape: JsonTape;
 }
 
-/** The whole state of one scan. */
 export interface ScanState {
   readonly limits: JsonScanLimits;
   readonly view: WordView;
   readonly frames: Int32Array;
   readonly keySets: KeySet[];
   readonly tape: JsonTape;
-  /** Whether the string or key being read has had an escape. */
+  /** Whether the current string or key contains an escape. */
   escaped: boolean;
-  /** The state of the number being read, by json-scan-state.ts. */
+  /** The state of the current number in `NUMBER_NEXT`. */
   numberState: number;
-  /** Where reading must stop: the length, or the first byte that is not UTF-8. */
+  /** End of the valid input: the length, or the first byte that is not UTF-8. */
   end: number;
   pos: number;
   expecting: number;
   depth: number;
-  /** The line that `pos` is on, from 1, and where it starts. Line ends are illegal inside strings, so only white space moves them. */
+  /**
+   * The line of `pos`, from 1, and its start. Line ends are illegal inside strings, so only white space advances them.
+   */
   line: number;
   lineStart: number;
-  /** The tape index of the value being read, or -1. */
+  /** The tape index of the current value, or -1. */
   node: number;
 }
 
@@ -86,7 +89,10 @@ export function createScanState(bytes: Uint8Array, limits: JsonScanLimits): Scan
   };
 }
 
-/** Gives the memory of an ended scan to the next one, unless a hostile text made it large. Call it once; the state is dead then. */
+/**
+ * Passes the memory of a finished scan to the next one, unless a hostile text made it large. Call it once; do not use
+ * the state afterwards.
+ */
 export function releaseScanState(state: ScanState): void {
   if (state.keySets.some((set) => set.keys.length > SCRATCH_KEYS_MAX * 4 || set.unescaped.length > 4_096)) return;
   clearTape(state.tape);
@@ -103,7 +109,7 @@ function takeScratch(depthMax: number): ScanScratch {
   return { frames, keySets: [], tape: createTape() };
 }
 
-/** Opens the frame of the next container, whose node is `node`. */
+/** Opens the frame of a container with the given node. */
 export function openFrame(state: ScanState, node: number, isObject: boolean): void {
   const { frames, keySets } = state;
   const depth = ++state.depth;
@@ -122,11 +128,11 @@ export function openFrame(state: ScanState, node: number, isObject: boolean): vo
 }
 
 export const NO_FAULT = 0;
-/** The byte at the position cannot stand there. */
+/** The byte at the position is not allowed there. */
 export const FAULT_BYTE = 1;
-/** Inside a string or key: a raw control character, a wrong escape, or the end within an escape. */
+/** Inside a string or key: a raw control character, an invalid escape, or the end within an escape. */
 export const FAULT_STRING = 2;
-/** A word that begins as a literal and is none. */
+/** A word that begins like a literal but is not one. */
 export const FAULT_LITERAL = 3;
 export const FAULT_DEPTH = 4;
 export const FAULT_NODES = 5;
@@ -175,7 +181,7 @@ export const NUMBER_COMPLETE: Uint8Array = Uint8Array.from(STATES, (state) =>
   ['zero', 'integer', 'fraction', 'power'].includes(state) ? 1 : 0,
 );
 
-/** What an unfinished number still needs, in words for a message. */
+/** What an unfinished number still needs, worded for a message. */
 export function expectedInNumber(state: number): string {
   if (STATES[state] === 'exponent') return 'a sign or a digit of the exponent';
   if (STATES[state] === 'sign') return 'a digit of the exponent';

@@ -1,5 +1,7 @@
-/** Owns checking a JSON text in one pass that can stop after any number of bytes. It builds no values, so nothing in a text can
- * name a property of ours; what it returns is read with json-node.ts. */
+/**
+ * Validates a JSON text in one pass that can pause after any number of bytes. It builds no values, so a text cannot
+ * name a property of our objects; json-node.ts reads the result.
+ */
 
 import { isUtf8 } from 'node:buffer';
 import { endJson, readJson } from './json-grammar.ts';
@@ -9,18 +11,18 @@ import type { JsonProblem } from './json-problem.ts';
 import { refuseByteOrderMark, refuseEnd, refuseFault } from './json-refusals.ts';
 import { createScanState, NO_FAULT, releaseScanState, type ScanState } from './json-scan-state.ts';
 
-/** A scan under way. */
+/** A scan in progress. */
 export interface JsonScan {
   /**
-   * Reads on for about `budgetBytes` bytes. The outcome is the same whatever the budgets were: the outline of a valid text, or
+   * Scans about `budgetBytes` more bytes. The outcome does not depend on the budgets: the outline of a valid text, or
    * the first problem of an invalid one. Throws when called after its outcome.
    */
   step(budgetBytes: number): 'more' | JsonOutline | JsonProblem;
 }
 
 /**
- * Begins to scan `bytes`, which must not change while the outline is in use. Limits left out are the defaults. A root of any kind
- * is valid: whether it has to be an object is the caller's to judge.
+ * Starts a scan of `bytes`, which must not change while the outline is in use. Omitted limits are the defaults. A root
+ * of any kind is valid; the caller checks whether it must be an object.
  */
 export function startJsonScan(bytes: Uint8Array, limits: Partial<JsonScanLimits> = DEFAULT_JSON_SCAN_LIMITS): JsonScan {
   const whole =
@@ -28,14 +30,14 @@ export function startJsonScan(bytes: Uint8Array, limits: Partial<JsonScanLimits>
   return new Scan(bytes, whole);
 }
 
-/** Scans a text in one go: for texts that are small, or where blocking is no harm. */
+/** Scans a text in one go: for small texts, or where blocking does no harm. */
 export function scanJson(bytes: Uint8Array, limits?: Partial<JsonScanLimits>): JsonOutline | JsonProblem {
   const outcome = startJsonScan(bytes, limits).step(Number.POSITIVE_INFINITY);
   if (outcome === 'more') throw new Error('a scan without a budget must come to an end');
   return outcome;
 }
 
-/** The encoding is checked by native code, many times as fast as the scan. */
+/** Native code validates the encoding, many times as fast as the scan. */
 const UTF8_BUDGET_FACTOR = 4;
 const UTF8_SLICE_MIN = 64;
 
@@ -78,8 +80,8 @@ class Scan implements JsonScan {
 }
 
 /**
- * Checks `bytes[from, to)` and returns where the next slice begins: at most three bytes before `to`, so that no character is cut.
- * A negative result is `-1 - offset` of the first byte of an ill-formed sequence.
+ * Validates `bytes[from, to)` and returns the start of the next slice: at most three bytes before `to`, so that no
+ * character is split. A negative result is `-1 - offset` of the first byte of an ill-formed sequence.
  */
 function checkUtf8(bytes: Uint8Array, from: number, to: number): number {
   const until = to === bytes.length ? to : characterStart(bytes, from, to);
@@ -87,7 +89,7 @@ function checkUtf8(bytes: Uint8Array, from: number, to: number): number {
   return isUtf8(slice) ? until : -1 - firstIllFormed(bytes, from, until);
 }
 
-/** The largest position up to `to` that is not inside a character, as far as the lead bytes tell. */
+/** The largest position up to `to` that is not inside a character, judging by the lead bytes. */
 function characterStart(bytes: Uint8Array, from: number, to: number): number {
   for (let start = to; start > from && start > to - 4; start--) {
     if (((bytes[start] as number) & 0xc0) !== 0x80) return start;
@@ -105,7 +107,7 @@ function firstIllFormed(bytes: Uint8Array, from: number, to: number): number {
   return to;
 }
 
-/** The length of the character at `pos` by table 3-7 of the Unicode Standard, or 0 when none is well-formed there. */
+/** The length of the character at `pos` by table 3-7 of the Unicode Standard, or 0 if it is ill-formed. */
 function characterBytes(bytes: Uint8Array, pos: number, to: number): number {
   const lead = bytes[pos] as number;
   if (lead < 0x80) return 1;

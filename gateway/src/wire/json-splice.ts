@@ -1,20 +1,20 @@
-/** Owns changing single members of a JSON text while every other byte stays what it was. It decides nothing about which. */
+/** Changes single members of a JSON text and leaves every other byte unchanged. The caller chooses the edits. */
 
 import { children, isNamed, type JsonNode, type JsonOutline } from './json-node.ts';
 
-/** A change, by the names of the members from the root: `{ set: ['stream_options', 'include_usage'], json: 'true' }`. */
+/** An edit, addressed by member names from the root: `{ set: ['stream_options', 'include_usage'], json: 'true' }`. */
 export type JsonEdit =
   | {
       readonly set: readonly string[];
-      /** The new value as JSON text. It is not checked: render it with `JSON.stringify`. */
+      /** The new value as JSON text. Not validated: render it with `JSON.stringify`. */
       readonly json: string;
     }
   | { readonly remove: readonly string[] };
 
-/** The edits of one object by member; `null` removes, a string is the new value, a map goes on inside. */
+/** The edits of one object by member: `null` removes, a string is the new value, a map descends. */
 type EditTree = Map<string, EditTree | string | null>;
 
-/** Replace `[start, end)` by `text`. */
+/** Replaces `[start, end)` with `text`. */
 interface Patch {
   readonly start: number;
   readonly end: number;
@@ -24,10 +24,10 @@ interface Patch {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Applies the edits and returns the new text in memory of its own, or the very same bytes when the text already is what the edits
- * ask for. `set` replaces the value of a member or adds the member behind the others; objects on the way that are absent or
- * `null` are made. `remove` takes the member with its comma, and does nothing where there is none. Every parent must lie within
- * the outline. Throws a TypeError for edits that contradict each other, and where a value on the way of a `set` is no object.
+ * Applies the edits and returns the new text in new memory, or the same bytes if the edits change nothing. `set`
+ * replaces the value of a member or appends the member after the others; absent or `null` objects on the path are
+ * created. `remove` deletes the member with its comma, and does nothing if it is absent. Every parent must be within
+ * the outline. Throws a TypeError for contradictory edits, and if a value on the path of a `set` is not an object.
  */
 export function spliceJson(outline: JsonOutline, edits: readonly JsonEdit[]): Uint8Array {
   const patches: Patch[] = [];
@@ -65,7 +65,7 @@ function patchObject(node: JsonNode, tree: EditTree, path: readonly string[], pa
   const members = children(node);
   const missing = new Map(tree);
   const names = [...tree.keys()];
-  /** The end of the last member that stays. */
+  /** The end of the last member that is kept. */
   let stayedTo = -1;
   members.forEach((value, index) => {
     const name = names.find((candidate) => isNamed(value, candidate));
@@ -90,7 +90,7 @@ function patchObject(node: JsonNode, tree: EditTree, path: readonly string[], pa
   patches.push({ start: at, end: at, text: Buffer.from(stayedTo === -1 ? added : `,${added}`) });
 }
 
-/** The members that a tree sets, as text between braces; those that it removes are not there anyway. */
+/** The members that a tree sets, as text between braces; members that it removes are already absent. */
 function renderMembers(tree: EditTree): string {
   const rendered: string[] = [];
   for (const [name, edit] of tree) {

@@ -1,7 +1,8 @@
-/** Owns the flat record of the values of an outline, in the order they stand in the text. What the numbers mean to a caller is
- * json-node.ts's. */
+/** Records the values of an outline as flat numbers, in text order. json-node.ts interprets them. */
 
-/** Numbers per node: kind and flags, value start, value end, key start, key end, index of the node behind its subtree. */
+/**
+ * Numbers per node: kind and flags, value start, value end, key start, key end, index of the node after its subtree.
+ */
 const NODE_INTS = 6;
 export const AT_KIND = 0;
 export const AT_START = 1;
@@ -18,11 +19,11 @@ export const KIND_TRUE = 4;
 export const KIND_FALSE = 5;
 export const KIND_NULL = 6;
 export const KIND_MASK = 7;
-/** The value is a string with escapes in it. */
+/** The value is a string that contains escapes. */
 export const FLAG_ESCAPED = 8;
-/** The member's key has escapes in it. */
+/** The member's key contains escapes. */
 export const FLAG_KEY_ESCAPED = 16;
-/** The value is a container on the last level of the outline: its children were checked, not recorded. */
+/** The value is a container on the last level of the outline: its children were validated, but not recorded. */
 export const FLAG_CLOSED = 32;
 
 const CHUNK_BITS = 13;
@@ -34,18 +35,17 @@ const FIRST_INTS = 64 * NODE_INTS;
 export interface JsonTape {
   chunks: Int32Array[];
   nodes: number;
-  /** The last chunk, and where its next node goes. */
+  /** The last chunk, and the position of its next node. */
   chunk: Int32Array;
   at: number;
 }
 
-/** An empty tape. */
 export function createTape(): JsonTape {
   const chunk = new Int32Array(FIRST_INTS);
   return { chunks: [chunk], nodes: 0, chunk, at: 0 };
 }
 
-/** Adds a node and returns its index; its end and subtree are open until `closeNode`. */
+/** Adds a node and returns its index; `closeNode` sets its end and subtree. */
 export function appendNode(tape: JsonTape, kind: number, start: number, keyStart: number, keyEnd: number): number {
   if (tape.at === tape.chunk.length) extendTape(tape);
   const { chunk, at } = tape;
@@ -57,7 +57,7 @@ export function appendNode(tape: JsonTape, kind: number, start: number, keyStart
   return tape.nodes++;
 }
 
-/** Sets where the value of a node ends; every node added since belongs to its subtree. */
+/** Sets the end of a node's value; every node added since belongs to its subtree. */
 export function closeNode(tape: JsonTape, index: number, end: number, flags: number): void {
   const chunk = tape.chunks[index >> CHUNK_BITS] as Int32Array;
   const at = (index & (CHUNK_NODES - 1)) * NODE_INTS;
@@ -66,19 +66,18 @@ export function closeNode(tape: JsonTape, index: number, end: number, flags: num
   chunk[at + AT_NEXT] = tape.nodes;
 }
 
-/** One of the numbers of a node. */
 export function readNode(tape: JsonTape, index: number, field: number): number {
   return (tape.chunks[index >> CHUNK_BITS] as Int32Array)[(index & (CHUNK_NODES - 1)) * NODE_INTS + field] as number;
 }
 
-/** Forgets the nodes of a scan that came to a problem. */
+/** Forgets the nodes of a scan that failed. */
 export function clearTape(tape: JsonTape): void {
   if (tape.chunks.length > 1) Object.assign(tape, createTape());
   tape.nodes = 0;
   tape.at = 0;
 }
 
-/** The finished tape in memory of its own, leaving `tape` empty for the next scan. */
+/** Moves the finished tape into its own memory and leaves `tape` empty for the next scan. */
 export function detachTape(tape: JsonTape): JsonTape {
   const { chunks, nodes, chunk, at } = tape;
   if (chunks.length > 1) {

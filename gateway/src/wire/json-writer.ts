@@ -1,11 +1,11 @@
-/** Owns writing JSON in which some values are given as text that must stay as it was written. Checks no such text. */
+/** Writes JSON in which some values are raw text that must stay exactly as written. Does not validate that text. */
 
-/** A value written elsewhere, put in as it is. */
+/** JSON text that is inserted unchanged. */
 export class RawJson {
   constructor(readonly text: string) {}
 }
 
-/** What can be written. `undefined` members are left out, as JSON.stringify does. */
+/** Values that can be written. `undefined` members are omitted, as in JSON.stringify. */
 export type WritableJson =
   | null
   | boolean
@@ -30,7 +30,7 @@ export function writeJson(value: WritableJson): string {
   return `{${text}}`;
 }
 
-/** Keys are few and come again and again: each is written once. The bound is for whoever writes names of somebody else's. */
+/** Keys are few and repeat, so each is escaped once. The limit covers callers that write names from outside. */
 const KEYS_MAX = 1_000;
 const keys = new Map<string, string>();
 

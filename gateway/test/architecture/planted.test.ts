@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { RULES } from './rules.ts';
 import { readTree } from './source-tree.ts';
 
-const OPENING = '/** Owns a thing. */\n';
+const OPENING = '/** Parses a thing. */\n';
 const EXACT = JSON.stringify({ dependencies: { bun: '1.4.5', zod: '4.6.7' } });
 const CLEAN: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({ devDependencies: { knip: '6.44.2' } }),
@@ -172,6 +172,18 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     { 'gateway/src/lib/mute.ts': 'export const mute = 1;\n' },
     'a file opens with its purpose',
     'mute.ts: opens',
+  ],
+  [
+    'an opening that says what a file owns',
+    { 'gateway/src/lib/mine.ts': '/** Owns the words. */\n' },
+    'comments are plain English',
+    'mine.ts:1: “Owns”; use the purpose',
+  ],
+  [
+    'a coined phrase behind code',
+    { 'gateway/src/lib/mine.ts': `${OPENING}export const x = 1; // nobody reads it\n` },
+    'comments are plain English',
+    'mine.ts:2: “nobody”; use “no one”',
   ],
   ['a name that says nothing', { 'gateway/src/lib/string-utils.ts': OPENING }, NAMES, 'the name says nothing'],
   ['a name in camel case', { 'gateway/src/lib/someThing.ts': OPENING }, NAMES, 'not kebab-case'],

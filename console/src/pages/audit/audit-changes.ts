@@ -1,4 +1,4 @@
-/** Owns the difference that an act made: each member that changed, before and after, as text. */
+/** Lists the members that an act changed, before and after, as text. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type AuditEntry = Reply<'GET /accounts/{account}/audit'>['entries'][number];
@@ -6,12 +6,12 @@ export type AuditEntry = Reply<'GET /accounts/{account}/audit'>['entries'][numbe
 export interface Change {
   /** `caps.rpm`. */
   readonly member: string;
-  /** Null: it was not there. */
+  /** Null when the member did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Members that are the same on both sides are left out. Lists are compared and shown whole. */
+/** Unchanged members are omitted. Lists are compared and shown as a whole. */
 export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly Change[] {
   const old = flatten(before);
   const next = flatten(after);

@@ -1,4 +1,4 @@
-/** Owns the page of the audit: who changed what, the newest first, with the difference. */
+/** Renders the audit page: who changed what, newest first, with the difference. */
 import { useEffect, useId, useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';
@@ -166,18 +166,18 @@ interface TextFilterProps {
   readonly label: string;
   readonly placeholder: string;
   readonly value: string;
-  /** Offered while typing. */
+  /** Suggestions while typing. */
   readonly choices: readonly string[];
   readonly onChange: (text: string) => void;
 }
 
-/** Applied when typing rests. */
+/** Applied once typing pauses. */
 function TextFilter({ label, placeholder, value, choices, onChange }: TextFilterProps) {
   const list = useId();
   const [text, setText] = useState(value);
   const [applied, setApplied] = useState(value);
   const rested = useDebounced(text);
-  // The address changed from elsewhere: what stands in it is shown.
+  // The address changed from elsewhere: show its value.
   if (applied !== value) {
     setApplied(value);
     setText(value);

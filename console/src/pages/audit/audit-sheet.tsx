@@ -1,4 +1,4 @@
-/** Owns the sheet of one act: who did it to what, from where, and the difference it made. */
+/** Renders the details of an audit entry: actor, action, target, origin and difference. */
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
@@ -8,7 +8,7 @@ import { actorWords } from './audit-words.ts';
 
 interface AuditSheetProps {
   readonly entry: AuditEntry;
-  /** Filters the list by who, or by what. */
+  /** Filters the list by actor or by subject. */
   readonly onFilter: (filter: { actor?: string; subject?: string }) => void;
   readonly onClose: () => void;
 }

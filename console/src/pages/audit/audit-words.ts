@@ -1,4 +1,4 @@
-/** Owns actors of the audit in words. */
+/** Formats the actor of an audit entry. */
 import type { AuditEntry } from './audit-changes.ts';
 
 export function actorWords({ kind, name, id }: AuditEntry['actor']): string {

@@ -1,4 +1,4 @@
-/** Owns the columns of the file of accounts. */
+/** Columns of the accounts CSV. */
 import { type CsvColumns, usdText } from '../../csv/csv-table.ts';
 import type { Account } from './account.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what an account has, as figures beside each other. */
+/** Renders the figures of an account side by side. */
 import { exactUsd, shortUsd } from '../../lib/money.ts';
 import { Panel } from '../../ui/page.tsx';
 import type { Account } from './account.ts';

@@ -1,4 +1,4 @@
-/** Owns the sheet of one account for whoever runs the installation: how it pays, and moving money. */
+/** Renders the details of one account for operators: billing mode, and manual transfers. */
 import { useId, useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
@@ -21,7 +21,7 @@ interface AccountSheetProps {
 
 export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
   const form = useId();
-  // As it was then: somebody else may change it while this is filled in.
+  // A snapshot: others may change the account while this form is open.
   const [opened] = useState(account);
   const [mode, setMode] = useState(opened.mode);
   const [markUp, setMarkUp] = useState(opened.mark_up_percent);

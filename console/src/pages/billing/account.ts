@@ -1,10 +1,10 @@
-/** Owns what the billing page knows of accounts and entries beside what the API says: words, amounts as they are typed, ids. */
+/** Labels, amount parsing and id proposals for accounts and ledger entries on the billing page. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
 export type Entry = Reply<'GET /accounts/{account}/billing'>['entries'][number];
 
-/** What is asked for again after money moved or an account changed. */
+/** Refetched after money moved or an account changed. */
 export const MONEY_READS: readonly ConsoleRoute[] = [
   'GET /accounts/{account}/billing',
   'GET /accounts',
@@ -26,7 +26,10 @@ export function kindWord(kind: Entry['kind']): string {
   return KINDS[kind];
 }
 
-/** `12.5` → 12500000000 nano-USD; null: not an amount with up to nine places. A dollar sign and separators are read over. */
+/**
+ * Parses `12.5` to 12500000000 nano-USD; null unless it is an amount with up to nine decimals. A dollar sign and
+ * separators are ignored.
+ */
 export function readUsd(text: string): { usd: string; nanoUsd: bigint } | null {
   const usd = text.trim().replace(/^\$/, '').replace(/[\s,]/g, '');
   const parts = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(usd);
@@ -36,7 +39,7 @@ export function readUsd(text: string): { usd: string; nanoUsd: bigint } | null {
 
 const ID_LENGTH_MAX = 64;
 
-/** An id made of a name: `Café Müller & Co.` → `cafe-muller-co`; empty where no letter or digit of it can stand in one. */
+/** Derives an id from a name: `Café Müller & Co.` → `cafe-muller-co`; empty when no letter or digit is usable. */
 export function proposeId(name: string): string {
   const words =
     name

@@ -1,4 +1,4 @@
-/** Owns the list of all accounts, for whoever runs the installation. */
+/** Renders the list of all accounts for operators. */
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';

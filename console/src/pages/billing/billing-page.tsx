@@ -1,4 +1,4 @@
-/** Owns the page of money: what the account has, its ledger, and for the house every account. */
+/** Renders the billing page: the account's balance, its ledger, and for operators every account. */
 import { useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';

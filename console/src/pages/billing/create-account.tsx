@@ -1,4 +1,4 @@
-/** Owns making an account, for whoever runs the installation. */
+/** Renders the dialog that creates an account, for operators. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { memberError } from '../../ui/error-note.tsx';

@@ -1,4 +1,4 @@
-/** Owns the ledger of an account as a table, page by page. */
+/** Renders the ledger of an account as a table, page by page. */
 import { usePages } from '../../lib/use-pages.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { id: 'seq', head: 'Entry', align: 'right', wideOnly: true, cell: ({ seq }) => seq },
 ];
 
-/** The account and its ledger: both come with each page. */
+/** The account and its ledger; each page contains both. */
 export function useLedger(account: string, kind: 'money' | 'all') {
   return usePages('GET /accounts/{account}/billing', { account, kind }, (before) => ({
     path: { account },
@@ -61,7 +61,7 @@ export function useLedger(account: string, kind: 'money' | 'all') {
 
 interface LedgerTableProps {
   readonly pages: ReturnType<typeof useLedger>;
-  /** What the table is limited to: `money` has top-ups and corrections. */
+  /** Filter of the table: `money` shows top-ups and corrections only. */
   readonly kind: 'money' | 'all';
   readonly onShowAll: () => void;
 }
@@ -71,7 +71,7 @@ export function LedgerTable({ pages, kind, onShowAll }: LedgerTableProps) {
   if (pages.data === undefined) {
     return pages.error === null ? <SkeletonRows /> : null;
   }
-  // A page may be short, or empty, and not be the last.
+  // A page may be short or empty without being the last.
   if (entries.length === 0 && !pages.hasNextPage) {
     const isCharged = pages.data.pages[0]?.account.charged_nano_usd !== '0';
     return kind === 'money' ? <NoMovements isCharged={isCharged} onShowAll={onShowAll} /> : <NoEntries />;

@@ -1,4 +1,7 @@
-/** Owns moving money by hand: a top-up, or a correction with its reason. The id is made once for each dialog: pressing twice, or again after a lost answer, moves once. */
+/**
+ * Records a top-up, or a correction with its reason. Each dialog has one idempotency id: a second press, or a retry
+ * after a lost reply, moves the money once.
+ */
 import { useId, useState } from 'react';
 import { exactUsd } from '../../lib/money.ts';
 import { useAct } from '../../lib/queries.ts';

@@ -1,11 +1,11 @@
-/** Owns reading a streamed chat completion in the browser: the words as they come, and how it ended. Sends nothing. */
+/** Reads a streamed chat completion in the browser: the text as it arrives, and how the stream ended. */
 
-/** What one line of the stream says. */
+/** The content of one line of the stream. */
 type Said = { readonly text: string } | { readonly error: string } | 'end' | null;
 
 export type StreamEnd = { readonly complete: true } | { readonly complete: false; readonly error: string };
 
-/** Gives each piece of text to `onText`. A stream without `[DONE]` was cut. */
+/** Passes each piece of text to `onText`. A stream without `[DONE]` counts as cut. */
 export async function readChatStream(
   body: ReadableStream<Uint8Array>,
   onText: (text: string) => void,

@@ -1,4 +1,7 @@
-/** Owns the way from no key to a call of one's own: a key, a live test with it, its secret once, a snippet, the first request. */
+/**
+ * Guides the user from no key to a first request: create a key, run a live test, show the secret once, show a snippet,
+ * wait for the first request.
+ */
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -13,17 +16,17 @@ interface FirstKeyStepsProps {
   readonly account: string;
   readonly workspace: string;
   readonly model: string;
-  /** As callers reach the gateway. */
+  /** The gateway's address for clients. */
   readonly url: string;
-  /** Where the model's answers come from, in a sentence. */
+  /** A sentence about the source of the model's answers. */
   readonly about: ReactNode;
   /** Number of the first of the two steps. */
   readonly from: number;
-  /** False: what comes before is not done. */
+  /** False while an earlier step is not done. */
   readonly isOpen: boolean;
-  /** When the key is about to be made. */
+  /** Called when key creation starts. */
   readonly onBegin?: () => void;
-  /** After the key is shown: where to go on. */
+  /** Shown after the key: the next step. */
   readonly onward?: ReactNode;
 }
 

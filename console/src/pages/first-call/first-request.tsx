@@ -1,4 +1,4 @@
-/** Owns waiting for the first call that somebody makes by himself, and saying that it came. */
+/** Waits for the first request that a client sends with the key, and reports it. */
 import { Check } from 'lucide-react';
 import { duration } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
@@ -6,9 +6,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 
 interface FirstRequestProps {
   readonly account: string;
-  /** Whose calls count. */
+  /** Only calls with this key count. */
   readonly keyId: string;
-  /** The test's own call, which does not. */
+  /** The test's own call, which does not count. */
   readonly exceptRequestId: string | null;
 }
 

@@ -1,19 +1,21 @@
-/** Owns the live test call of set-up: a real streamed call with the new key, and what came of it in words and times. */
+/**
+ * Runs the live test call of setup: a real streamed call with the new key. Returns its result as a message and timings.
+ */
 import { readChatStream } from './chat-stream.ts';
 
 export interface TestOutcome {
-  /** Under which the log has it; null: it never reached the gateway. */
+  /** The id in the log; null when the call never reached the gateway. */
   readonly requestId: string | null;
-  /** To the first word; null: none came. */
+  /** Time to the first word; null when no word arrived. */
   readonly firstWordMs: number | null;
   readonly durationMs: number;
-  /** What went wrong; null: nothing. */
+  /** Error message; null on success. */
   readonly error: string | null;
 }
 
 const QUESTION = 'Say hello to your new owner in one short sentence.';
 
-/** Goes to the server that the page came from, whatever public address snippets name. */
+/** Calls the server that served the page, whatever public address the snippets name. */
 export async function runTestCall(key: string, model: string, onText: (text: string) => void): Promise<TestOutcome> {
   const startMs = performance.now();
   let firstWordMs: number | null = null;

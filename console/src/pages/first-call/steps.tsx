@@ -1,4 +1,4 @@
-/** Owns how steps stand on one page: what is done keeps its line, the one of now is open, what comes is named. */
+/** Renders a list of steps: done ones as one line, the current one open, later ones by title. */
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classNames } from '../../ui/class-names.ts';
@@ -13,7 +13,7 @@ interface StepProps {
   readonly number: number;
   readonly title: string;
   readonly state: StepState;
-  /** Behind the title of what is done: what came of it. */
+  /** The result, shown after the title of a completed step. */
   readonly outcome?: ReactNode;
   readonly children?: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** Owns how the live test call stands on the page: its words as they come, then its times or its failure. */
+/** Renders the live test call: its text as it arrives, then its timings or its error. */
 import { duration } from '../../lib/numbers.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -7,7 +7,7 @@ import type { TestOutcome } from './run-test-call.ts';
 interface TestResultProps {
   readonly model: string;
   readonly text: string;
-  /** Null: it is under way. */
+  /** Null while the call is in progress. */
   readonly outcome: TestOutcome | null;
   readonly onAgain: () => void;
 }

@@ -1,4 +1,4 @@
-/** Owns making the first key and calling a model with it at once. The secret lives in this page's memory and nowhere else. */
+/** Creates the first key and calls a model with it at once. The secret exists only in this page's memory. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { runTestCall, type TestOutcome } from './run-test-call.ts';

@@ -1,4 +1,4 @@
-/** Owns the four figures above the chart: each with its change and shape, and a press shows its course. */
+/** Renders the four figures above the chart, each with its change and sparkline; pressing one charts it. */
 import { share } from '../../lib/numbers.ts';
 import { classNames } from '../../ui/class-names.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -59,7 +59,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
   );
 }
 
-/** What the figure alone does not say. */
+/** Additional detail for a figure. */
 function detail({ sums }: Overview, metric: Metric): string | null {
   if (metric === 'errors') return `${share(sums.errors, sums.requests)} of requests`;
   if (metric === 'cost' && sums.unpriced > 0) return `${sums.unpriced} unpriced`;

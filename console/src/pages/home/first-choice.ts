@@ -1,4 +1,4 @@
-/** Owns what the first call uses, where nobody has chosen: a model that answers, and a workspace for its key. */
+/** Chooses defaults for the first call: a model that answers, and a workspace for its key. */
 
 interface Callable {
   readonly name: string;
@@ -7,7 +7,10 @@ interface Callable {
   readonly source: string;
 }
 
-/** A real model before the built-in one, a priced one before one without: that one would be refused where a budget applies. */
+/**
+ * Prefers a real model to the built-in one, and a priced one to an unpriced one, which would be refused where a budget
+ * applies.
+ */
 export function chooseModel(models: readonly Callable[]): string | null {
   const rank = ({ source, price }: Callable): number => (source === 'demo' ? 1 : 0) + (price === null ? 2 : 0);
   const [first] = models
@@ -16,7 +19,7 @@ export function chooseModel(models: readonly Callable[]): string | null {
   return first?.name ?? null;
 }
 
-/** `default` if the person has it, else the first that he has. `own`: null, every one. */
+/** `default` if the user has access to it, else the first accessible one. `own` null: all are accessible. */
 export function chooseWorkspace(
   workspaces: readonly { readonly id: string }[],
   own: readonly string[] | null,

@@ -1,4 +1,4 @@
-/** Owns the home page before the first call: what this is, and the way to a call of one's own. */
+/** Renders the home page before the first call: an introduction and the steps to a first request. */
 
 import { useReply } from '../../lib/queries.ts';
 import { type CurrentAccount, useSession } from '../../lib/session.ts';
@@ -15,7 +15,7 @@ import { chooseModel, chooseWorkspace } from './first-choice.ts';
 interface FirstRunProps {
   readonly account: CurrentAccount;
   readonly hasKeys: boolean;
-  /** A key is being made: the page must stay until its secret was seen. */
+  /** A key is being created: the page must stay until the secret was shown. */
   readonly onBegin: () => void;
   readonly onDone: () => void;
 }

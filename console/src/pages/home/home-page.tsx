@@ -1,4 +1,4 @@
-/** Owns the home page: how the account is doing, at one look. Before the first call it is the way to it. */
+/** Renders the home page: an overview of the account. Before the first call it shows the setup steps instead. */
 import { useState } from 'react';
 import { useModelSlots } from '../../lib/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';

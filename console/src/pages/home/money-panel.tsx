@@ -1,4 +1,4 @@
-/** Owns what there is to spend: the budget of the account with what is used and held, or the balance of a prepaid one. */
+/** Renders the money left to spend: the account's budget with used and held amounts, or the prepaid balance. */
 
 import { exactUsd, shortUsd } from '../../lib/money.ts';
 import type { CurrentAccount } from '../../lib/session.ts';

@@ -1,4 +1,4 @@
-/** Owns the numbers of the home page: which are shown, how they changed, and their course over time. Draws nothing. */
+/** Computes the numbers of the home page: which are shown, their change, and their course over time. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { approximateUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber } from '../../lib/numbers.ts';
@@ -21,30 +21,30 @@ export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
   ttfb: 'Time to first token',
 };
 
-/** What the address says, or the usual. */
+/** Reads the range of the address, or the default. */
 export function readRange(text: string | undefined): Range {
   return RANGES.find(([range]) => range === text)?.[0] ?? '7d';
 }
-/** Where nothing was spent, the usual figure is the number of requests: a chart of nothing says nothing. */
+/** When nothing was spent, the default metric is the number of requests, since a cost chart would be empty. */
 export function readMetric(text: string | undefined, sums: Sums): Metric {
   return METRICS.find((metric) => metric === text) ?? (BigInt(sums.cost_nano_usd) === 0n ? 'requests' : 'cost');
 }
 
-/** As tall as a bar: US dollars, counts or ms. Null: no call, so there is nothing to measure. */
+/** Bar height: US dollars, counts or ms. Null when there was no call to measure. */
 export function barValue(sums: Sums | null, metric: Metric): number | null {
   if (sums === null) return metric === 'ttfb' ? null : 0;
   if (metric === 'cost') return approximateUsd(sums.cost_nano_usd);
   return metric === 'ttfb' ? sums.ttfb_p50_ms : sums[metric];
 }
 
-/** To be read: `$1.20`, `12.3K`, `840 ms`. */
+/** Display text: `$1.20`, `12.3K`, `840 ms`. */
 export function figure(sums: Sums, metric: Metric): string {
   if (metric === 'cost') return shortUsd(sums.cost_nano_usd);
   if (metric === 'ttfb') return sums.ttfb_p50_ms === null ? 'none' : duration(sums.ttfb_p50_ms);
   return shortNumber(sums[metric]);
 }
 
-/** Against the time before: `+12 %`, `−3 %`, `×14`, `±0 %`. Null: nothing to compare with. */
+/** Change from the previous period: `+12 %`, `−3 %`, `×14`, `±0 %`. Null when there is nothing to compare with. */
 export function change(now: Sums, before: Sums, metric: Metric): string | null {
   const [one, other] =
     metric === 'cost'
@@ -52,7 +52,7 @@ export function change(now: Sums, before: Sums, metric: Metric): string | null {
       : [wholeOf(now, metric), wholeOf(before, metric)];
   if (one === null || other === null || other <= 0n) return null;
   if (one >= other * 10n) return `×${one / other}`;
-  // Half a percent up: rounded, not cut.
+  // Rounds half a percent up instead of truncating.
   const percent = Number(((one - other) * 1000n) / other) / 10;
   const rounded = Math.round(percent);
   if (rounded === 0) return '±0 %';
@@ -64,7 +64,7 @@ function wholeOf(sums: Sums, metric: Exclude<Metric, 'cost'>): bigint | null {
   return value === null ? null : BigInt(Math.round(value));
 }
 
-/** At most `count` bars in place of many: neighbours together, their sum for amounts, their mean for times. */
+/** Merges neighboring bars into at most `count`: sums for amounts, means for times. */
 export function coarser(values: readonly (number | null)[], count: number, metric: Metric): readonly number[] {
   const size = Math.max(1, Math.ceil(values.length / count));
   const bars: number[] = [];
@@ -76,7 +76,7 @@ export function coarser(values: readonly (number | null)[], count: number, metri
   return bars;
 }
 
-/** The end of a scale: the next of 1, 2, 5 × 10ⁿ, so that its half is a round number too. */
+/** Top of a scale: the next of 1, 2, 5 × 10ⁿ, so that its half is a round number too. */
 export function scaleTop(most: number): number {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));
@@ -84,7 +84,7 @@ export function scaleTop(most: number): number {
   return step * power;
 }
 
-/** Where a bucket ends: where the next begins; the last is as long as the one before. */
+/** End of a bucket: the start of the next one; the last is as long as the one before. */
 export function bucketEnd(buckets: readonly string[], at: number): string {
   const next = buckets[at + 1];
   if (next !== undefined) return next;
@@ -94,15 +94,15 @@ export function bucketEnd(buckets: readonly string[], at: number): string {
 
 const HOUR_MS = 3_600_000;
 
-/** How long the buckets are, as far as it can be seen. */
+/** Length of the buckets, as far as it can be derived. */
 function bucketMs(buckets: readonly string[]): number {
   const [first, second] = buckets.slice(-2);
   return first === undefined || second === undefined ? HOUR_MS : Date.parse(second) - Date.parse(first);
 }
 
-/** `21 Nov`, where buckets are days; else `21 Nov, 14:00`: in the account's zone, by which its days begin. */
+/** `21 Nov` when buckets are days, else `21 Nov, 14:00`; in the account's zone, which defines its days. */
 export function bucketLabel(buckets: readonly string[], at: number, timeZone: string): string {
-  // A day is 23 hours long where clocks go forward.
+  // A day is 23 hours long when clocks go forward.
   const isDay = bucketMs(buckets) >= 23 * HOUR_MS;
   const format = new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',

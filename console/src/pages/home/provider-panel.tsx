@@ -1,4 +1,4 @@
-/** Owns how the providers are: in words, with the calls that show it. */
+/** Renders the health of the providers, with the calls it is based on. */
 
 import { share, shortNumber } from '../../lib/numbers.ts';
 import { Link } from '../../route/link.tsx';
@@ -14,7 +14,7 @@ export function ProviderPanel({
   leads,
 }: {
   readonly providers: readonly Provider[];
-  /** When one counts as failing. */
+  /** When a provider counts as failing. */
   readonly rule: string;
   readonly leads: boolean;
 }) {

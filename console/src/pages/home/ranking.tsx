@@ -1,4 +1,4 @@
-/** Owns a short list of what cost most, each with its share as a bar. */
+/** Renders a short ranking by cost, each entry with its share as a bar. */
 
 import { percentOf } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
@@ -11,16 +11,16 @@ export interface Ranked {
   readonly name: string;
   readonly requests: number;
   readonly cost_nano_usd: string;
-  /** Where it leads to; null: nowhere that this person may go. */
+  /** Link target; null when the user may not open it. */
   readonly to: { readonly path: string; readonly search: Readonly<Record<string, string>> } | null;
-  /** A CSS colour. */
+  /** A CSS color. */
   readonly color: string;
 }
 
 interface RankingProps {
   readonly title: string;
   readonly rows: readonly Ranked[];
-  /** What all of them cost together. */
+  /** Total cost of all entries. */
   readonly total: string;
 }
 

@@ -1,4 +1,7 @@
-/** Owns the course of one figure: bars for amounts, a line for times. The pointer or the arrow keys read a column; a press opens its calls. */
+/**
+ * Renders the trend of one figure: bars for amounts, a line for times. The pointer or the arrow keys select a column; a
+ * press opens its calls.
+ */
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { counted, duration, shortNumber } from '../../lib/numbers.ts';
@@ -21,7 +24,7 @@ interface TrendChartProps {
   readonly overview: Overview;
   readonly metric: Metric;
   readonly rangeWords: string;
-  /** Where a column leads to. */
+  /** Target page of a column. */
   readonly opens: '/app/logs' | '/app/usage';
 }
 
@@ -87,7 +90,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
       </div>
       <p aria-hidden="true" className="figures ml-14 flex justify-between text-sm text-ink-3">
         {[0, Math.floor((buckets.length - 1) / 2), buckets.length - 1].map((index, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands there
+          // biome-ignore lint/suspicious/noArrayIndexKey: three fixed positions
           <span key={place}>{buckets.length === 0 ? '' : bucketLabel(buckets, index, timeZone)}</span>
         ))}
       </p>
@@ -115,7 +118,7 @@ interface BarProps {
   readonly metric: Metric;
 }
 
-/** Of requests, those that failed lie on top of the others. */
+/** Failed requests are drawn on top of the others. */
 function Bar({ value, sums, top, metric }: BarProps) {
   if (value <= 0) return <span className="h-px w-full bg-line-strong" />;
   const failed = metric === 'requests' ? (sums?.errors ?? 0) / value : metric === 'errors' ? 1 : 0;
@@ -168,7 +171,7 @@ function Scale({ top, metric }: { readonly top: number; readonly metric: Metric 
     <div aria-hidden="true" className="absolute inset-0">
       {[top, top / 2].map((value, index) => (
         <div key={value} className="absolute inset-x-0 border-t border-line" style={{ top: `${index * 50}%` }}>
-          {/* Half a call is no number of calls. */}
+          {/* Counts have no fractions. */}
           {(metric === 'cost' || metric === 'ttfb' || Number.isInteger(value)) && (
             <span className="figures absolute -top-2 right-full mr-2 text-xs whitespace-nowrap text-ink-3">
               {text(value)}
@@ -181,7 +184,7 @@ function Scale({ top, metric }: { readonly top: number; readonly metric: Metric 
   );
 }
 
-/** A round number of the scale without the noise of floats. */
+/** Formats a round scale value without float noise. */
 function trimmed(value: number): string {
   return value >= 1 ? shortNumber(value) : String(Number(value.toPrecision(2)));
 }

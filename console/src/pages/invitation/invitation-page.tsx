@@ -1,4 +1,4 @@
-/** Owns the page of an invitation's link: what it invites to, and accepting it as somebody new or as who one is. */
+/** Renders the page of an invitation link: its content, and accepting it as a new or an existing user. */
 
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
@@ -74,7 +74,7 @@ function Open({ token, invitation, session }: OpenProps) {
   );
 }
 
-/** Offers both ways to everybody: which of them fits, the link must not tell. */
+/** Offers both ways to everyone: the link must not reveal whether the address has an account. */
 function AsStranger({ token, account, email, session, onJoined }: AsSignedInProps) {
   const [isUser, setIsUser] = useState(session.state === 'second_factor');
   return (

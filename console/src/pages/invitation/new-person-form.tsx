@@ -1,4 +1,4 @@
-/** Owns accepting an invitation as somebody new: a name and a password. */
+/** Accepts an invitation as a new user, with a name and a password. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { Session } from '../../lib/session.ts';

@@ -1,4 +1,4 @@
-/** Owns the sheet in which a key is made, from a preset or as another key is. */
+/** Renders the sheet that creates a key, from a preset or as a copy of another key. */
 import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { useZone } from '../../lib/zone.ts';
@@ -16,7 +16,7 @@ import { keepLastWorkspace, readLastWorkspace, usualWorkspace } from './last-wor
 interface CreateKeyProps {
   readonly account: string;
   readonly workspaces: readonly string[];
-  /** To be like; null: from a preset. */
+  /** The key to copy; null: start from a preset. */
   readonly like: Key | null;
   readonly onMade: (key: Key, secret: string) => void;
   readonly onClose: () => void;

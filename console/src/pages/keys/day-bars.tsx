@@ -1,4 +1,6 @@
-/** Owns the bars of a key's days: cost, with calls and errors in words. One stop of the tab key; the arrow keys walk the days. */
+/**
+ * Renders a key's daily cost as bars, with calls and errors as text. One tab stop; the arrow keys move between days.
+ */
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
@@ -40,7 +42,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
       </p>
       <ul ref={list} onKeyDown={walk} aria-label="Cost by days" className="flex h-28 items-stretch gap-px sm:gap-0.5">
         {days.map((one, index) => {
-          // Without a price there is still a shape: that of the calls.
+          // Without a price, the bars show the number of calls.
           const share =
             most > 0 ? approximateUsd(one.cost_nano_usd) / most : mostCalls > 0 ? one.requests / mostCalls : 0;
           return (

@@ -1,4 +1,4 @@
-/** Owns the sheet in which a key is changed. What is changed binds its next call; the secret stays. */
+/** Renders the sheet that edits a key. Changes apply from its next call; the secret stays. */
 import { useId, useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
@@ -25,7 +25,7 @@ interface EditKeyProps {
 export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) {
   const form = useId();
   const zone = useZone();
-  // As it was then: somebody else may change it while this is filled in.
+  // A snapshot: others may change the key while this form is open.
   const [opened] = useState(apiKey);
   const [draft, setDraft] = useState(() => draftOf(opened, zone));
   const [faults, setFaults] = useState<Faults>({});
@@ -33,7 +33,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
   const { may } = useAccount();
   const tightensOnly = !may('limits.write') && Object.values(opened.caps).some((cap) => cap !== null);
   const rest = restOf(change.error, KEY_MEMBERS);
-  // A person who does not see the key's workspace keeps it there.
+  // A user without access to the key's workspace can keep the key there.
   const choices = workspaces.includes(apiKey.workspace) ? workspaces : [apiKey.workspace, ...workspaces];
 
   function submit(element: HTMLFormElement): void {

@@ -1,4 +1,4 @@
-/** Owns which keys the list shows for the filters of its address. Revoked ones only where they are asked for. */
+/** Filters the list of keys by its address. Revoked keys show only when requested. */
 import type { Key } from './key.ts';
 
 export const STATUS_CHOICES: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-/** Owns what can be done with a key, for the list and for its own page: the menu, and the dialog of the chosen act. */
+/** Renders the menu of a key and the dialog of the chosen act, for the list and for the key's page. */
 import { Ban, CircleCheck, Copy, EllipsisVertical, Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useAct } from '../../lib/queries.ts';
@@ -8,7 +8,7 @@ import { Menu, MenuItem, MenuLabel, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { KEY_READS, type Key, type KeyAct } from './key.ts';
 
-/** The dialogs of the acts, each where its act is chosen. */
+/** The dialogs, loaded when an act is first chosen. */
 export const KeyDialogs = part(() => import('./key-dialogs.tsx'));
 
 interface KeyDialogProps {
@@ -18,7 +18,7 @@ interface KeyDialogProps {
   readonly onAct: (act: KeyAct | null) => void;
 }
 
-/** The dialog of the act under way, if any. */
+/** The dialog of the current act, if any. */
 export function KeyDialog({ act, ...rest }: KeyDialogProps) {
   return (
     act !== null && (
@@ -29,7 +29,7 @@ export function KeyDialog({ act, ...rest }: KeyDialogProps) {
   );
 }
 
-/** Stops a key, or lets it work again; each can be undone. */
+/** Disables or enables a key; both can be undone. */
 function useSwitch(account: string): (key: Key, on: boolean) => void {
   const disable = useAct('POST /accounts/{account}/keys/{key}/disable', KEY_READS);
   const enable = useAct('POST /accounts/{account}/keys/{key}/enable', KEY_READS);
@@ -49,10 +49,10 @@ function useSwitch(account: string): (key: Key, on: boolean) => void {
 interface KeyMenuProps {
   readonly account: string;
   readonly apiKey: Key;
-  /** Whether he may make keys at all. */
+  /** Whether the user may create keys at all. */
   readonly mayCreate: boolean;
   readonly mayChange: boolean;
-  /** Why he may not enable it while it is disabled; null: he may. */
+  /** Why the user may not enable a disabled key; null: they may. */
   readonly lock: string | null;
   readonly onAct: (act: KeyAct) => void;
 }

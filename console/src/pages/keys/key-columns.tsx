@@ -1,4 +1,4 @@
-/** Owns the columns of the table of keys: two lines a row, so that all of it fits on a page. */
+/** Defines the columns of the keys table: two lines per row, so that all of them fit on a page. */
 import type { ReactNode } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
 import { rateWords } from '../../policy/caps-words.ts';
@@ -12,7 +12,7 @@ import { type Key, STATUS_TONE } from './key.ts';
 
 const NONE = <span className="text-ink-3">none</span>;
 
-/** The second line is smaller; both are cut where they do not fit, and whole at rest of the pointer. */
+/** The second line is smaller; both are truncated, with the full text in the tooltip. */
 function TwoLines({
   above,
   below,

@@ -1,4 +1,4 @@
-/** Owns the columns of the file of keys. */
+/** Columns of the keys CSV. */
 import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
 import { sumNano } from '../../lib/money.ts';
 import { capsColumns } from '../../policy/caps-csv.ts';

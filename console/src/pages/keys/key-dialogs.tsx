@@ -1,4 +1,4 @@
-/** Owns the dialog of each act on a key. Loaded when the first is chosen. */
+/** Renders the dialog of each act on a key. Loaded when the first is chosen. */
 
 import { CreateKey } from './create-key.tsx';
 import { EditKey } from './edit-key.tsx';

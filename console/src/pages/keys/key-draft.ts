@@ -1,4 +1,4 @@
-/** Owns a key as a person fills it in, and what is sent for it. The rules are the gateway's; here are those of typing. */
+/** Converts a key between its form and the API. The gateway validates; this checks only what is typed. */
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { instantOf, wallTime } from '../../lib/zone.ts';
 import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
@@ -13,13 +13,13 @@ export interface KeyDraft {
   readonly name: string;
   readonly workspace: string;
   readonly models: ModelsDraft;
-  /** Addresses and networks by commas or lines; empty: from everywhere. */
+  /** Addresses and networks, separated by commas or lines; empty: any address. */
   readonly ips: string;
   readonly scopes: readonly Scope[];
   readonly strict: boolean;
   readonly caps: CapsDraft;
   readonly expiry: Expiry;
-  /** With `at`: `2026-11-22T14:00`, in the person's zone. */
+  /** With `at`: `2026-11-22T14:00`, in the page's zone. */
   readonly expiresAt: string;
 }
 
@@ -42,7 +42,7 @@ export function emptyDraft(workspace: string): KeyDraft {
   };
 }
 
-/** The key as it stands, to be changed. */
+/** The form of an existing key. */
 export function draftOf(key: Key, zone: string): KeyDraft {
   return {
     name: key.name,
@@ -57,7 +57,7 @@ export function draftOf(key: Key, zone: string): KeyDraft {
   };
 }
 
-/** As the key, under another name. An expiry that is over is not taken along. */
+/** The form of a copy, under another name. A past expiry is not copied. */
 export function draftCopy(key: Key, nowMs: number, zone: string): KeyDraft {
   const draft = draftOf(key, zone);
   const isOver = key.expires_at !== null && Date.parse(key.expires_at) <= nowMs;
@@ -68,7 +68,7 @@ export function draftCopy(key: Key, nowMs: number, zone: string): KeyDraft {
   };
 }
 
-/** `kept`: the expiry that stands already; it is sent back as it was if it was not touched, seconds and all. */
+/** `kept`: the current expiry; if untouched, it is sent back unchanged, including its seconds. */
 export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: string | null = null): Read<KeyBody> {
   const caps = readCaps(draft.caps);
   const models = readModels(draft.models);

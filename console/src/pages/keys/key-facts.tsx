@@ -1,4 +1,4 @@
-/** Owns the facts of one key beside its name: whose it is, what it may do, and a rotation under way. */
+/** Renders the facts of one key: owner, permissions, and a rotation in progress. */
 import type { ReactNode } from 'react';
 import { layeredWords } from '../../policy/layers.ts';
 import { ExactTime, When } from '../../ui/amounts.tsx';
@@ -48,7 +48,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** That the key is disabled, and by whom. `lock`: why the person may not enable it; null: nothing is said of that. */
+/** Says that the key is disabled, and names the person who disabled it. `lock`: why the user may not enable it; null: nothing is shown. */
 export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly lock: string | null }) {
   const { status, disabled_by: by } = apiKey;
   if (status !== 'disabled' || (by === null && lock === null)) return null;
@@ -59,7 +59,7 @@ export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly 
   );
 }
 
-/** Both secrets of a key, while the grace of a rotation lasts, and which is still in use. */
+/** Shows both secrets of a key during the grace period of a rotation, and whether the old one is still used. */
 export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
   const { rotation } = apiKey;
   if (rotation === null) return null;

@@ -1,4 +1,4 @@
-/** Owns the fields of a key, for making one and for changing one. */
+/** Renders the fields of a key, for creating and for editing one. */
 import { type ReactNode, useId, useRef } from 'react';
 import type { ApiError } from '../../lib/api.ts';
 import { useZone } from '../../lib/zone.ts';
@@ -38,9 +38,9 @@ interface KeyFormProps {
   readonly draft: KeyDraft;
   readonly faults: Faults;
   readonly error: ApiError | null;
-  /** Of a key that has limits already: whether they may only be tightened. */
+  /** For a key that already has limits: whether they may only be tightened. */
   readonly tightensOnly?: boolean;
-  /** What binds beside the limits of the form. */
+  /** Limits that apply in addition to those of the form. */
   readonly beside?: ReactNode;
   readonly onChange: (draft: KeyDraft) => void;
 }

@@ -1,11 +1,11 @@
-/** Owns the limits that bind one key as they stand now: the part of its page that is asked for again and again. */
+/** Renders the current limits of one key: the polled part of its page. */
 import { useReply } from '../../lib/queries.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 
-/** While the window is seen. */
+/** While the window is visible. */
 const LIVE_MS = 5_000;
 
 export function KeyGauges({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {

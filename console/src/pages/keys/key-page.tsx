@@ -1,4 +1,4 @@
-/** Owns the page of one key: its usage, its limits, its last errors and changes. */
+/** Renders the page of one key: its usage, limits, recent errors and changes. */
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';

@@ -1,4 +1,4 @@
-/** Owns the presets of new keys: sensible limits for four uses. What a person typed as name, workspace and models stays. */
+/** Defines presets for new keys: sensible limits for four uses. The typed name, workspace and models are kept. */
 import type { KeyDraft } from './key-draft.ts';
 
 export interface KeyPreset {
@@ -51,7 +51,7 @@ export const KEY_PRESETS: readonly KeyPreset[] = [
   },
 ];
 
-/** The draft with the preset's limits. */
+/** Applies the preset's limits to the draft. */
 export function applyPreset(draft: KeyDraft, preset: KeyPreset): KeyDraft {
   return { ...draft, ...preset.fills, expiresAt: '' };
 }

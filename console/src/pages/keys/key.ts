@@ -1,4 +1,4 @@
-/** Owns what the pages about keys know of a key beside what the API says: words, rights, and which replies an act changes. */
+/** Labels, permission checks and affected replies that the pages about keys share. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import type { Tone } from '../../ui/badge.tsx';
@@ -7,7 +7,7 @@ export type Key = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 export type KeyPage = Reply<'GET /accounts/{account}/keys/{key}'>;
 export type Scope = Key['scopes'][number];
 
-/** What is asked for again after a key changed. */
+/** Refetched after a key changed. */
 export const KEY_READS: readonly ConsoleRoute[] = [
   'GET /accounts/{account}/keys',
   'GET /accounts/{account}/keys/{key}',
@@ -24,13 +24,13 @@ export const STATUS_TONE: Readonly<Record<Key['status'], Tone>> = {
   expired: 'neutral',
 };
 
-/** Whether the person may change it: everybody's keys, or his own. */
+/** Whether the user may change the key: everyone's keys, or only their own. */
 export function mayChange(key: Key, account: CurrentAccount, person: string | null): boolean {
   if (account.may('keys.manage')) return true;
   return account.may('keys.write') && key.owner !== null && key.owner.id === person;
 }
 
-/** Why the person may not let a disabled key work again; null: he may. */
+/** Why the user may not enable a disabled key; null: they may. */
 export function enableLock(
   { disabled_by: by }: Pick<Key, 'disabled_by'>,
   { may }: Pick<CurrentAccount, 'may'>,
@@ -46,7 +46,7 @@ export const SCOPES: readonly (readonly [Scope, name: string, means: string])[] 
   ['admin', 'Administer', 'everything an administrator may do through the API'],
 ];
 
-/** An act on a key that has a dialog. */
+/** An act that opens a dialog. */
 export type KeyAct =
   | { readonly kind: 'create'; readonly like: Key | null }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }

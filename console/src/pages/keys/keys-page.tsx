@@ -1,4 +1,4 @@
-/** Owns the page of keys: the table, its filters, and making one. */
+/** Renders the keys page: the table, its filters, and key creation. */
 
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
@@ -20,7 +20,7 @@ import { enableLock, type Key, type KeyAct, mayChange } from './key.ts';
 import { KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
-/** Two lines a row: so that the whole of a key fits without scrolling aside. */
+/** Two lines per row, so that all of a key fits without horizontal scrolling. */
 const ROW_PX = 43;
 
 export default function KeysPage() {

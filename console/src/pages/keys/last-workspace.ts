@@ -1,4 +1,4 @@
-/** Chooses the workspace that a new key is offered: the last one used in this browser, else `default`. */
+/** Chooses the default workspace of a new key: the last one used in this browser, else `default`. */
 
 const place = (account: string) => `tollgate.last-workspace.${account}`;
 
@@ -10,7 +10,9 @@ export function keepLastWorkspace(account: string, workspace: string): void {
   localStorage.setItem(place(account), workspace);
 }
 
-/** The first one only where a member may use neither the last one nor `default`. Empty: there is none. */
+/**
+ * The first workspace is used only when a member may use neither the last one nor `default`. Empty when there is none.
+ */
 export function usualWorkspace(workspaces: readonly string[], last: string | null): string {
   const usual = [last, 'default'].find((one) => one !== null && workspaces.includes(one));
   return usual ?? workspaces[0] ?? '';

@@ -1,4 +1,4 @@
-/** Owns the question whether a key may call a model, answered with every reason. */
+/** Checks whether a key may call a model, and shows every reason. */
 import { type FormEvent, useId, useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { Reasons } from '../../policy/reasons.tsx';

@@ -1,4 +1,4 @@
-/** Owns the one time a key's secret is shown: it does not close by accident, and it goes with a snippet and a test. */
+/** Shows a key's secret once, with a snippet and a test. It cannot be closed by accident. */
 
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
@@ -27,7 +27,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
     path: { account },
     query: { patterns: apiKey.models?.join(',') ?? '*', workspace: apiKey.workspace },
   });
-  // Back, a link or closing the window would lose what is shown once.
+  // Back, a link or closing the window would lose the secret, which is shown only once.
   useHeldPage();
   const models = matches.data?.models ?? [];
   const model = chosen ?? models[0] ?? '';

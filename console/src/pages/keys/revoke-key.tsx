@@ -1,4 +1,4 @@
-/** Owns asking before a key ends for good, with what would be stopped. */
+/** Confirms the revocation of a key and shows its recent use. */
 
 import { counted } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';

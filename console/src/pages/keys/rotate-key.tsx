@@ -1,4 +1,4 @@
-/** Owns asking how long the old secret shall work on, and giving the key its new one. */
+/** Asks how long the old secret keeps working, and rotates the key. */
 import { useState } from 'react';
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';

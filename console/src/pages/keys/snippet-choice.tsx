@@ -1,4 +1,4 @@
-/** Owns the choice among snippets and the chosen one to copy. */
+/** Renders a choice of snippets and the chosen one, ready to copy. */
 import { useState } from 'react';
 import type { Fill } from '../../snippets/snippet.ts';
 import { SNIPPETS } from '../../snippets/snippets.ts';
@@ -7,7 +7,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 
 interface SnippetChoiceProps {
   readonly fill: Fill;
-  /** The id of the snippet to begin with; left out: the first of the list. */
+  /** Id of the initial snippet; left out: the first of the list. */
   readonly first?: string;
 }
 

@@ -1,17 +1,17 @@
-/** Owns one real call with a key from the browser: what was answered, how long it took, what it cost. Keeps nothing. */
+/** Sends one real call with a key from the browser; returns its answer, duration and cost. Stores nothing. */
 
 export type TestCall =
   | {
       readonly ok: true;
       readonly answer: string;
       readonly durationMs: number;
-      /** As the gateway says it; null: it did not. */
+      /** As reported by the gateway; null when not reported. */
       readonly costUsd: string | null;
       readonly requestId: string | null;
     }
   | {
       readonly ok: false;
-      /** 0: nothing answered. */
+      /** 0 when there was no response. */
       readonly status: number;
       readonly message: string;
       readonly durationMs: number;
@@ -29,7 +29,7 @@ export async function testCall(key: string, model: string): Promise<TestCall> {
   try {
     response = await fetch('/v1/chat/completions', {
       method: 'POST',
-      // The key alone speaks: the session's cookie has no business at /v1.
+      // Authenticates with the key alone: the session cookie must not reach /v1.
       credentials: 'omit',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -65,7 +65,7 @@ export async function testCall(key: string, model: string): Promise<TestCall> {
   };
 }
 
-/** The words of a chat completion, or of its refusal; each null where it is not there. An answer of no words is empty text. */
+/** The text of a chat completion, or its error message; each null when missing. An empty answer is empty text. */
 export function readAnswer(text: string): { answer: string | null; message: string | null } {
   let reply: unknown;
   try {

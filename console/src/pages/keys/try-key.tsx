@@ -1,4 +1,4 @@
-/** Owns the button that calls a model with a key that was just shown, and what came of it. */
+/** Renders a button that calls a model with a newly created key, and the result. */
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { duration } from '../../lib/numbers.ts';
@@ -39,7 +39,7 @@ function Result({ result }: { readonly result: TestCall }) {
         <span>{duration(result.durationMs)}</span>
         {result.ok && <span>{result.costUsd === null ? 'no cost known' : `$${result.costUsd}`}</span>}
         {result.requestId !== null && (
-          // In a tab of its own: this page holds a secret that is shown once.
+          // Opens in a new tab: this page holds a secret that is shown only once.
           <a
             href={`/app/logs/${encodeURIComponent(result.requestId)}`}
             target="_blank"

@@ -1,4 +1,4 @@
-/** Owns the sheet in which the caps of one subject are set, or those of a new end user or model. */
+/** Renders the sheet that sets the caps of one subject, or of a new end user or model. */
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';
@@ -28,7 +28,7 @@ const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget
 interface CapsSheetProps {
   readonly account: string;
   readonly kind: LimitNode['subject']['kind'];
-  /** Null: a new rule, whose subject is to be named. */
+  /** Null: a new rule, whose subject the user enters. */
   readonly node: LimitNode | null;
   readonly mayWrite: boolean;
   readonly onClose: () => void;
@@ -37,7 +37,7 @@ interface CapsSheetProps {
 export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetProps) {
   const form = useId();
   const [subject, setSubject] = useState(node?.subject.id ?? '');
-  // As they were then: somebody else may set them while these are filled in.
+  // A snapshot: others may change the caps while this form is open.
   const [opened] = useState(node?.caps ?? NONE);
   const [draft, setDraft] = useState(() => draftCaps(opened));
   const [faults, setFaults] = useState<Faults>({});

@@ -1,4 +1,4 @@
-/** Owns the columns of rules: each cap with its gauge. */
+/** Defines the columns of the limit tables: each cap with its gauge. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { shortNumber } from '../../lib/numbers.ts';
@@ -18,7 +18,7 @@ const SORTS: readonly (readonly [Gauge['sort'], string])[] = [
   ['budget', 'Budget, USD'],
 ];
 
-/** One column for each sort of cap, for rows that have a node. */
+/** One column per sort of cap, for rows that have a node. */
 function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row>[] {
   return SORTS.map(([sort, head]) => ({
     id: sort,
@@ -41,7 +41,7 @@ function NoLimit() {
   );
 }
 
-/** A cap without a gauge, of a subject that was never called. */
+/** Formats a cap without a gauge: its subject was never called. */
 function capWords(node: LimitNode, sort: Gauge['sort']): string | null {
   if (sort === 'budget') {
     const budget = node.caps.budget_usd ?? node.other_caps?.budget_usd ?? null;

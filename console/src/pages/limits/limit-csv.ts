@@ -1,4 +1,4 @@
-/** Owns the columns of the file of limits: each rule with what is used and held of it. */
+/** Columns of the limits CSV: each rule with its used and held amounts. */
 import { type CsvColumns, usdText } from '../../csv/csv-table.ts';
 import { capsColumns } from '../../policy/caps-csv.ts';
 import type { Gauge } from '../../policy/caps-words.ts';

@@ -1,4 +1,7 @@
-/** Owns the tree of an account's rules as rows: account, its workspaces, their keys. End users and models stand beside it. */
+/**
+ * Builds the tree of an account's rules as table rows: account, workspaces, keys. End users and models are listed
+ * separately.
+ */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 
@@ -7,26 +10,26 @@ type Kind = LimitNode['subject']['kind'];
 
 export interface LimitRow {
   readonly node: LimitNode;
-  /** 0: the account. */
+  /** 0 for the account. */
   readonly depth: number;
   readonly children: number;
 }
 
-/** One subject among all: an account, a workspace and a model may have the same id. */
+/** Unique among subjects: an account, a workspace and a model may have the same id. */
 export function subjectKey({ kind, id }: LimitNode['subject']): string {
   return `${kind} ${id}`;
 }
 
 export interface TreeFilter {
-  /** In a name or id. */
+  /** Matched against names and ids. */
   readonly q: string;
-  /** Only what has a rule, and what stands above it. */
+  /** Only subjects with a rule, and their ancestors. */
   readonly ruledOnly: boolean;
-  /** By `subjectKey`: their children are folded away, unless a filter is on. */
+  /** Subject keys whose children are collapsed; ignored while a filter is active. */
   readonly closed: ReadonlySet<string>;
 }
 
-/** Whether the person may set limits of subjects of a kind. */
+/** Whether the user may set limits for subjects of this kind. */
 export function maySet(kind: Kind, { may, workspaces }: Pick<CurrentAccount, 'may' | 'workspaces'>): boolean {
   if (kind === 'model') return may('limits.write') && may('house.write');
   const isOfAll = kind === 'account' || kind === 'end_user';
@@ -43,7 +46,7 @@ export function treeRows(nodes: readonly LimitNode[], { q, ruledOnly, closed }: 
   const rows: LimitRow[] = [];
   const byParent = Map.groupBy(nodes, (node) => `${node.subject.kind} in ${node.parent}`);
 
-  /** Whether the node or one below it is shown. */
+  /** Returns whether the node or a descendant is shown. */
   function add(node: LimitNode, depth: number): boolean {
     const children = byParent.get(`${BELOW[node.subject.kind]} in ${node.subject.id}`) ?? [];
     const place = rows.length;
@@ -64,7 +67,7 @@ export function rulesOf(nodes: readonly LimitNode[], kind: 'end_user' | 'model')
   return nodes.filter(({ subject }) => subject.kind === kind);
 }
 
-/** Every rule of the page's tables, folded away or not. */
+/** All rules of the page's tables, including collapsed ones. */
 export function allShown(nodes: readonly LimitNode[], filter: Omit<TreeFilter, 'closed'>): readonly LimitNode[] {
   const tree = treeRows(nodes, { ...filter, closed: new Set() }).map(({ node }) => node);
   return [...tree, ...rulesOf(nodes, 'end_user'), ...rulesOf(nodes, 'model')];

@@ -1,4 +1,4 @@
-/** Owns the page of limits: every rule with what it has left now, and a simulator. */
+/** Renders the limits page: every rule with its remaining amount, and a simulator. */
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
@@ -17,7 +17,7 @@ import { RULE_COLUMNS, treeColumns } from './limit-columns.tsx';
 import { allShown, type LimitNode, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
 import { Simulator } from './simulator.tsx';
 
-/** How often the gauges are read. */
+/** Polling interval of the gauges. */
 const LIVE_MS = 2_000;
 
 export default function LimitsPage() {

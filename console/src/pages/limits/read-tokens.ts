@@ -1,8 +1,8 @@
-/** Owns reading a count of tokens as it is typed. */
+/** Parses a token count as typed. */
 
 const TOKENS_MAX = 100_000_000;
 
-/** Undefined: no whole number from `least` to a hundred million. Separators are read over. */
+/** Undefined unless it is a whole number from `least` to a hundred million. Separators are ignored. */
 export function readTokens(text: string, least: number): number | undefined {
   const digits = text.replace(/[\s,_]/g, '');
   if (!/^\d{1,9}$/.test(digits)) return undefined;

@@ -1,4 +1,4 @@
-/** Owns trying out what a call would meet, without making it. */
+/** Simulates the limits that a call would meet, without sending it. */
 import { type FormEvent, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { Reasons } from '../../policy/reasons.tsx';

@@ -1,4 +1,7 @@
-/** Owns what was said in a call: the conversation, and the bodies as they were. What is not kept or not shown is said plainly. */
+/**
+ * Renders the payloads of a call: the conversation and the raw bodies. Says when bodies are not stored or not visible
+ * to the user.
+ */
 
 import { part } from '../../lib/part.ts';
 import { useAccount } from '../../lib/session.ts';

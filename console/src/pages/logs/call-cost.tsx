@@ -1,4 +1,4 @@
-/** Owns what a call cost: tokens and requests by price, what was held against what was settled, and the ledger's entries. */
+/** Renders the cost of a call: tokens and requests by price, held and settled amounts, and the ledger entries. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the list of calls on the logs page: older ones under it, newer ones above it, each call once. What came while the list
- * must not move waits. Asks nothing.
+ * Manages the list of calls on the logs page: appends older calls, prepends newer ones, and removes duplicates. New
+ * calls wait while the list must not move. Sends no requests.
  */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
@@ -8,31 +8,34 @@ export type LogsReply = Reply<'GET /accounts/{account}/logs'>;
 export type CallView = LogsReply['calls'][number];
 
 export interface CallList {
-  /** The newest first. */
+  /** Newest first. */
   readonly calls: readonly CallView[];
   /** Newer than `calls`, not shown yet. */
   readonly waiting: readonly CallView[];
-  /** Where older ones go on; null: there are none. */
+  /** Cursor for older calls; null when there are none. */
   readonly next: string | null;
-  /** Where newer ones begin; null: there was no call yet. */
+  /** Cursor for newer calls; null when there was no call yet. */
   readonly newest: string | null;
-  /** Its end was left out, since it grew too long. */
+  /** The oldest calls were dropped because the list grew too long. */
   readonly isCut: boolean;
 }
 
-/** How many calls a list that grows at its top holds. Beyond it the oldest go, and it cannot be continued: `isCut`. */
+/**
+ * Maximum length of a list that grows at its top. Beyond it, the oldest calls are dropped and the list cannot be
+ * continued: `isCut`.
+ */
 const LIVE_MAX = 2_000;
 
 export function beginList(page: LogsReply): CallList {
   return { calls: page.calls, waiting: [], next: page.next, newest: page.newest, isCut: false };
 }
 
-/** A page that goes on where the list ended. */
+/** Appends the next page of older calls. */
 export function addOlder(list: CallList, page: LogsReply): CallList {
   return { ...list, calls: [...list.calls, ...newTo(list, page.calls)], next: page.next };
 }
 
-/** A page of what came after `newest`. `holds`: it waits instead of moving what is shown. */
+/** Adds a page of calls newer than `newest`. `holds`: they wait, so that the shown rows do not move. */
 export function addNewer(list: CallList, page: LogsReply, holds: boolean): CallList {
   const waiting = [...newTo(list, page.calls), ...list.waiting];
   const next = { ...list, waiting, newest: page.newest ?? list.newest };

@@ -1,4 +1,4 @@
-/** Owns one call whole, at the right, with an address of its own. */
+/** Renders the full details of a call in a sheet with its own address. */
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';

@@ -1,4 +1,4 @@
-/** Owns the facts of a call: who, what, when, how it ended. */
+/** Renders the facts of a call: who, what, when, how it ended. */
 
 import type { ReactNode } from 'react';
 import { duration } from '../../lib/numbers.ts';
@@ -87,7 +87,9 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
   );
 }
 
-/** Why it failed, and the page that mends it; of older records, which have no reason, the error's code. */
+/**
+ * Shows why a call failed and the page where it can be fixed. Older records have no reason; for these, the error code.
+ */
 function FailureNote({ call, explanation }: CallSummaryProps) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">

@@ -1,4 +1,4 @@
-/** Owns the table of calls: what each line says, and holding it still while somebody looks. */
+/** Renders the table of calls, and reports when it must not move because someone is reading it. */
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<CallView>[] = [
   },
 ];
 
-/** Cut where it is long, so that no column is pushed out of a wide window. */
+/** Long names are truncated, so that no column is pushed out of the window. */
 function Name({ text, title = text }: { readonly text: string; readonly title?: string | undefined }) {
   return (
     <span title={title} className="block max-w-24 truncate md:max-w-40">
@@ -98,7 +98,7 @@ interface CallTableProps {
   readonly openKey: string | null;
   readonly onOpen: (call: CallView) => void;
   readonly onShowNew: () => void;
-  /** Whether somebody points at the rows, or scrolled down. */
+  /** Whether the pointer is over the rows, or the list is scrolled down. */
   readonly onHold: (holds: boolean) => void;
   readonly foot: ReactNode;
 }
@@ -154,7 +154,7 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
   );
 }
 
-/** For the title of a sheet. */
+/** Title of a call's sheet. */
 export function callTitle(call: CallView, zone: string): string {
   return `${call.model ?? 'no model'} · ${exactTime(call.at, zone)}`;
 }

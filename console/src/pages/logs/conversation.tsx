@@ -1,4 +1,7 @@
-/** Owns showing a conversation: turns with their roles, reasoning folded, calls of tools as JSON. Everything is text. */
+/**
+ * Renders a conversation: turns with their roles, collapsed reasoning, tool calls as JSON. Content is always shown as
+ * text.
+ */
 import { Brain, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
 import { classNames } from '../../ui/class-names.ts';
 import type { CallDetail } from './call-cost.tsx';
@@ -13,7 +16,7 @@ export function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
     <ol className="flex flex-col gap-3">
       {turns.map((turn, at) => (
         <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are identified by position
           key={at}
           className={classNames(
             'flex min-w-0 flex-col gap-2 rounded-md border border-line px-3 py-2.5',
@@ -22,7 +25,7 @@ export function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
         >
           <h3 className="text-sm font-medium text-ink-2">{turn.role}</h3>
           {turn.parts.map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by position
             <PartView key={index} part={part} />
           ))}
         </li>

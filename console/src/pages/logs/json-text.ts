@@ -1,6 +1,6 @@
-/** Owns making bodies readable: JSON with indents where it is JSON, each event of a stream where it is one. Always text. */
+/** Makes bodies readable: indents JSON, splits event streams into events. The result is always text. */
 
-/** JSON with an indent of two; anything else as it came. Numbers too long for a double would change: such text stays as it is. */
+/** Indents JSON by two; other text is unchanged. So is JSON with numbers too long for a double, which would change. */
 export function readableText(text: string): string {
   if (!/^\s*[[{]/.test(text) || /\d{16,}/.test(text)) return text;
   try {
@@ -10,7 +10,7 @@ export function readableText(text: string): string {
   }
 }
 
-/** The events of a stream, each as it came. Null: it is no event stream. */
+/** The events of a stream, unchanged. Null when the text is not an event stream. */
 export function streamEvents(text: string): readonly string[] | null {
   if (!/^(event|data|id|retry|):/m.test(text.slice(0, 200)) || /^\s*[[{]/.test(text)) return null;
   return text.split(/\r?\n\r?\n/).filter((event) => event.trim() !== '');

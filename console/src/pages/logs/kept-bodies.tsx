@@ -1,4 +1,7 @@
-/** Shows what was kept of a request: its conversation, and the bodies as they were sent. Loaded where something was kept. */
+/**
+ * Renders the stored payloads of a request: its conversation, and the bodies as sent. Loaded only when something is
+ * stored.
+ */
 import { useState } from 'react';
 import { counted } from '../../lib/numbers.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';

@@ -1,4 +1,4 @@
-/** Owns what the address of the logs page asks for. */
+/** Reads the filters of the logs page from its address. */
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { readWithout, withoutQuery } from '../../filters/without.ts';
@@ -31,7 +31,7 @@ const CAN_BE_NONE = LOG_FILTERS.flatMap((filter) => ('none' in filter ? [filter.
 export type LogQuery = Query<'GET /accounts/{account}/logs.csv'>;
 type Search = Readonly<Record<string, string>>;
 
-/** What is not known is left out. A preset has no end: calls to come belong to it. */
+/** Unknown filters are dropped. A preset range has no end, so that it includes future calls. */
 export function logQuery(search: Search, range: TimeRange): LogQuery {
   const set = LOG_FILTERS.filter((filter) => {
     const value = search[filter.name];

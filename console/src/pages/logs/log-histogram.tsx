@@ -1,4 +1,4 @@
-/** Owns the small bars over the list: how many calls, and how many of them failed. Dragging over them narrows the range. */
+/** Renders the histogram above the list: calls and failures over time. Dragging over it narrows the range. */
 import { useMemo, useState } from 'react';
 import { bucketLabels, type Step } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
@@ -15,7 +15,7 @@ type Histogram = NonNullable<LogsReply['histogram']>;
 
 const DAY_MS = 86_400_000;
 
-/** Of at least one bar. */
+/** Requires at least one bar. */
 export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   const [, change] = useFilters();
   const zone = useZone();
@@ -80,11 +80,11 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   );
 }
 
-/** From the beginning of the first bar to the end of the last; null where they are gone after a reload. */
+/** From the start of the first bar to the end of the last; null when they are gone after a reload. */
 function barTimes({ bars, step_ms: stepMs }: Histogram, { first, last }: Span): { from: string; to: string } | null {
   const from = bars[first]?.at;
   const begin = bars[last]?.at;
   if (from === undefined || begin === undefined) return null;
-  // A day is not always as long as another.
+  // Days differ in length.
   return { from, to: bars[last + 1]?.at ?? new Date(Date.parse(begin) + stepMs).toISOString() };
 }

@@ -1,4 +1,4 @@
-/** Owns the logs page: calls as they come, found by filters or by their id, and one of them whole at its own address. */
+/** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
 import { Download, Radio, Search } from 'lucide-react';
 import { useState } from 'react';
@@ -28,7 +28,7 @@ export default function LogsPage() {
   const navigate = useNavigate();
   const returnTo = useReturnTo();
   const { account } = useAccount();
-  // Of when the page was opened: a list that goes on below must not begin elsewhere with every minute.
+  // Fixed when the page opens: the start of the range must not move every minute while the list is paged.
   const [openedMs] = useState(() => Date.now());
   const [holds, setHolds] = useState(false);
   const isLive = search.live === '1';
@@ -110,7 +110,7 @@ export default function LogsPage() {
   );
 }
 
-/** A whole id opens its call, whatever the filters; the beginning of one filters the list. */
+/** A complete id opens its call, whatever the filters; a prefix filters the list. */
 function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
   const [search, change] = useFilters();
   const [text, setText] = useState(search.q ?? '');

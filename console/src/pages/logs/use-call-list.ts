@@ -1,4 +1,4 @@
-/** Owns fetching the list of calls: its first page, older ones on demand, and what comes while it is live. */
+/** Fetches the list of calls: the first page, older ones on demand, and new ones while live. */
 import { useEffect, useRef, useState } from 'react';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
@@ -6,7 +6,7 @@ import { addNewer, addOlder, beginList, type CallList, type LogsReply, showWaiti
 import type { LogQuery } from './log-filters.ts';
 
 const TAIL_MS = 2_000;
-/** How often the calls of the range are counted anew while the list is live. */
+/** Refetch interval of the range's histogram while live. */
 const COUNT_MS = 4_000;
 const TAIL_LIMIT = 200;
 
@@ -21,7 +21,7 @@ interface CallListState {
   readonly showNew: () => void;
 }
 
-/** `holds`: what comes waits, so that nothing moves under the pointer. */
+/** `holds`: new calls wait, so that nothing moves under the pointer. */
 export function useCallList(account: string, filters: LogQuery, isLive: boolean, holds: boolean): CallListState {
   const key = JSON.stringify([account, filters]);
   const [kept, setKept] = useState<{ readonly key: string; readonly list: CallList } | null>(null);
@@ -31,7 +31,7 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   });
   const list = kept?.key === key ? kept.list : null;
   const path = { account };
-  // While live, its histogram and counters follow too; the list has a question of its own, which costs less.
+  // While live, this also refreshes the histogram and counters; new calls come from a separate, cheaper request.
   const first = useReply(
     'GET /accounts/{account}/logs',
     { path, query: filters },
@@ -46,11 +46,12 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   useEffect(() => {
     const page = first.data;
     if (page === undefined) return;
-    // The first page is asked for again when the window gets the focus; what the list has beyond it stays.
+    // The first page is refetched when the window gets the focus; the rest of the list is kept.
     setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: beginList(page) }));
   }, [first.data, key]);
   const isTailed = isLive && list !== null && list.newest !== null;
-  // Not by the cache: each answer moves `after`, and a new question would be asked at once instead of at its time.
+  // Not through the query cache: each reply moves `after`, so a new query would run at once instead of after the
+  // interval.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the account and the filters
   useEffect(() => {
     if (!isTailed) return;

@@ -1,10 +1,10 @@
 /**
- * Computes where the bars of a call's waterfall are, from the marks of its attempts: connect, wait, stream; the rest is the gateway's.
- * Records without marks are drawn as far as they are known.
+ * Computes the bars of a call's waterfall from the timings of its attempts: connect, wait, stream; the remaining time
+ * is the gateway's. Records without timings are drawn as far as known.
  */
 import type { CallView } from './call-list.ts';
 
-/** `unknown`: after the first byte of a record without marks, which does not say how long upstream sent. */
+/** `unknown`: after the first byte of a record without timings, which does not tell how long the provider streamed. */
 export type Phase = 'connect' | 'wait' | 'stream' | 'unknown';
 
 export interface WaterfallSegment {
@@ -19,26 +19,32 @@ export interface WaterfallBar {
   readonly status: number | null;
   readonly error: string | null;
   readonly durationMs: number;
-  /** One behind the other; none is empty. */
+  /** In order; none is empty. */
   readonly segments: readonly WaterfallSegment[];
 }
 
 export interface Waterfall {
   readonly bars: readonly WaterfallBar[];
   readonly totalMs: number;
-  /** Since the arrival of the call. Without marks: when the first byte came. Null: none did, or the answer came in one piece. */
+  /**
+   * Since the arrival of the call. Without timings: when the first byte arrived. Null when none did, or when the
+   * response was not streamed.
+   */
   readonly firstTokenMs: number | null;
   readonly isMarked: boolean;
-  /** How long each phase took, over all attempts. */
+  /** Total duration of each phase over all attempts. */
   readonly phases: Readonly<Record<Phase, number>>;
-  /** What was spent outside of attempts: reading, limits, the ledger, the last bytes to the client. */
+  /** Time outside of attempts: reading, limits, ledger, and the last bytes to the client. */
   readonly gatewayMs: number;
 }
 
 type Times = Pick<CallView, 'attempts' | 'duration_ms' | 'ttfb_ms' | 'stream'>;
 type Attempt = CallView['attempts'][number];
 
-/** What is told instead of bars where the gateway died during the call, and its times with it; null: it did not. */
+/**
+ * Text that replaces the bars when the gateway crashed during the call, which lost its timings; null when it did not
+ * crash.
+ */
 export function describeCrash({ error, attempts }: Pick<CallView, 'error' | 'attempts'>): string | null {
   if (error !== 'gateway_crashed') return null;
   const [attempt] = attempts;
@@ -53,7 +59,7 @@ export function layOutAttempts(call: Times): Waterfall {
   const segments = bars.flatMap((bar) => bar.segments);
   const spentMs = segments.reduce((sum, { durationMs }) => sum + durationMs, 0);
   const lastEndMs = Math.max(0, ...segments.map(({ startMs, durationMs }) => startMs + durationMs));
-  // Marks are rounded each for itself.
+  // Each timing is rounded separately.
   const totalMs = Math.max(call.duration_ms, lastEndMs);
   const phaseMs = (phase: Phase) =>
     segments.reduce((sum, segment) => sum + (segment.phase === phase ? segment.durationMs : 0), 0);
@@ -86,8 +92,9 @@ function markedBar(attempt: Attempt): WaterfallBar {
 }
 
 /**
- * Older records say of a stream how long its attempt took until the answer began, and when that was; of an answer in one piece
- * only how long the attempt took: what the gateway did itself is put before it.
+ * Older records of a stream contain the duration of each attempt until the response began, and the time when it began.
+ * Older records of a non-streamed call contain only the attempts' durations, so the gateway's own time is drawn before
+ * them.
  */
 function unmarkedBars({ attempts, duration_ms: durationMs, ttfb_ms: ttfbMs, stream }: Times): readonly WaterfallBar[] {
   const spentMs = attempts.reduce((sum, attempt) => sum + attempt.duration_ms, 0);

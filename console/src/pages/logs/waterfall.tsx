@@ -1,4 +1,7 @@
-/** Draws where the time of a call went: its attempts one below the other, with connect, wait and stream, and the same in words. */
+/**
+ * Draws the time of a call as a waterfall: its attempts one below the other with connect, wait and stream, and a text
+ * breakdown.
+ */
 import { duration } from '../../lib/numbers.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -38,7 +41,7 @@ export function Waterfall({ call }: { readonly call: CallView }) {
   return (
     <Panel className="divide-y divide-line">
       {bars.map((bar, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: attempts are identified by position
         <div key={at} className="grid grid-cols-1 items-center gap-x-4 gap-y-1 px-3 py-2 sm:grid-cols-[200px_1fr_72px]">
           <AttemptWords bar={bar} />
           <BarDrawing bar={bar} totalMs={totalMs} />
@@ -78,7 +81,7 @@ function BarDrawing({ bar, totalMs }: { readonly bar: WaterfallBar; readonly tot
   );
 }
 
-/** The phases in words, with their colors; what they leave of the whole is the gateway's. */
+/** The phases as text, with their colors; the rest of the total is the gateway's. */
 function Breakdown({ call, times }: { readonly call: CallView; readonly times: Times }) {
   const { phases, totalMs, gatewayMs, isMarked } = times;
   const rate = tokenRate(call, phases.stream);
@@ -120,7 +123,7 @@ function Swatch({ phase }: { readonly phase: Phase }) {
   return <span aria-hidden="true" className="size-2.5 rounded-xs" style={{ background: fill, opacity }} />;
 }
 
-/** Output tokens per second from the first token on; null where that is not known, or too short to say. */
+/** Output tokens per second since the first token; null when unknown, or when the time is too short to measure. */
 function tokenRate({ stream, usage }: CallView, streamMs: number): string | null {
   if (!stream || usage.output < 2 || streamMs < 50) return null;
   const rate = ((usage.output - 1) / streamMs) * 1_000;

@@ -1,4 +1,4 @@
-/** Owns naming a browser by what it calls itself: enough to tell one's own devices apart. */
+/** Names a browser by its user agent, precisely enough to tell one's own devices apart. */
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox on Linux`; what is not known stays as it came. Null: `unknown`. */
+/** `Firefox on Linux`; an unknown user agent is returned unchanged. Null: `unknown`. */
 export function clientName(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'unknown';
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];

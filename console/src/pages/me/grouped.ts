@@ -1,4 +1,4 @@
-/** Owns splitting a long secret into pieces that can be typed off a screen. */
+/** Splits a long secret into groups that are easy to type. */
 
 /** `JBSWY3DPEHPK3PXP` → `JBSW Y3DP EHPK 3PXP`. Authenticator apps ignore the spaces. */
 export function grouped(secret: string): string {

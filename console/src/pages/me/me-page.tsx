@@ -1,4 +1,4 @@
-/** Owns the page of the own account: name, password, second factor, passkeys, sessions. */
+/** Renders the user's own account page: name, password, second factor, passkeys, sessions. */
 import { useReply } from '../../lib/queries.ts';
 import { useSession } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';

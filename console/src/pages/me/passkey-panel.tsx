@@ -1,4 +1,4 @@
-/** Owns the passkeys of the own account: those there are, one more, one less, another name. */
+/** Renders the user's passkeys, and adds, renames and removes them. */
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
@@ -23,7 +23,7 @@ type Passkey = Reply<'GET /me'>['passkeys'][number];
 interface PasskeyPanelProps {
   readonly passkeys: readonly Passkey[];
   readonly hasPassword: boolean;
-  /** Whether there are passkeys at the address of this page, as the gateway says. */
+  /** Whether the gateway supports passkeys at the address of this page. */
   readonly isServed: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Owns the name and the password of the own account. */
+/** Renders the name and password of the user's own account. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,7 +12,7 @@ import { toast } from '../../ui/toasts.tsx';
 interface NamePanelProps {
   readonly name: string;
   readonly email: string;
-  /** Whether it was proved that the address is the user's. */
+  /** Whether the email address is verified. */
   readonly isVerified: boolean;
 }
 

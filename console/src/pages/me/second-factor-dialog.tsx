@@ -1,4 +1,4 @@
-/** Owns setting up a second factor: password, then the secret for the app with its first code, then the recovery codes. */
+/** Sets up a second factor: password, then the secret for the app with its first code, then the recovery codes. */
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';

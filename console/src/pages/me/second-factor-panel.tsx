@@ -1,4 +1,4 @@
-/** Owns the second factor of the own account: whether it is on, and turning it off. Setting it up is its dialog's. */
+/** Shows whether the second factor is on, and turns it off. `second-factor-dialog.tsx` sets it up. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { Badge } from '../../ui/badge.tsx';

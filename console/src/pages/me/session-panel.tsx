@@ -1,4 +1,4 @@
-/** Owns where one is signed in, and ending it elsewhere. */
+/** Lists the user's sessions, and ends others. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';
 import { When } from '../../ui/amounts.tsx';

@@ -1,4 +1,4 @@
-/** Owns changing what a member may do. */
+/** Changes the role and workspaces of a member. */
 import { useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
@@ -16,7 +16,7 @@ interface ChangeDialogProps {
 }
 
 export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
-  // As they were then: somebody else may change them while these are chosen.
+  // A snapshot: others may change the rights while this form is open.
   const [opened] = useState<Rights>({ role: member.role, workspaces: member.workspaces });
   const [rights, setRights] = useState(opened);
   const [fault, setFault] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** Owns the one moment at which a link is shown that lets somebody in: to copy it, and to say whom it is for. */
+/** Shows an access link once, to copy it, and names its recipient. */
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 interface HandOverProps {
   readonly link: string;
   readonly onClose: () => void;
-  /** Whom it lets in, and how long it works. */
+  /** The person that the link admits, and how long it is valid. */
   readonly children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Owns the table of who is invited and has not come yet. */
+/** Renders the table of pending invitations. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';

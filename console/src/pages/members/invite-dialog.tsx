@@ -1,4 +1,4 @@
-/** Owns inviting somebody: whom, to what, and the link, which is shown once. */
+/** Invites a member: recipient, rights, and the link, which is shown once. */
 import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
@@ -73,7 +73,7 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
   );
 }
 
-/** All at once, by the API's names of the members. */
+/** All faults at once, by the API's member names. */
 function inviteFaults(email: string, rights: Rights): Faults {
   const workspaces = rightsFault(rights);
   return {

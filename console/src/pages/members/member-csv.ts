@@ -1,4 +1,4 @@
-/** Owns the columns of the file of members. */
+/** Columns of the members CSV. */
 import { type CsvColumns, listText } from '../../csv/csv-table.ts';
 import type { Member } from './role-words.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the table of the members and what can be done with each. */
+/** Renders the table of members and the acts on each. */
 import { Lock, MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
@@ -130,10 +130,10 @@ export function WorkspaceNames({ of: names }: { readonly of: readonly string[] |
 
 interface ActsProps {
   readonly member: Member;
-  /** Why he cannot be changed or removed; null: he can be. */
+  /** Why the member cannot be changed or removed; null: they can. */
   readonly lock: string | null;
   readonly onChange: () => void;
-  /** Left out: a new password is not offered. */
+  /** Left out when a password reset is not offered. */
   readonly onReset?: () => void;
   readonly onRemove: () => void;
 }

@@ -1,4 +1,4 @@
-/** Owns the page of the people of an account: members and invitations. */
+/** Renders the members page: members and invitations. */
 import { useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';

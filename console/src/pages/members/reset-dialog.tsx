@@ -1,4 +1,4 @@
-/** Owns making a link to a new password for a member who forgot his: what it does, and the link, which is shown once. */
+/** Creates a password reset link for a member and shows it once. */
 import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,4 +1,4 @@
-/** Owns the choice of what a member may do: one role, each with its words, and all or some workspaces. */
+/** Renders the choice of a member's rights: one role with its description, and all or some workspaces. */
 import { useId, useRef } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
@@ -17,7 +17,7 @@ export interface Rights {
 interface RightsFieldsProps {
   readonly account: CurrentAccount;
   readonly rights: Rights;
-  /** What is wrong with the workspaces; null: nothing. */
+  /** Error for the workspaces; null when valid. */
   readonly workspacesError: string | null;
   readonly onRights: (rights: Rights) => void;
 }
@@ -114,12 +114,12 @@ function WorkspaceChoice({ account, chosen, error: given, onChosen }: WorkspaceC
   );
 }
 
-/** What is missing before rights can be given, in words; null: nothing. */
+/** Message about incomplete rights; null when complete. */
 export function rightsFault({ workspaces }: Rights): string | null {
   return workspaces?.length === 0 ? 'Choose at least one workspace, or give every one.' : null;
 }
 
-/** As the API takes them. */
+/** In the form that the API takes. */
 export function givenRights({ role, workspaces }: Rights): { role: Role; workspaces: string[] | null } {
   return { role, workspaces: workspaces === null ? null : [...workspaces] };
 }

@@ -1,4 +1,4 @@
-/** Owns what each role may do, in words, and which roles somebody may give. The table itself is the gateway's. */
+/** Describes each role, and lists the roles a user may grant. The gateway defines and enforces the permissions. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { Permission } from '../../lib/session.ts';
 
@@ -6,7 +6,7 @@ export type Member = Reply<'GET /accounts/{account}/members'>['members'][number]
 export type Invitation = Reply<'GET /accounts/{account}/members'>['invitations'][number];
 export type Role = Member['role'];
 
-/** From the most to the least. */
+/** From the most permissions to the fewest. */
 export const ROLES: readonly Role[] = ['owner', 'admin', 'billing', 'developer', 'viewer'];
 
 const WORDS: Readonly<Record<Role, string>> = {
@@ -22,18 +22,18 @@ const HOUSE_WORDS: Partial<Record<Role, string>> = {
   billing: 'Sees the installation’s accounts and providers.',
 };
 
-/** One or two sentences. The account `default` runs the installation. */
+/** One or two sentences. The account `default` operates the installation. */
 export function roleWords(role: Role, account: string): string {
   const house = account === 'default' ? HOUSE_WORDS[role] : undefined;
   return house === undefined ? WORDS[role] : `${WORDS[role]} ${house}`;
 }
 
-/** The roles that somebody with these rights may give: only an owner gives the owner's. */
+/** The roles that a user with these permissions may grant: only an owner may grant the owner role. */
 export function rolesToGive(may: (permission: Permission) => boolean): readonly Role[] {
   return may('owners.write') ? ROLES : ROLES.filter((role) => role !== 'owner');
 }
 
-/** Why a member cannot be changed or removed by this person; null: he can be. */
+/** Why this user cannot change or remove a member; null: they can. */
 export function lockOf(
   member: Member,
   members: readonly Member[],
@@ -47,7 +47,10 @@ export function lockOf(
   return isLast ? 'The last owner stays; make somebody else an owner first.' : null;
 }
 
-/** Whether a link to a new password is offered. The gateway looks at the member's other accounts too, which are not shown here. */
+/**
+ * Whether a password reset link is offered. The gateway also checks the member's other accounts, which are not visible
+ * here.
+ */
 export function mayReset(member: Member, self: string | null, may: (permission: Permission) => boolean): boolean {
   if (member.person === self || member.elsewhere || !may('members.write')) return false;
   // A verified user can join other accounts, which a new password would open too.

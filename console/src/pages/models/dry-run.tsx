@@ -1,4 +1,4 @@
-/** Owns asking where a call would go, without sending it. */
+/** Previews where a call would be routed, without sending it. */
 import { ArrowRight, CircleStop, CornerDownRight } from 'lucide-react';
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
@@ -14,7 +14,7 @@ type Protocol = ModelView['protocols'][number];
 
 const OUTCOMES = {
   goes: { icon: ArrowRight, word: 'Goes', tone: 'text-green' },
-  // biome-ignore lint/suspicious/noThenProperty: the word of the contract; nobody awaits this table
+  // biome-ignore lint/suspicious/noThenProperty: a member of the API contract; this object is never awaited
   then: { icon: CornerDownRight, word: 'Then', tone: 'text-ink-2' },
   stops: { icon: CircleStop, word: 'Stops', tone: 'text-red' },
 } as const;
@@ -67,7 +67,7 @@ export function DryRun({ model }: { readonly model: ModelView }) {
             {run.data.steps.map(({ outcome, text }, at) => {
               const { icon: Icon, word, tone } = OUTCOMES[outcome];
               return (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position
                 <li key={at} className="flex items-start gap-2.5 px-3 py-2">
                   <Icon size={15} aria-hidden="true" className={`mt-0.5 shrink-0 ${tone}`} />
                   <span className={`w-11 shrink-0 font-medium ${tone}`}>{word}</span>

@@ -1,4 +1,4 @@
-/** Owns the columns of the file of models. Prices are those that hold now, US dollars per million tokens as they were set. */
+/** Columns of the models CSV. Prices are the current ones, in US dollars per million tokens as they were set. */
 import { type CsvColumns, listText } from '../../csv/csv-table.ts';
 import { ALL_RATES, type ModelView } from './model-facts.ts';
 

@@ -1,4 +1,4 @@
-/** Owns how a model's facts and prices are said in a table. */
+/** Formats and searches the facts and prices of models. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { counted, wholeNumber } from '../../lib/numbers.ts';
 
@@ -13,7 +13,7 @@ export const RATES = [
   ['cache_write_1h', 'Cache write, 1 h'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
-/** What few models have: left out, it costs as the counter that it is a part of. */
+/** Rates that few models have; without one, the tokens cost the rate of the counter that includes them. */
 export const MEDIA_RATES = [
   ['audio_input', 'Sound in'],
   ['audio_cache_read', 'Sound, cache read'],
@@ -24,7 +24,7 @@ export const MEDIA_RATES = [
 export const ALL_RATES = [...RATES, ...MEDIA_RATES] as const;
 export type RateName = (typeof ALL_RATES)[number][0];
 
-/** Of a price, or of one of its tiers. */
+/** The rates of a price, or of one of its tiers. */
 export type RatesView = Pick<PriceView, RateName>;
 
 export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
@@ -35,31 +35,31 @@ export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['sour
   catalogue: 'catalogue',
 };
 
-/** `200K`, `1M`: tokens of a context, in the round numbers that people know. */
+/** `200K`, `1M`: context size in tokens, in rounded units. */
 export function contextText(tokens: number | null): string {
   if (tokens === null) return '–';
   if (tokens >= 1_000_000) return `${Number((tokens / 1_000_000).toFixed(2))}M`;
   return tokens >= 1_000 ? `${Number((tokens / 1_000).toFixed(1))}K` : String(tokens);
 }
 
-/** What a rate is, in US dollars per million tokens. */
+/** A rate in US dollars per million tokens. */
 export function rateText(price: (RatesView & { readonly free?: boolean }) | null, rate: RateName): string {
   if (price === null) return 'unpriced';
   return price.free === true ? 'free' : (price[rate] ?? '–');
 }
 
-/** By what a column of prices is sorted: unpriced first, then free. */
+/** Sort value of a price column: unpriced first, then free. */
 export function rateOrder(price: PriceView | null, rate: RateName): number {
   if (price === null) return -1;
   return price.free ? 0 : Number(price[rate] ?? 0);
 }
 
-/** Which of the versions holds at a time; they come with the newest first. */
+/** The price version in effect at a time. `prices` is sorted newest first. */
 export function versionAt(prices: readonly PriceView[], nowMs: number): PriceView | null {
   return prices.find(({ from }) => from === null || Date.parse(from) <= nowMs) ?? null;
 }
 
-/** Models whose name, alias, target or capability holds every word of a text. */
+/** Models whose name, alias, target or capability contains every word of the text. */
 export function findModels(models: readonly ModelView[], text: string): readonly ModelView[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return models;
@@ -77,7 +77,7 @@ export function findModels(models: readonly ModelView[], text: string): readonly
   });
 }
 
-/** `308 models`, or of a filter `12 of 308 models`. */
+/** `308 models`, or with a filter `12 of 308 models`. */
 export function foundText(found: number, all: number): string {
   const models = counted(all, 'model');
   return found === all ? models : `${wholeNumber(found)} of ${models}`;

@@ -1,4 +1,4 @@
-/** Owns one model whole: its facts, its prices with the times from which they hold, and where a call of it would go. */
+/** Renders the details of one model: its facts, its prices with their start times, and a routing preview. */
 
 import { type ReactNode, useState } from 'react';
 import { wholeNumber } from '../../lib/numbers.ts';
@@ -30,7 +30,7 @@ import { PriceDialog } from './price-dialog.tsx';
 
 interface ModelSheetProps {
   readonly model: ModelView;
-  /** Kinds of tools whose fees a price is offered. */
+  /** Kinds of tools for which a fee can be entered. */
   readonly toolKinds: readonly string[];
   readonly onClose: () => void;
 }
@@ -106,17 +106,17 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** Prices beside one another leave little room. */
+/** Prices side by side leave little room. */
 const SHORT_WORDS: Readonly<Partial<Record<RateName, string>>> = {
   cache_write_5m: 'Write 5 min',
   cache_write_1h: 'Write 1 h',
 };
 
-/** A price, or one of its tiers under it. */
+/** A price, or below it one of its tiers. */
 interface PriceRow {
   readonly price: PriceView;
   readonly rates: RatesView & { readonly free?: boolean };
-  /** Null: of calls that no tier covers. */
+  /** Null: the base rates, for calls that no tier covers. */
   readonly above: number | null;
 }
 

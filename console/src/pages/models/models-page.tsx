@@ -1,4 +1,4 @@
-/** Owns the models page: what can be called, at what price, by how many keys; one of them at the right. */
+/** Renders the models page: the callable models, their prices and number of keys, and the details of one in a sheet. */
 
 import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';

@@ -1,4 +1,4 @@
-/** Owns setting a price of a model from a time on. */
+/** Sets a price of a model from a given time on. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -17,7 +17,7 @@ import { TierFields } from './tier-fields.tsx';
 
 interface PriceDialogProps {
   readonly model: ModelView;
-  /** Kinds of tools whose fees are offered. */
+  /** Kinds of tools for which a fee can be entered. */
   readonly toolKinds: readonly string[];
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** Owns what is typed into the price dialog, and the body that it makes. Prices stay text: no float touches them. */
+/** Validates the price dialog's input and builds the request body. Prices stay text and never pass through floats. */
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { parsePrice } from '../../lib/pico.ts';
@@ -8,7 +8,7 @@ import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView }
 
 type PriceBody = Body<'PUT /accounts/{account}/models/{model}/price'>;
 
-/** As typed: US dollars per million tokens; empty where it is as another. */
+/** As typed: US dollars per million tokens; empty: falls back to another rate. */
 export type RateTexts = Readonly<Record<RateName, string>>;
 
 /** Rates for a whole call with more than `above` input tokens. */
@@ -22,13 +22,16 @@ export interface PriceForm {
   readonly isFree: boolean;
   readonly rates: RateTexts;
   readonly tiers: readonly TierForm[];
-  /** As typed, by kind of tool: US dollars per 1,000 requests; empty where there is none. */
+  /** As typed, by kind of tool: US dollars per 1,000 requests; empty for no fee. */
   readonly fees: Readonly<Record<string, string>>;
-  /** Of a `datetime-local` field, by the clocks of the page’s zone; empty: now. */
+  /** Value of a `datetime-local` field, in the page's zone; empty: now. */
   readonly from: string;
 }
 
-/** All of the price that holds, so that what is not touched stays. `toolKinds`: those that are offered beside the price's own. */
+/**
+ * Copies the whole current price, so that untouched fields stay. `toolKinds`: kinds offered in addition to the price's
+ * own.
+ */
 export function beginForm(price: PriceView | null, toolKinds: readonly string[]): PriceForm {
   const fees = price?.per_1000_requests ?? {};
   return {
@@ -44,7 +47,7 @@ export function beginRates(rates: RatesView | null): RateTexts {
   return Object.fromEntries(ALL_RATES.map(([rate]) => [rate, rates?.[rate] ?? ''])) as RateTexts;
 }
 
-/** What is wrong, in words, by member: `input`, `tiers.0.above`, `per_1000_requests.web_search`; empty: nothing. */
+/** Error messages by member: `input`, `tiers.0.above`, `per_1000_requests.web_search`; empty when valid. */
 export function formErrors(form: PriceForm, nowMs: number, zone: string): Readonly<Record<string, string>> {
   const { isFree, rates, tiers, fees, from } = form;
   const errors: Record<string, string> = isFree ? {} : { ...rateErrors(rates, ''), ...tierErrors(tiers) };
@@ -90,7 +93,7 @@ function isTyped(text: string): boolean {
   return text.trim() !== '';
 }
 
-/** What the price has that the form leaves out, and what comes of it, a sentence each: nobody loses a fee unawares. */
+/** One sentence for each part of the price that the form drops, with its effect, so that no fee is lost unnoticed. */
 export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: PriceForm): readonly string[] {
   if (price === null || isFree) return [];
   const bounds = new Set(tiers.map(({ above }) => Number(above)));

@@ -1,10 +1,10 @@
-/** Owns the fields of a price's rates, or of one of its tiers. Sound and images are folded away where they have none. */
+/** Renders the fields of the rates of a price or tier. Audio and image rates are collapsed when empty. */
 import { TextField } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
 import { MEDIA_RATES, RATES, type RateName } from './model-facts.ts';
 import type { RateTexts } from './price-form.ts';
 
-/** Fields of prices beside one another. */
+/** Layout of price fields side by side. */
 export const GRID = 'grid grid-cols-2 items-start gap-3 sm:grid-cols-3';
 
 const FALLBACKS: Readonly<Partial<Record<RateName, string>>> = {

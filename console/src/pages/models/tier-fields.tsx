@@ -1,4 +1,4 @@
-/** Owns the fields of a price's tiers: other rates for calls with long input. */
+/** Renders the fields of a price's tiers: other rates for calls with long input. */
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
@@ -9,7 +9,7 @@ interface TierFieldsProps {
   readonly tiers: readonly TierForm[];
   /** By member: `tiers.0.above`. */
   readonly errors: Readonly<Record<string, string>>;
-  /** What is wrong with all of them; null: nothing. */
+  /** Error about the tiers as a whole; null when there is none. */
   readonly error: string | null;
   readonly onChange: (tiers: readonly TierForm[]) => void;
 }
@@ -21,7 +21,7 @@ export function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) 
     <Fold title="Other rates for long input" opens={tiers.length > 0} mustShow={error !== null}>
       <div className="flex flex-col items-start gap-3">
         {tiers.map((tier, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a tier is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: tiers are identified by position
           <fieldset key={index} className="flex w-full min-w-0 flex-col gap-3 rounded-md border border-line p-3">
             <legend className="sr-only">Rates of tier {index + 1}</legend>
             <div className="flex items-end gap-3">

@@ -1,4 +1,4 @@
-/** Owns one model's answer as it comes: its words, its figures, and the way to its record. */
+/** Renders one model's answer while it streams: text, figures, and a link to its log record. */
 
 import { Brain, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -67,7 +67,7 @@ function AnswerWords({ run }: { readonly run: Run }) {
       )}
       {text !== '' && <p className="text-read break-words whitespace-pre-wrap">{text}</p>}
       {toolCalls.map(({ name, input }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: calls are identified by position
         <div key={at}>
           <p className="flex items-center gap-1.5 text-ink-2">
             <Wrench size={13} aria-hidden="true" /> Calls <code>{name}</code>
@@ -108,7 +108,7 @@ function Figures({ run, price }: { readonly run: Run; readonly price: PriceView 
   );
 }
 
-/** What was really charged, once the call has its record; until then, or where it may not be read, the estimate. */
+/** The charged amount once the call is recorded; until then, or when the record is not readable, the estimate. */
 function Settled({ run, children }: { readonly run: Run; readonly children: ReactNode }) {
   const { account, may } = useAccount();
   const { data } = useReply(

@@ -1,9 +1,9 @@
-/** Owns an answer as it grows: folds the events of either protocol into text, reasoning, calls of tools and usage. */
+/** Folds the stream events of either protocol into an answer: text, reasoning, tool calls and usage. */
 import type { SseEvent } from './sse.ts';
 
 export type Protocol = 'chat' | 'messages';
 
-/** Disjoint, save that reasoning is a part of output. */
+/** Disjoint, except that reasoning is part of output. */
 export interface AnswerUsage {
   readonly input: number;
   readonly cacheRead: number;
@@ -15,7 +15,7 @@ export interface AnswerUsage {
 
 export interface ToolCall {
   readonly name: string;
-  /** JSON as text, perhaps not complete yet. */
+  /** JSON text, possibly incomplete. */
   readonly input: string;
 }
 
@@ -24,11 +24,11 @@ export interface Answer {
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: string | null;
-  /** Null: not said yet. */
+  /** Null until the stream reports it. */
   readonly usage: AnswerUsage | null;
-  /** An error in the stream, in its own words. */
+  /** An error event of the stream, unchanged. */
   readonly error: string | null;
-  /** The stream ended as its protocol ends it. */
+  /** The stream ended with its protocol's final event. */
   readonly isComplete: boolean;
 }
 
@@ -44,7 +44,7 @@ export const EMPTY_ANSWER: Answer = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The answer after an event. An event that is not understood changes nothing: protocols grow. */
+/** Returns the answer after an event. Unknown events are ignored, because protocols grow. */
 export function foldEvent(answer: Answer, protocol: Protocol, { event, data }: SseEvent): Answer {
   if (data === '[DONE]') return { ...answer, isComplete: true };
   const members = parseMembers(data);
@@ -72,7 +72,7 @@ function foldChat(answer: Answer, chunk: Members): Answer {
   };
 }
 
-/** In chat the prompt holds what was read from the cache. */
+/** In the chat format, prompt tokens include cached tokens. */
 function chatUsage(usage: Members): AnswerUsage {
   const cacheRead = numberOf(membersOf(usage.prompt_tokens_details).cached_tokens);
   return {
@@ -120,7 +120,7 @@ function foldMessages(answer: Answer, event: Members): Answer {
   }
 }
 
-/** Later events say only what changed. */
+/** Later events contain only changed members. */
 function messagesUsage(known: AnswerUsage | null, usage: Members): AnswerUsage {
   const writes = membersOf(usage.cache_creation);
   const hour = numberOf(writes.ephemeral_1h_input_tokens);

@@ -1,4 +1,4 @@
-/** Owns the playground's request as code that does the same elsewhere. The key is a variable: code gets pasted into places. */
+/** Renders the playground's request as code. The key is a variable, because code gets pasted into shared places. */
 import type { Protocol } from './answer.ts';
 import { type Members, pathOf } from './call-body.ts';
 
@@ -12,12 +12,12 @@ export function asCode(language: Language, protocol: Protocol, baseUrl: string, 
 
 function curlCode(protocol: Protocol, base: string, body: Members): string {
   const header = protocol === 'chat' ? '"authorization: Bearer $TOLLGATE_KEY"' : '"x-api-key: $TOLLGATE_KEY"';
-  // In single quotes of the shell: a quote ends, is written, and begins anew.
+  // Escapes a quote inside single quotes of the shell: close, escaped quote, reopen.
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return `curl -N ${base}${pathOf(protocol)} \\\n  -H 'content-type: application/json' \\\n  -H ${header} \\\n  -d '${text}'\n`;
 }
 
-/** Both clients stream by their own member or method; the request's other members are the same. */
+/** Both clients have their own member or method for streaming; the other members are the same. */
 function withoutStream(body: Members): Members {
   const { stream: _, ...rest } = body;
   return rest;
@@ -76,7 +76,7 @@ function indented(text: string): string {
     .join('\n');
 }
 
-/** JSON as Python has it: True, False, None. Texts are JSON's, which Python reads alike. */
+/** Formats JSON as a Python literal: True, False, None. JSON strings are valid in Python. */
 function pythonText(value: unknown, depth: number): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

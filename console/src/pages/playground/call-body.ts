@@ -1,4 +1,4 @@
-/** Owns the request that the playground makes of what was typed, in either protocol. Sends nothing. */
+/** Validates the playground's input and builds its request body in either protocol. */
 import type { Protocol } from './answer.ts';
 
 export interface Prompt {
@@ -25,7 +25,7 @@ interface Tool {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** What is wrong with what was typed, by member; empty: nothing. */
+/** Error messages by member; empty when valid. */
 export function promptErrors(
   prompt: Prompt,
 ): Readonly<Partial<Record<'user' | 'tools' | 'maxTokens' | 'temperature', string>>> {
@@ -41,7 +41,7 @@ export function promptErrors(
   };
 }
 
-/** The tools, or what is wrong with their text. */
+/** The tools, or an error message about their text. */
 export function readTools(text: string): readonly Tool[] | string {
   if (text.trim() === '') return [];
   let value: unknown;
@@ -62,12 +62,12 @@ export function readTools(text: string): readonly Tool[] | string {
   }));
 }
 
-/** The address of a protocol's endpoint, below the gateway's. */
+/** Path of the protocol's endpoint, relative to the gateway. */
 export function pathOf(protocol: Protocol): string {
   return protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
 }
 
-/** The body of a prompt without errors. */
+/** Builds the request body. Requires a prompt without errors. */
 export function callBody(protocol: Protocol, model: string, prompt: Prompt): Members {
   const tools = readTools(prompt.tools);
   const given = typeof tools === 'string' ? [] : tools;

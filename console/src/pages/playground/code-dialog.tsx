@@ -1,4 +1,4 @@
-/** Owns showing the playground's request as code to copy. */
+/** Shows the playground's request as code to copy. */
 import { useState } from 'react';
 import { useSession } from '../../lib/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';

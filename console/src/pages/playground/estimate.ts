@@ -1,19 +1,21 @@
-/** Owns what an answer costs so far: by the provider's counts once they are there, by the length of the text until then. */
+/**
+ * Estimates the cost of an answer so far: from the provider's counts when available, else from the length of the text.
+ */
 import { parsePrice } from '../../lib/pico.ts';
 import type { PriceView } from '../models/model-facts.ts';
 import type { Answer, AnswerUsage } from './answer.ts';
 
-/** Of English text; a language with other letters has fewer. */
+/** For English text; lower for other scripts. */
 const CHARS_PER_TOKEN = 4;
 
 export interface Estimate {
   readonly picoUsd: bigint;
   readonly outputTokens: number;
-  /** The provider has not counted yet. */
+  /** The provider has not reported counts yet. */
   readonly isGuess: boolean;
 }
 
-/** Null: the model has no price, so nobody knows. */
+/** Null when the model has no price. */
 export function estimateCost(price: PriceView | null, promptChars: number, answer: Answer): Estimate | null {
   const isGuess = answer.usage === null || (answer.finish === null && !answer.isComplete);
   const guessed = guessUsage(promptChars, answer);

@@ -1,4 +1,4 @@
-/** Owns choosing the key that the playground calls with: one that is pasted, or one made for it. */
+/** Chooses the key of the playground: a pasted one, or a new one. */
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { useAct, useReply } from '../../lib/queries.ts';

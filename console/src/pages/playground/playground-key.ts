@@ -1,9 +1,9 @@
-/** Owns the key that the playground calls with: in memory, and for this tab only where the person asked for it. */
+/** Stores the playground's key in memory, and in session storage only on request. */
 import { useSyncExternalStore } from 'react';
 
 export interface PlaygroundKey {
   readonly secret: string;
-  /** It outlives a reload of this tab. */
+  /** The key survives a reload of this tab. */
   readonly isKept: boolean;
 }
 

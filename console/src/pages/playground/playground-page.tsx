@@ -1,4 +1,4 @@
-/** Owns the playground: one prompt, one or two models, either protocol, answered by real calls. */
+/** Renders the playground: one prompt, one or two models, either protocol. It sends real calls. */
 import { Code, Columns2, Play, Square } from 'lucide-react';
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
@@ -142,7 +142,7 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
         </div>
         <div className={second === undefined ? 'min-w-0' : 'grid min-w-0 gap-4 xl:grid-cols-2'}>
           {chosen.map((model, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same model may stand beside itself
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
             <AnswerPane key={at} model={model.name} price={model.price} run={at === 0 ? one.run : other.run} />
           ))}
         </div>

@@ -1,4 +1,4 @@
-/** Owns what is typed into the playground: system and user text, images, tools, limits. */
+/** Renders the prompt form of the playground: system and user text, images, tools, limits. */
 import { ImagePlus, X } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -12,7 +12,7 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 interface PromptFormProps {
   readonly prompt: Prompt;
   readonly onChange: (prompt: Prompt) => void;
-  /** What is wrong is shown once somebody tried to send it. */
+  /** Errors are shown after the first attempt to send. */
   readonly wasSent: boolean;
   readonly onSend: () => void;
 }
@@ -97,7 +97,7 @@ function Images({ images, onChange }: ImagesProps) {
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
         {images.map(({ name, url }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the same image may be there twice
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same image may appear twice
           <span key={at} className="relative">
             <img src={url} alt={name} className="size-14 rounded-md border border-line object-cover" />
             <IconButton

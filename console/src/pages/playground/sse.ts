@@ -1,17 +1,17 @@
-/** Owns cutting the text of an event stream into events, in whatever pieces it comes. What the data means is not known here. */
+/** Splits an event stream, received in arbitrary pieces, into events. Does not interpret the data. */
 
 export interface SseEvent {
-  /** `message` where the stream names none. */
+  /** `message` when the stream sets none. */
   readonly event: string;
   readonly data: string;
 }
 
 export interface SseReader {
-  /** The events that a piece of text completes. */
+  /** Returns the events that this piece completes. */
   push(text: string): readonly SseEvent[];
 }
 
-/** Lines may end in LF, CR or CRLF. What no blank line ended is no event, as the standard has it. */
+/** Lines may end in LF, CR or CRLF. As in the standard, an event without a final blank line is discarded. */
 export function startSseReader(): SseReader {
   let rest = '';
   let name = '';
@@ -36,7 +36,7 @@ export function startSseReader(): SseReader {
   };
 }
 
-/** A CR at the very end may be the half of a CRLF: it waits for what follows. */
+/** A CR at the very end may be half of a CRLF, so it waits for the next piece. */
 function lineEnd(text: string): { at: number; length: number } | null {
   const match = /\r\n|\n|\r(?!$)/.exec(text);
   return match === null ? null : { at: match.index, length: match[0].length };

@@ -1,4 +1,7 @@
-/** Owns one streamed call from the browser: begins it, folds what comes, and can stop it. Like any client it has only its key. */
+/**
+ * Runs one streamed call from the browser: sends it, folds its events, and can stop it. Like any client, it
+ * authenticates only with the key.
+ */
 import { useEffect, useRef, useState } from 'react';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol } from './answer.ts';
 import { type Members, pathOf } from './call-body.ts';
@@ -8,10 +11,10 @@ export interface Run {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly answer: Answer;
   readonly requestId: string | null;
-  /** Of the answer's first words, and of all. Null: not yet. */
+  /** Time to the first words, and total time. Null until known. */
   readonly firstTokenMs: number | null;
   readonly totalMs: number | null;
-  /** Why it failed, in words. */
+  /** Error message. */
   readonly failure: string | null;
   readonly promptChars: number;
 }
@@ -31,7 +34,7 @@ export function useRun(): RunState {
     abort.current?.abort();
     const control = new AbortController();
     abort.current = control;
-    // A run that another one replaced says nothing any more.
+    // A replaced run must not update the state.
     const show = (next: Run) => abort.current === control && setRun(next);
     void call(secret, protocol, body, promptChars, control.signal, show);
   }
@@ -73,7 +76,7 @@ async function call(
     change({ requestId: response.headers.get('x-request-id') });
     if (!response.ok || response.body === null) return end({ state: 'failed', failure: await failureWords(response) });
     const reader = startSseReader();
-    // Read by hand: Safari cannot iterate a stream.
+    // Read manually: Safari cannot iterate a stream.
     const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { done, value } = await source.read();
@@ -109,7 +112,7 @@ async function failureWords(response: Response): Promise<string> {
     const message: unknown = JSON.parse(text)?.error?.message;
     if (typeof message === 'string') return `${response.status}: ${message}`;
   } catch {
-    // Not JSON, so not the gateway's: its text is shown.
+    // The response is not JSON, so it is not from the gateway: show its text.
   }
   return `${response.status}: ${text.slice(0, 300) || 'no reason given'}`;
 }

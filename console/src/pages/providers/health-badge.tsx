@@ -1,4 +1,4 @@
-/** Owns how a provider's health is said, on every page that shows it. */
+/** Renders a provider's health as a badge. */
 import { Badge } from '../../ui/badge.tsx';
 
 const STATES = {

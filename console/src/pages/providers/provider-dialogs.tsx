@@ -1,4 +1,4 @@
-/** Owns adding a provider, and replacing what may be replaced of one. A credential is typed, sent and forgotten. */
+/** Adds a provider, and replaces the credential or models of one. Credentials are sent and not kept. */
 import { useState } from 'react';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -259,7 +259,7 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
   );
 }
 
-/** The lines of what a provider serves now; null until they are known. */
+/** The model lines that the provider serves now; null until loaded. */
 function useServed(provider: string): string | null {
   const { account } = useAccount();
   const { data } = useReply('GET /accounts/{account}/models', { path: { account } });

@@ -1,4 +1,4 @@
-/** Owns what is typed about a provider: the lines of its models, and what is wrong with them. */
+/** Parses the model lines of a provider form, and proposes provider names. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
@@ -9,13 +9,13 @@ export interface ServedModel {
   readonly upstream: string;
 }
 
-/** A line that is not a model, in words. */
+/** Error message for an invalid line. */
 export interface LineFault {
   readonly line: number;
   readonly text: string;
 }
 
-/** One model a line: its name at the provider, or `public name = name at the provider`. Empty lines are none. */
+/** One model per line: its name at the provider, or `public name = name at the provider`. Empty lines are skipped. */
 export function parseModelLines(text: string): {
   readonly models: readonly ServedModel[];
   readonly fault: LineFault | null;
@@ -40,7 +40,7 @@ export function parseModelLines(text: string): {
   return { models, fault: null };
 }
 
-/** A name for a provider of a kind that no other has. */
+/** An unused name for a provider of the given kind. */
 export function freeName(kind: string, taken: readonly string[]): string {
   const stem =
     kind

@@ -1,4 +1,4 @@
-/** Owns the providers page: each host with its health, its credential's last characters, and a test of it. */
+/** Renders the providers page: each provider with its health, the last characters of its credential, and a test. */
 import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { duration, share, wholeNumber } from '../../lib/numbers.ts';

@@ -1,4 +1,7 @@
-/** Owns the page of a link to a new password: whose it is, and setting it. Signing in with it is the next page's. */
+/**
+ * Renders the page of a password reset link: shows whose it is, and sets the password. Signing in follows on the next
+ * page.
+ */
 import { useState } from 'react';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { Link } from '../../route/link.tsx';

@@ -1,4 +1,6 @@
-/** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
+/**
+ * Renders the settings page: the account's name and time zone, retention, and the configuration of the installation.
+ */
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';

@@ -1,15 +1,15 @@
-/** Lists the time zones that can be chosen, by their current names, and finds them by city or by a former name. */
+/** Lists the selectable time zones by their current names, and finds them by city or by a former name. */
 
 export interface ZoneChoice {
   /** IANA name: `Asia/Kolkata`. */
   readonly zone: string;
-  /** Lower-case text that a search is matched against: the name, the city in words, former names. */
+  /** Lower-case search text: the name, the city, former names. */
   readonly text: string;
 }
 
 /**
- * Names that browsers still list (their data keeps the first name of a zone for ever), and the current name of each.
- * Source: `backward` of the IANA tz database, 2025b.
+ * Names that browsers still list (their data keeps a zone's first name forever), with their current names. Source:
+ * `backward` of the IANA tz database, 2025b.
  */
 const RENAMED: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
@@ -33,13 +33,13 @@ const RENAMED: Readonly<Record<string, string>> = {
   'Pacific/Truk': 'Pacific/Chuuk',
 };
 
-/** The current name of a zone, if this program knows it by both names. */
+/** The current name of a zone, if the browser knows both names. */
 export function currentZoneName(zone: string): string {
   const current = RENAMED[zone];
   return current !== undefined && isKnown(current) ? current : zone;
 }
 
-/** Every zone, `UTC` first; also the one in use where the browser does not list it. */
+/** All zones, `UTC` first; includes the one in use when the browser does not list it. */
 export function zoneChoices(
   inUse: string,
   listed: readonly string[] = Intl.supportedValuesOf('timeZone'),
@@ -52,7 +52,7 @@ export function zoneChoices(
   return [...texts].map(([zone, text]) => ({ zone, text }));
 }
 
-/** The choices that have every word of the search; those whose city begins with it come first. */
+/** The choices that contain every word of the search; those whose city starts with it come first. */
 export function findZones(choices: readonly ZoneChoice[], search: string): readonly ZoneChoice[] {
   const asked = plain(search).trim();
   const words = asked.split(/\s+/).filter((word) => word !== '');

@@ -1,4 +1,4 @@
-/** Owns what a set-up link says that does not work: it was used, is too old, or lacks its token. */
+/** Explains why a setup link does not work: it was used, has expired, or lacks its token. */
 
 import type { Session } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';

@@ -1,4 +1,4 @@
-/** Owns the first step of set-up: who the owner is, and the first workspace. The link is used up by it. */
+/** Renders the first step of setup: the owner's account and the first workspace. Submitting it uses up the link. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { keepSession } from '../../lib/session.ts';
@@ -9,7 +9,7 @@ import { Form } from '../../ui/form.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
 
-/** As the gateway asks for. */
+/** The gateway's minimum. */
 const PASSWORD_MIN = 12;
 const MEMBERS = ['name', 'email', 'password', 'workspace'];
 

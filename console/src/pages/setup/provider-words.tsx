@@ -1,4 +1,4 @@
-/** Owns the sentence about what answers the first call: the providers that were found, or the built-in one. */
+/** Describes the source of the first call's answers: the detected providers, or the built-in one. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 type SetupLink = Reply<'GET /setup/{token}'>;

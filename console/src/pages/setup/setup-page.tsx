@@ -1,4 +1,4 @@
-/** Owns the page of the one-time link: from nobody to an owner with a key and a first request, in one go. */
+/** Renders the page of the one-time setup link: creates the owner, then a key, then a first request. */
 
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
@@ -16,7 +16,7 @@ import { OwnerForm } from './owner-form.tsx';
 import { ProviderWords } from './provider-words.tsx';
 
 const TITLE = 'Set up Tollgate';
-/** The account of the first owner: the house's. */
+/** The account of the first owner, which operates the installation. */
 const ACCOUNT = 'default';
 
 export default function SetupPage() {
@@ -26,7 +26,7 @@ export default function SetupPage() {
   const setup = useReply(
     'GET /setup/{token}',
     { path: { token } },
-    // Once used, the link is asked for no more: what it said is kept.
+    // A used link is not fetched again; its reply is kept.
     { enabled: token !== '' && workspace === null },
   );
   const failure = setup.error ?? session.error;
@@ -56,7 +56,7 @@ interface SetupStepsProps {
   readonly token: string;
   readonly session: Session;
   readonly link: Parameters<typeof ProviderWords>[0]['link'];
-  /** Null: the owner is not made yet. */
+  /** Null until the owner is created. */
   readonly workspace: string | null;
   readonly onMade: (workspace: string) => void;
 }

@@ -1,4 +1,4 @@
-/** Owns what is shown while nobody has set up the console: how to get the link by which its first owner comes in. */
+/** Explains how to get the setup link while the console has no owner. */
 import { useSession } from '../../lib/session.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -1,4 +1,4 @@
-/** Asks which user to sign in as, where several users of the email address have the password. */
+/** Asks which user to sign in as, when several users with this email address have this password. */
 import { Button } from '../../ui/button.tsx';
 
 interface AccountStepProps {

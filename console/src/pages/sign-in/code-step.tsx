@@ -1,4 +1,4 @@
-/** Owns the second step of the way in: the code of an authenticator, or a recovery code. */
+/** Renders the second sign-in step: a code of an authenticator app, or a recovery code. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { learnSession } from '../../lib/session.ts';
@@ -9,7 +9,7 @@ import { Form } from '../../ui/form.tsx';
 
 interface CodeStepProps {
   readonly onBack: () => void;
-  /** No sign-in waits for a code any more; the session's state says so soon after. */
+  /** The pending sign-in has expired; the session's state shows that soon after. */
   readonly onLate: () => void;
 }
 
@@ -19,7 +19,7 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
   const check = useAct('POST /sign-in/code');
   return (
     <Form
-      // The other field is another thing to type: it begins empty and with the focus.
+      // A different field: it starts empty and focused.
       key={byRecovery ? 'recovery' : 'authenticator'}
       label="Second step"
       error={check.error}

@@ -1,4 +1,4 @@
-/** Owns the words for a sign-in by another service that came back without success: what went wrong and what to do. */
+/** Explains failed sign-ins by another service and what to do. */
 
 const REASONS: Readonly<Record<string, string>> = {
   access_denied: 'The other service did not let you in, or you cancelled there. Try again, or sign in another way.',
@@ -17,7 +17,10 @@ const REASONS: Readonly<Record<string, string>> = {
   state_not_found: 'This sign-in was begun in another window, or too long ago. Try again.',
 };
 
-/** For the `error` of the address; null: there is none. What is not known is named, to be looked up in the gateway's log. */
+/**
+ * Message for the `error` of the address; null when there is none. An unknown code is included, so that it can be found
+ * in the gateway's log.
+ */
 export function oidcRefusal(error: string | undefined): string | null {
   if (error === undefined || error === '') return null;
   const known = REASONS[error.toLowerCase().replaceAll(/[^a-z]+/g, '_')];
@@ -31,7 +34,7 @@ const LINK_REASONS: Readonly<Record<string, string>> = {
   signed_in_as_another: 'The link was started by another user, or your session ended. Start it again.',
 };
 
-/** For the `error` of the address of the own page, after a service was to be linked; null: there is none. */
+/** Message for the `error` of the account page's address, after linking a service; null when there is none. */
 export function linkRefusal(error: string | undefined): string | null {
   if (error === undefined || error === '') return null;
   const name = error.toLowerCase().replaceAll(/[^a-z]+/g, '_');

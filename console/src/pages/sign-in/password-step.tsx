@@ -1,4 +1,4 @@
-/** Owns the first step of the way in: e-mail and password, a passkey, or another service. */
+/** Renders the first sign-in step: email and password, a passkey, or another service. */
 import { useMutation } from '@tanstack/react-query';
 import { Fingerprint } from 'lucide-react';
 import { useState } from 'react';
@@ -16,9 +16,9 @@ import { usePasskeyOffer } from './use-passkey-offer.ts';
 
 interface PasswordStepProps {
   readonly session: Session;
-  /** Of an invitation: it cannot be another. */
+  /** The address of an invitation, which cannot be changed. */
   readonly emailGiven?: string;
-  /** It was taken: a second step follows, or the page. */
+  /** Called on success: a second step follows, or the page. */
   readonly onStepped: () => void;
 }
 
@@ -76,7 +76,7 @@ const readOptions = () => ask('POST /sign-in/passkey/options', { body: {} });
 
 interface OtherWaysProps {
   readonly session: Session;
-  /** Whether the e-mail field takes any address, and so has a list. */
+  /** Whether the email field accepts any address, and so can offer passkeys. */
   readonly isAnybody: boolean;
   readonly onStepped: () => Promise<void>;
 }
@@ -96,7 +96,7 @@ function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
     },
   });
   const offersPasskey = session.passkeys && canUsePasskeys();
-  // Not beside a passkey that was asked for, nor anew after one that was refused: its words stand there.
+  // Not while a requested passkey is pending, and not again after a failure, whose message must stay visible.
   usePasskeyOffer(offersPasskey && isAnybody && passkey.isIdle, passkey.mutate);
   if (!offersPasskey && session.oidc.length === 0) return null;
   const failure = passkey.error ?? service.error;

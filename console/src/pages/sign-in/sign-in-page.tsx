@@ -1,4 +1,4 @@
-/** Owns the page of whoever is not signed in. It stands at the address that was asked for, which is shown afterwards. */
+/** Renders the sign-in page. It keeps the requested address, whose page follows after sign-in. */
 import type { ReactNode } from 'react';
 import type { Session } from '../../lib/session.ts';
 import { useSearch } from '../../route/route.ts';
@@ -9,7 +9,7 @@ import { SignInSteps } from './sign-in-steps.tsx';
 
 interface SignInPageProps {
   readonly session: Session;
-  /** A page waits behind it. */
+  /** True when a page waits behind the sign-in page. */
   readonly goesOn: boolean;
 }
 

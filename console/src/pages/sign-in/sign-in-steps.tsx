@@ -1,4 +1,4 @@
-/** Owns which step of the way in is shown. What comes after the last one is the place's business where it stands. */
+/** Chooses the sign-in step to show. The containing page decides what follows the last one. */
 import { useState } from 'react';
 import type { Session } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';

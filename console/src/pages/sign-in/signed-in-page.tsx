@@ -1,4 +1,4 @@
-/** Owns the address `/app/sign-in` for whoever is signed in: it leads on to the home page. */
+/** Redirects signed-in users from `/app/sign-in` to the home page. */
 import { useEffect } from 'react';
 import { useNavigate } from '../../route/route.ts';
 

@@ -1,15 +1,15 @@
 /**
- * Owns that the browser offers its passkeys in the list of the e-mail field. Where it cannot, where there is no challenge and
- * where none is chosen, nothing is said: the button for it stands on the page, and says why it fails.
+ * Offers passkeys as autofill in the email field. Shows no error when the browser cannot, when there is no challenge,
+ * or when none is chosen: the passkey button on the page reports errors.
  */
 import { useEffect, useRef } from 'react';
 import { ask } from '../../lib/api.ts';
 import { canOfferPasskeys, takeOfferedPasskey } from '../../lib/web-authn.ts';
 
-/** Before the challenge, which holds for five minutes, is too old to be signed. */
+/** Renewed before the challenge, which is valid for five minutes, is too old to be signed. */
 const RENEWED_MS = 4 * 60_000;
 
-/** `onChosen`: with what the browser had signed by the passkey. */
+/** `onChosen`: receives the credential that the browser signed. */
 export function usePasskeyOffer(isWanted: boolean, onChosen: (signed: PublicKeyCredential) => void): void {
   const tell = useRef(onChosen);
   tell.current = onChosen;
@@ -32,7 +32,7 @@ export function usePasskeyOffer(isWanted: boolean, onChosen: (signed: PublicKeyC
   }, [isWanted]);
 }
 
-/** Null: this browser offers none. */
+/** Null when this browser offers none. */
 async function readChosen(signal: AbortSignal): Promise<PublicKeyCredential | null> {
   if (!(await canOfferPasskeys())) return null;
   return takeOfferedPasskey(await ask('POST /sign-in/passkey/options', { body: {} }, signal), signal);

@@ -1,4 +1,7 @@
-/** Owns the page that anybody may see: whether the service works, how its providers are, and what became of a call. */
+/**
+ * Renders the public status page: whether the service works, the health of its providers, and the status of a request
+ * by id.
+ */
 
 import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
@@ -84,7 +87,7 @@ function Service({ status }: { readonly status: Status }) {
 
 interface LookUpProps {
   readonly asked: string | null;
-  /** Undefined: on its way. Null: there is none of that id. */
+  /** Undefined while loading. Null when no request has that id. */
   readonly call: Status['call'] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Owns the line that says where the month is going. */
+/** Renders the forecast of the month's cost. */
 import { exactUsd, percentOf, shortUsd } from '../../lib/money.ts';
 import { Panel } from '../../ui/page.tsx';
 import type { UsageReply } from './metrics.ts';

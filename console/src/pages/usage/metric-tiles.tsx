@@ -1,4 +1,4 @@
-/** Owns the row of metrics: each with its amount over the range, and one of them chosen for the chart. */
+/** Renders the row of metrics: each with its amount over the range; one is selected for the chart. */
 import { useId } from 'react';
 import { classNames } from '../../ui/class-names.ts';
 import {

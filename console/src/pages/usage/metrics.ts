@@ -1,4 +1,4 @@
-/** Owns what the usage page can show: each metric's amount in a sum over calls, and its words. */
+/** Defines the metrics of the usage page: how each is read from aggregated calls, and how it is formatted. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
@@ -6,7 +6,7 @@ import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 export type UsageReply = Reply<'GET /accounts/{account}/usage'>;
 export type Sums = UsageReply['total'];
 export type UsageGroup = UsageReply['groups'][number];
-/** Nano-USD as text, else a number. Null: nothing to measure. */
+/** Nano-USD as text, else a number. Null when there is nothing to measure. */
 type Amount = UsageReply['totals'][number];
 
 export const METRIC_NAMES = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttft', 'cache_savings'] as const;
@@ -16,11 +16,11 @@ export type Percentile = 'p50' | 'p95';
 export interface Metric {
   readonly name: MetricName;
   readonly word: string;
-  /** Whether groups add up to the whole. Percentiles do not. */
+  /** Whether groups add up to the total. Percentiles do not. */
   readonly adds: boolean;
-  /** The same of sums as the amounts over time. */
+  /** Reads the amount from sums, in the same unit as the amounts over time. */
   readonly of: (sums: Sums) => Amount;
-  /** For the height of a column: approximate. */
+  /** Column height: approximate. */
   readonly height: (amount: Amount) => number | null;
   /** Exact, with its unit. */
   readonly text: (amount: Amount) => string;
@@ -30,7 +30,7 @@ export interface Metric {
   readonly isWhole: boolean;
 }
 
-/** The counters of tokens, in the order in which they are billed. Disjoint, save that reasoning is a part of output. */
+/** Kinds of tokens in billing order. Disjoint, except that reasoning is part of output. */
 export const TOKEN_KINDS = [
   ['input', 'Input'],
   ['cache_read', 'Cache read'],
@@ -44,7 +44,7 @@ export function tokensOf(sums: Sums): number {
   return TOKEN_KINDS.reduce((sum, [kind]) => (kind === 'reasoning' ? sum : sum + sums[kind]), 0);
 }
 
-/** The words of an amount that is there. */
+/** Formats an amount that may be null. */
 function textOf(words: (amount: string | number) => string): Metric['text'] {
   return (amount) => (amount === null ? 'no call' : words(amount));
 }
@@ -82,7 +82,7 @@ function axisUsd(usd: number): string {
   return `$${usd >= 0.01 ? usd.toFixed(2) : Number(usd.toPrecision(2))}`;
 }
 
-/** The metric of a name, for latencies at the percentile asked for. */
+/** The metric of a name; latencies at the requested percentile. */
 export function metricOf(name: MetricName, percentile: Percentile): Metric {
   switch (name) {
     case 'cost':
@@ -102,7 +102,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
   }
 }
 
-/** How much of it sums have. */
+/** The metric's height for given sums. */
 export function heightIn(metric: Metric, sums: Sums): number | null {
   return metric.height(metric.of(sums));
 }
@@ -116,7 +116,7 @@ export function tileText(metric: Metric, sums: Sums): string {
   return metric.adds ? shortNumber(amount) : duration(amount);
 }
 
-/** `+12 %` against the time before; null: there is nothing to compare with. */
+/** `+12 %` compared to the previous period; null when there is nothing to compare with. */
 export function changeText(metric: Metric, now: Sums, before: Sums | null): string | null {
   const then = before === null ? null : heightIn(metric, before);
   const amount = heightIn(metric, now);

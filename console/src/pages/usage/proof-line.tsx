@@ -1,4 +1,4 @@
-/** Owns the line that says whether the usage shown equals the ledger, and the figures that show it. */
+/** Shows whether the displayed usage equals the ledger, with the figures of the comparison. */
 import { ScaleIcon } from 'lucide-react';
 import { useState } from 'react';
 import { rangeText, type TimeRange } from '../../filters/time-range.ts';
@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 
-/** The proof reads the ledger, so it is asked for, not shown with every page view. */
+/** Runs only on request, because the comparison reads the ledger. */
 export function ProofLine({ range }: { readonly range: TimeRange }) {
   const [open, setOpen] = useState(false);
   return (
@@ -28,7 +28,7 @@ export function ProofLine({ range }: { readonly range: TimeRange }) {
 function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const { account } = useAccount();
   const zone = useZone();
-  // What it was opened for: a live page moves on under it.
+  // The range is fixed when opened, because a live page moves on.
   const [{ from, to }] = useState(range);
   const proof = useReply('GET /accounts/{account}/usage/proof', { path: { account }, query: { from, to } });
   return (

@@ -1,4 +1,4 @@
-/** Owns the chart of the usage page: columns of the chosen metric, and what can be done with a range that is dragged over. */
+/** Renders the chart of the usage page: columns of the chosen metric, and the actions on a selected range. */
 
 import { useMemo, useState } from 'react';
 import { bucketLabels, spanTimes } from '../../charts/bucket-labels.ts';

@@ -1,4 +1,4 @@
-/** Owns the usage page: one metric over time by one or two dimensions, everything that was chosen in the address. */
+/** Renders the usage page: one metric over time by one or two dimensions. The address holds all choices. */
 import { Download, Radio } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
@@ -40,10 +40,10 @@ import {
 
 const LIVE_MS = 5_000;
 
-/** Unix ms: of when the page was opened or its range changed, or of now while it is live. */
+/** Unix ms of when the page was opened or its range changed; the current time while live. */
 function useEnd(isLive: boolean, range: string): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another range ends now too
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new range also ends now
   useEffect(() => {
     setNowMs(Date.now());
     if (!isLive) return;

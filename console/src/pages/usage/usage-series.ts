@@ -1,14 +1,14 @@
-/** Owns making a chart's series of a usage reply: the groups that are drawn by their names, the others together. */
+/** Converts a usage reply to chart series: the drawn groups by name, the others combined. */
 import type { Series } from '../../charts/stack.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { type Slots, seriesColors } from '../../lib/series-color.ts';
 import { heightIn, type Metric, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
 
-/** One piece of each column: its sums, for exact words, beside the approximate amounts. */
+/** One segment of each column: exact sums for text, in addition to the approximate amounts. */
 export interface UsageSeries extends Series {
-  /** Null: the groups beyond the greatest, or a kind of token. */
+  /** Null: the groups beyond the largest, or a kind of token. */
   readonly group: UsageGroup | null;
-  /** Exact words of a column. */
+  /** Exact text for a column. */
   readonly text: (column: number) => string;
 }
 
@@ -20,7 +20,7 @@ export function groupName(group: UsageGroup): string {
   return group.values.map((value, at) => group.labels[at] ?? value ?? NONE).join(' · ');
 }
 
-/** Tells groups apart, which names may not: two keys may have one name. */
+/** Distinguishes groups; names may not, since two keys may have the same name. */
 function groupId({ values }: UsageGroup): string {
   return values.map((value) => value ?? NONE).join(' · ');
 }
@@ -31,8 +31,8 @@ export function drawnGroups({ groups }: UsageReply): readonly string[] {
 }
 
 /**
- * The greatest first; where amounts are percentiles, those with the most calls. Groups that cannot be added are never put
- * together: beyond the greatest they are left to the table. `slots`: colours that groups have elsewhere.
+ * Largest first; for percentiles, the groups with the most calls. Groups whose amounts cannot be added are never
+ * combined: those beyond the largest appear only in the table. `slots`: colors that groups have on other pages.
  */
 export function usageSeries(reply: UsageReply, metric: Metric, slots?: Slots): readonly UsageSeries[] {
   const drawn = reply.groups.flatMap((group) => {
@@ -60,7 +60,7 @@ function columnsOf(amounts: UsageReply['totals'], metric: Metric): Pick<UsageSer
   return { values: amounts.map(metric.height), text: (column) => metric.text(amounts[column] ?? null) };
 }
 
-/** Each kind of token as a series, over all calls. Disjoint: output is what is left without its reasoning. */
+/** One series per kind of token, over all calls. Disjoint: output excludes reasoning. */
 export function tokenSeries({ totals, kinds }: UsageReply): readonly UsageSeries[] {
   if (kinds === null) return [];
   return TOKEN_KINDS.map(([kind, word], at) => {
@@ -77,7 +77,7 @@ export function tokenSeries({ totals, kinds }: UsageReply): readonly UsageSeries
   }).filter(({ values }) => values.some((value) => (value ?? 0) > 0));
 }
 
-/** What the chart and its table show: kinds of tokens where they are asked for, else groups. */
+/** The series of the chart and its table: kinds of tokens if requested, else groups. */
 export function shownSeries(
   reply: UsageReply,
   metric: Metric,

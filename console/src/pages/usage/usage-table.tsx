@@ -1,4 +1,4 @@
-/** Owns the numbers under the chart: by group, or over time. The same as the chart's, exact, with their sums. */
+/** Renders the numbers under the chart, by group or over time: exact, with their sums. */
 import { useMemo } from 'react';
 import { bucketLabels } from '../../charts/bucket-labels.ts';
 import { share, shortNumber, wholeNumber } from '../../lib/numbers.ts';
@@ -151,7 +151,7 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
   ];
 }
 
-/** Shorter than the words of the chart. */
+/** Shorter than the labels of the chart. */
 const HEADS: Readonly<Record<string, string>> = {
   input: 'Input, tokens',
   cache_write_5m: 'Cache write',
@@ -159,7 +159,7 @@ const HEADS: Readonly<Record<string, string>> = {
   reasoning: 'of it reasoning',
 };
 
-/** Calls without a price are said, not counted as free. */
+/** Shows the number of unpriced calls, which are not counted as free. */
 function Cost({ sums }: { readonly sums: Sums }) {
   return (
     <span className="inline-flex items-center justify-end gap-1.5">
@@ -179,7 +179,7 @@ interface TimeRow {
   readonly column: number;
 }
 
-/** The chart in words: a line for each column. */
+/** The chart as a table: one row per column. */
 export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageWishes }) {
   const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
   const isByKind = wishes.metric === 'tokens' && wishes.isByKind;

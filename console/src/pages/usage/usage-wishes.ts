@@ -1,4 +1,4 @@
-/** Owns what the address of the usage page asks for, read with its defaults, and the request that it makes. */
+/** Reads the settings of the usage page from its address, applies defaults, and builds the API query. */
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
 import { filterChange, withoutQuery } from '../../filters/without.ts';
@@ -14,7 +14,7 @@ export const DIMENSION_WORDS = {
   session: 'Session',
   protocol: 'Protocol',
 } as const;
-/** What calls without one are called, of those that calls can be without. */
+/** Label for calls without a value, for dimensions that can be empty. */
 export const NONE_WORDS: Readonly<Partial<Record<keyof typeof DIMENSION_WORDS, string>>> = {
   model: 'none',
   provider: 'none',
@@ -32,14 +32,14 @@ export interface UsageWishes {
   readonly range: TimeRange;
   readonly isCompared: boolean;
   readonly isLive: boolean;
-  /** Tokens are parted by kind instead of by group. */
+  /** Tokens are split by kind instead of by group. */
   readonly isByKind: boolean;
   readonly table: 'groups' | 'times';
 }
 
 type Search = Readonly<Record<string, string>>;
 
-/** What is not known is its default. */
+/** Unknown values become the default. */
 export function readWishes(search: Search, nowMs: number): UsageWishes {
   const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
   const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
@@ -55,7 +55,7 @@ export function readWishes(search: Search, nowMs: number): UsageWishes {
   };
 }
 
-/** The filters of the address, less the range. */
+/** The filters of the address without the range. */
 export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | 'without', string>>> {
   const set = DIMENSION_NAMES.filter(
     (name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])),
@@ -66,7 +66,7 @@ export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | '
   };
 }
 
-/** The changes to the address that leave only the calls of a group, those that have none of a dimension too. */
+/** Address changes that filter to one group, including groups without a value. */
 export function pickedFilters(
   search: Search,
   by: UsageWishes['by'],
@@ -83,13 +83,13 @@ function isProtocol(text: string | undefined): boolean {
   return text === 'chat' || text === 'messages';
 }
 
-/** What the gateway is asked for, whose amounts over time are of one percentile. */
+/** The API's metric; latencies over time are of one percentile. */
 export function readMetric({ metric, percentile }: UsageWishes): UsageReply['metric'] {
   if (metric === 'latency') return `latency_${percentile}`;
   return metric === 'ttft' ? `ttfb_${percentile}` : metric;
 }
 
-/** The wishes as far as a reply answers them: until the next one is there, it is of the metric before. */
+/** The settings with the reply's metric: until the next reply arrives, the shown one has the previous metric. */
 export function answeredWishes(wishes: UsageWishes, { metric }: Pick<UsageReply, 'metric'>): UsageWishes {
   const [name, percentile] = METRIC_OF[metric] ?? [
     METRIC_NAMES.find((one) => one === metric) ?? 'cost',
@@ -105,7 +105,7 @@ const METRIC_OF: Readonly<Partial<Record<UsageReply['metric'], readonly [MetricN
   ttfb_p95: ['ttft', 'p95'],
 };
 
-/** The query of the wishes; the file takes the same, less the comparison. */
+/** The query for the API; the CSV export takes the same one without the comparison. */
 export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
   return {
     ...filtersOf(search),

@@ -1,4 +1,4 @@
-/** Owns the columns of the file of workspaces. */
+/** Columns of the workspaces CSV. */
 import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
 import { capsColumns } from '../../policy/caps-csv.ts';
 import type { Workspace } from './workspace.ts';
@@ -9,7 +9,7 @@ const COLUMNS: CsvColumns<Workspace> = [
   ['month_usd', ({ month_nano_usd }) => usdText(month_nano_usd)],
   ['models', ({ models }) => listText(models)],
   ...capsColumns<Workspace>(),
-  // Empty: as configured for all.
+  // Empty: the configured default.
   ['bodies', ({ bodies }) => bodies],
   ['bodies_days', ({ bodies_days }) => bodies_days],
   ['created_at', ({ created_at }) => created_at],

@@ -1,4 +1,4 @@
-/** Owns the sheet in which a workspace is made or its policy is changed. */
+/** Renders the sheet that creates a workspace or edits its policy. */
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
@@ -33,7 +33,7 @@ interface WorkspaceSheetProps {
 
 export function WorkspaceSheet({ account, workspace, configured, onClose }: WorkspaceSheetProps) {
   const form = useId();
-  // As it was then: somebody else may change it while this is filled in.
+  // A snapshot: others may change the workspace while this form is open.
   const [opened] = useState(workspace);
   const [draft, setDraft] = useState(() => draftWorkspace(opened));
   const [faults, setFaults] = useState<Faults>({});

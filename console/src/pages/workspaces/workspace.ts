@@ -1,4 +1,4 @@
-/** Owns what the page of workspaces knows of one beside what the API says: its draft, and what a policy of bodies means. */
+/** Converts a workspace between its form and the API, and describes the body policies. */
 import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
@@ -7,7 +7,7 @@ import type { Read } from '../../policy/read.ts';
 export type Workspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 export type WorkspaceBody = Body<'POST /accounts/{account}/workspaces'>;
 export type Configured = Reply<'GET /accounts/{account}/workspaces'>['configured'];
-/** `inherit`: as configured. */
+/** `inherit`: the configured default. */
 export type BodiesChoice = NonNullable<Workspace['bodies']> | 'inherit';
 
 export const BODIES: readonly (readonly [NonNullable<Workspace['bodies']>, name: string, means: string])[] = [
@@ -28,7 +28,7 @@ export interface WorkspaceDraft {
   readonly id: string;
   readonly models: ModelsDraft;
   readonly bodies: BodiesChoice;
-  /** Empty: as configured. */
+  /** Empty: the configured default. */
   readonly days: string;
   readonly caps: CapsDraft;
 }
@@ -64,7 +64,7 @@ export function readWorkspace(draft: WorkspaceDraft): Read<WorkspaceBody> {
   return { value: { id, models: models.models, bodies, bodies_days: days, caps: caps.value } };
 }
 
-/** Null: none are given. 0: it is no number of days. */
+/** Null when empty. 0 when it is not a number of days. */
 function readDays(text: string): number | null {
   if (text === '') return null;
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;

@@ -1,4 +1,4 @@
-/** Owns the page of workspaces: the table, and the sheet of one. */
+/** Renders the workspaces page: the table, and the sheet of one workspace. */
 
 import { Plus } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';

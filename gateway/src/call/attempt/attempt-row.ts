@@ -1,4 +1,4 @@
-/** Keeps the row of one attempt while it runs: how it went, and when each of its marks was passed. */
+/** Builds the record row of one attempt while it runs: its outcome and the time of each of its marks. */
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { StreamObserver } from '../../protocols/protocol.ts';
 import type { AttemptRecord } from '../../store/ports/records.ts';
@@ -9,7 +9,7 @@ import type { UpstreamMarks } from '../stream/relay-settings.ts';
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
 
 export class AttemptRow {
-  /** The upstream side; null: it has not been connected. */
+  /** The upstream side; null: not connected yet. */
   marks: UpstreamMarks | null = null;
   readonly #call: Call;
   readonly #startMs = performance.now();
@@ -21,7 +21,7 @@ export class AttemptRow {
     this.#call = call;
   }
 
-  /** Adds the row to the call's attempts: once, when upstream's answer begins, at the latest before the call is settled. */
+  /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
   note(status: number | null, error: FailureKind | null): void {
     const { route, attempts, startMs } = this.#call;
     if (this.#row !== null || route === null) return;
@@ -31,7 +31,7 @@ export class AttemptRow {
     this.#mark(error === null && status !== null);
   }
 
-  /** The same listener, watched for the first output that the observer behind it reads. */
+  /** Wraps the listener to note the first output that the observer behind it reads. */
   listen(listener: ExchangeListener, observer: Pick<StreamObserver, 'facts'>): ExchangeListener {
     return {
       onHead: (head) => listener.onHead(head),
@@ -44,17 +44,17 @@ export class AttemptRow {
     };
   }
 
-  /** Completes the row of a stream at its end. `failure`: what the call came to; null: a whole answer. */
+  /** Completes the row of a stream at its end. `failure`: the call's failure; null: a complete answer. */
   end(failure: FailureKind | null, outputBytes: number): void {
     const row = this.#row;
     if (row === null) return;
-    // Of an answer that came and ended in one read, the first token is known only now.
+    // For an answer that came and ended in one read, the first token is detected only here.
     if (this.#firstTokenAtMs === 0) this.#noteToken(outputBytes);
     if (failure !== null && FAILURE_KINDS[failure].origin === 'upstream') row.error ??= failure;
     this.#mark(failure === null);
   }
 
-  /** `whole`: it ends with the last byte of upstream's; else it was given up now. */
+  /** `whole`: the attempt ends with upstream's last byte; otherwise it ended now. */
   #mark(whole: boolean): void {
     const row = this.#row;
     const { marks } = this;

@@ -1,4 +1,7 @@
-/** Owns the attempts at the route's upstream: what is sent, how the answer is listened to, what each attempt's record says. */
+/**
+ * Makes the attempts at the route's upstream: sends the request, connects the listeners of the answer, and notes each
+ * attempt in the record.
+ */
 import { DemoExchange } from '../../demo/demo-exchange.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { endpointOf } from '../../providers/endpoint.ts';
@@ -19,25 +22,28 @@ import type { StreamRelay } from '../stream/stream-relay.ts';
 import { AttemptRow } from './attempt-row.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 
-/** What the line has in its hands when it dispatches. */
+/** The inputs of an attempt. */
 export interface Dispatch extends RoutedCall {
   readonly request: Request;
   readonly version: string;
   readonly countOnly: boolean;
-  /** What is sent, and how the answer is read. */
+  /** The upstream request, and how its answer is read. */
   readonly sending: UpstreamCall;
 }
 
-/** How the last attempt began: a stream that runs, or an answer in one piece (of any status) to what was sent. */
+/** How the last attempt began: with a running stream, or with a complete answer of any status. */
 export type Dispatched =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
   | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly sending: UpstreamCall };
 
-/** Upstream may refuse two things that a call can do without, each once. */
+/** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
 
-/** Sends the call upstream and waits for what it begins with. Throws CallFailure; `call.attempts` holds the attempts. */
+/**
+ * Sends the call upstream and waits for the beginning of the answer. Throws CallFailure; `call.attempts` holds the
+ * attempts.
+ */
 export async function dispatch(job: Dispatch): Promise<Dispatched> {
   let unknown: string | undefined;
   for (let attempt = job, tried = 1; ; tried++) {
@@ -62,13 +68,13 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
   }
 }
 
-/** The member stays out of what this upstream is sent, if it answered without it. */
+/** If this upstream answered without the member, later requests to it leave the member out. */
 function rememberUnknown({ call, gate, route }: Dispatch, begun: Dispatched, member: string): void {
   if (begun.kind === 'collected' && begun.answer.head.status !== 200) return;
   if (call.principal !== null) gate.refusedMembers.note(route.upstream, member, call.principal.workspaceId, Date.now());
 }
 
-/** What the attempt says of its target: whether it streams. */
+/** Notes whether the target streams, as this attempt shows. */
 function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): void {
   const { limitProofs } = gate.desk;
   if (begun.kind !== 'collected') limitProofs.noteStreaming(route.upstream, null);
@@ -77,7 +83,7 @@ function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): v
   else if (refusesStream(begun.answer)) limitProofs.noteStreaming(route.upstream, 'refuses');
 }
 
-/** The call in one piece, for a target that does not stream: where all that it may cost can be held. */
+/** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
 async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<Instead | null> {
   const { call, gate, route, sending, protocol } = job;
   const { money, facts } = call;

@@ -1,4 +1,4 @@
-/** Owns gathering an upstream's answer in one piece, plain answers and error bodies alike, within their limits. */
+/** Collects an upstream's non-streamed answer or error body, within its limits. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -7,7 +7,7 @@ import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { failureOfTransport, headerOf } from './upstream-outcome.ts';
 
-/** A whole answer. `cut`: an error body was longer than is read of one; `body` is its beginning. */
+/** A complete answer. `cut`: an error body exceeded the limit; `body` is its beginning. */
 export interface CollectedAnswer {
   readonly head: ResponseHead;
   readonly body: Buffer;
@@ -19,7 +19,7 @@ export interface CollectLimits {
   readonly responseBytesMax: number;
 }
 
-/** Gathers one answer and settles `done` once. `stop` ends the exchange when enough of an error body was read. */
+/** Collects one answer and settles `done` once. `stop` ends the exchange once enough of an error body was read. */
 export class AnswerCollector implements ExchangeListener {
   readonly done: Promise<CollectedAnswer>;
   readonly #limits: CollectLimits;
@@ -60,7 +60,7 @@ export class AnswerCollector implements ExchangeListener {
     this.#reject(failureOfTransport(failure));
   }
 
-  /** Gives up from outside (the client left). */
+  /** Aborts from outside (the client left). */
   reject(failure: CallFailure): void {
     this.#reject(failure);
   }
@@ -86,7 +86,7 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** We ask for no coding; a host that compresses all the same is understood, within the same bound. */
+/** The gateway requests no content coding; a host that compresses anyway is decoded, within the same limit. */
 async function decode(coding: string, head: ResponseHead, body: Buffer, bytesMax: number): Promise<CollectedAnswer> {
   const decoder = DECODERS.get(coding);
   if (decoder === undefined) {

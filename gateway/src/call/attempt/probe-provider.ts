@@ -1,4 +1,4 @@
-/** Owns asking a provider for the list of its models, with its credential: whether it can be reached, and takes us. */
+/** Requests a provider's model list with its credential, to check that it is reachable and accepts the credential. */
 import type { ProviderConfig, UpstreamProvider } from '../../config/config.ts';
 import { DEMO_MODELS } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -8,7 +8,7 @@ import { Exchange } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { scrubText } from './scrub.ts';
 
-/** How a provider answered. `message`: a sentence for the operator, without any credential. */
+/** The result of a probe. `message`: a sentence for the operator, without any credential. */
 export interface Probe {
   readonly ok: boolean;
   readonly message: string;
@@ -29,7 +29,7 @@ const MODELS_MAX = 5_000;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 const NO_BODY = new Uint8Array();
 
-/** Asks within 10 seconds; follows no redirect. Never rejects for what the provider does. */
+/** Times out after 10 seconds; follows no redirect. Never rejects because of the provider's behavior. */
 export async function probeProvider(provider: ProviderConfig): Promise<Probe> {
   if (provider.kind === 'demo') {
     return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models: DEMO_MODELS };
@@ -85,7 +85,7 @@ function adviceFor(status: number): string {
   return 'Ask its operator, or try again later.';
 }
 
-/** What an error body says, in whichever of the usual places; else its beginning. */
+/** The message of an error body, from any of the usual places; otherwise the beginning of the body. */
 function readErrorWords(body: Buffer): string {
   const text = body.toString('utf8');
   const parsed = parseJson(text);
@@ -96,7 +96,7 @@ function readErrorWords(body: Buffer): string {
 
 function readModels(body: Buffer): readonly string[] | null {
   const parsed = parseJson(body.toString('utf8'));
-  // Together answers with the list itself.
+  // Together answers with a bare array.
   const list = Array.isArray(parsed) ? parsed : memberOf(parsed, 'data');
   if (!Array.isArray(list)) return null;
   return list
@@ -109,7 +109,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whatever it is, it is no list of models; what it says is shown as text.
+    // Not a model list; the caller shows the body as text.
     return null;
   }
 }

@@ -1,45 +1,48 @@
 /**
- * Owns how each provider did in the last minutes: counts of calls, faults and times to the first byte, in memory. It lies
- * on the way of each call, so counting allocates nothing. Decides nothing about calls.
+ * Counts each provider's calls, faults and times to the first byte over the last minutes, in memory. Runs on every
+ * call, so counting allocates nothing. Makes no decisions about calls.
  */
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 
 export type HealthState = 'healthy' | 'failing' | 'idle';
 
-/** Of the last 15 minutes. */
+/** Over the last 15 minutes. */
 export interface HealthView {
   readonly state: HealthState;
   readonly calls: number;
-  /** Calls that failed by the provider's fault, its refusals of the operator's credential among them. */
+  /** Calls that failed because of the provider, including its refusals of the operator's credential. */
   readonly errors: number;
-  /** Median time to the first byte of streams, within 6 %; null: there were none. */
+  /** Median time to the first byte of streams, accurate to 6%; null: no streams. */
   readonly ttfbP50Ms: number | null;
 }
 
 export interface ProviderHealth {
   /**
-   * Counts a call that turned to the provider, once it is over. `failure`: what it came to, null where its answer was
-   * complete; `ttfbMs`: null where it did not stream; `nowMs`: on the `performance.now()` clock.
+   * Counts a finished call that attempted the provider. `failure`: null for a complete answer; `ttfbMs`: null if the
+   * call did not stream; `nowMs`: on the `performance.now()` clock.
    */
   count(provider: string, failure: FailureKind | null, ttfbMs: number | null, nowMs: number): void;
-  /** What is known of a provider; one that was never called is idle. */
+  /** The health of a provider; one that was never called is idle. */
   read(provider: string): HealthView;
 }
 
 const MINUTES = 15;
 const MINUTE_MS = 60_000;
-/** Faults in a row, or half of so many calls: what the breaker of the reliability design goes by. */
+/** Consecutive faults, or half of this many calls: the circuit breaker thresholds of the reliability design. */
 const FAULTS_IN_A_ROW = 5;
 const CALLS_FOR_A_SHARE = 20;
 
-/** What `read` and `HealthView.calls` are over. */
+/** The period that `read` and `HealthView.calls` cover. */
 export const HEALTH_WINDOW_MS = MINUTES * MINUTE_MS;
-/** The one definition of a failing provider, for every page that shows its state. */
+/** The only definition of a failing provider, for every page that shows its state. */
 export const HEALTH_RULE =
   `Failing: in the last ${MINUTES} minutes every request failed because of the provider, ` +
   `or the last ${FAULTS_IN_A_ROW} in a row did, or at least half of ${CALLS_FOR_A_SHARE} or more.`;
 
-/** Times fall into steps that grow by a sixth of an octave from 1 ms up; the last takes what is above some nine minutes. */
+/**
+ * Times fall into buckets that grow by a sixth of an octave from 1 ms; the last one takes everything above about nine
+ * minutes.
+ */
 const STEPS_PER_OCTAVE = 6;
 const STEPS = 116;
 const STEP_FACTOR = STEPS_PER_OCTAVE / Math.LN2;
@@ -48,17 +51,20 @@ const CALLS = 0;
 const ERRORS = 1;
 const TIMES = 2;
 
-/** A provider's ring: for each of the last minutes its number, and the counts of that minute. */
+/** A provider's ring buffer: for each of the last minutes, its number and its counts. */
 interface Ring {
   readonly minutes: Float64Array;
   readonly counts: Uint32Array;
   faultsInARow: number;
 }
 
-/** A call that its caller or this gateway ended says nothing of the provider; one that it refused shows that it is there. */
+/**
+ * A call that its caller or this gateway ended says nothing about the provider; a refusal shows that the provider is
+ * up.
+ */
 const REFUSALS: ReadonlySet<FailureKind> = new Set(['upstream_rejected', 'context_overflow', 'output_over_context']);
 
-/** Health from attempts; `clock` in ms, for reading. */
+/** Computes health from attempts; `clock` in ms, for reading. */
 export function createProviderHealth(clock: () => number = () => performance.now()): ProviderHealth {
   const rings = new Map<string, Ring>();
 
@@ -98,7 +104,7 @@ function newRing(): Ring {
   };
 }
 
-/** Where the counts of a minute begin; what stood there of an earlier round is cleared. */
+/** The offset of a minute's counts; clears counts of an earlier round. */
 function openSlot({ minutes, counts }: Ring, minute: number): number {
   const slot = minute % MINUTES;
   const at = slot * SLOT_NUMBERS;
@@ -126,14 +132,14 @@ function readRing({ minutes, counts, faultsInARow }: Ring, minute: number): Heal
   return { state: judge(calls, errors, faultsInARow), calls, errors, ttfbP50Ms: medianOf(sums.subarray(TIMES)) };
 }
 
-/** A provider is healthy only where something shows it. */
+/** A provider without calls is not reported as healthy. */
 function judge(calls: number, errors: number, faultsInARow: number): HealthState {
   if (calls === 0) return 'idle';
   const half = calls >= CALLS_FOR_A_SHARE && errors * 2 >= calls;
   return errors === calls || faultsInARow >= FAULTS_IN_A_ROW || half ? 'failing' : 'healthy';
 }
 
-/** The middle of the step that the median falls into. */
+/** The middle of the bucket that contains the median. */
 function medianOf(times: Float64Array): number | null {
   const half = times.reduce((sum, count) => sum + count, 0) / 2;
   if (half === 0) return null;

@@ -1,4 +1,7 @@
-/** Owns what an upstream's failure means for the call: transport fault, status, or an error in its stream. Contract, 5. */
+/**
+ * Maps an upstream's failure to the call's failure: transport fault, HTTP status, or an error in the stream. Contract,
+ * 5.
+ */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../../errors/reason.ts';
@@ -24,7 +27,7 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
   aborted: ['upstream_failed', 'the call to the model provider was given up'],
 };
 
-/** A fault below the protocol. */
+/** A transport fault, below HTTP. */
 export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   const [kind, message] = TRANSPORT[failure.kind];
   const cause = failure.message;
@@ -33,13 +36,13 @@ export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   return new CallFailure(kind, message, { cause, upstream: { status: null, type: failure.kind, message: cause } });
 }
 
-/** Upstream's credential and bill are the operator's: a caller cannot mend them. */
+/** Upstream's credential and bill belong to the operator: the caller cannot fix them. */
 const OUR_ACCOUNT = new Set([401, 402, 403]);
 const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
 const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
-/** An HTTP status other than 200; `words` are upstream's, already scrubbed. */
+/** An HTTP status other than 200; `words` is upstream's message, already scrubbed. */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null,
@@ -74,21 +77,21 @@ const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [Failure
   ],
 };
 
-/** The caller cannot correct it: nothing of upstream's words is shown. */
+/** The caller cannot fix it, so upstream's message is not shown. */
 function operatorsFault(trouble: AccountTrouble, cause: string, upstream: ReasonUpstream): CallFailure {
   const [kind, message] = OPERATORS_FAULT[trouble];
   return new CallFailure(kind, `${message}; its operator must correct that`, { cause, upstream });
 }
 
-/** Whether a failure is about the operator's account or configuration, so that the log alarms. */
+/** Whether a failure concerns the operator's account or configuration, so that the log raises an alarm. */
 export function isOperatorsFault({ kind }: CallFailure): boolean {
   return kind === 'upstream_refused_us' || kind === 'upstream_misconfigured';
 }
 
 /**
- * An HTTP status other than 200 where caller and upstream speak one format. `error` is what the body says, `words` its
- * message and `shown` what the caller may see of it, both scrubbed. The body is read before the status: hosts tell trouble of
- * the operator's account with 400 and 429.
+ * An HTTP status other than 200 where client and upstream use the same format. `error` is parsed from the body, `words`
+ * is its message and `shown` the part that the caller may see, both scrubbed. The body takes precedence over the
+ * status: hosts report problems of the operator's account with 400 and 429.
  */
 export function failureOfRefusal(
   status: number,
@@ -104,22 +107,22 @@ export function failureOfRefusal(
 }
 
 const NAMES_MODEL = /\b(?:model|deployment)s?\b/i;
-/** What a caller can name that is not there. */
+/** Missing objects that a caller can name. */
 const NAMES_CALLERS = /\b(?:file|container|batch|image)s?\b/i;
 
-/** Of a 404: without an error in it, it comes from no model host, so that the configured address is wrong. */
+/** For a 404: without an error in its body it does not come from a model host, so the configured address is wrong. */
 function troubleOf(status: number, { trouble, message }: UpstreamError): AccountTrouble | null {
   if (trouble !== null || status !== 404) return trouble;
   return message === '' || (NAMES_MODEL.test(message) && !NAMES_CALLERS.test(message)) ? 'model' : null;
 }
 
-/** What hosts say with a 503 when it is not a failure but their load (xAI, recorded in 2026). */
+/** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
 const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
 
 /**
- * An HTTP status other than 200 where the caller speaks another format than upstream: upstream's body cannot be passed on, so
- * what it means is told in the caller's format. `error` is what the body says, `words` its message, scrubbed. Wire
- * reference C.6; contract, 5.
+ * An HTTP status other than 200 where client and upstream use different formats: upstream's body cannot be passed on,
+ * so the failure is rendered in the caller's format. `error` is parsed from the body, `words` is its message, scrubbed.
+ * Wire reference C.6; contract, 5.
  */
 export function failureOfTranslatedError(
   status: number,
@@ -142,12 +145,12 @@ export function failureOfTranslatedError(
   return failureOfStatus(status, retryAfter, shown, upstream);
 }
 
-/** A status of a refusal that the caller could cause. */
+/** Whether the caller could have caused a refusal with this status. */
 function blamesCaller(status: number): boolean {
   return status >= 400 && status < 500 && !OUR_ACCOUNT.has(status);
 }
 
-/** The vocabularies say it in their own words, which clients know; the message here is the log's. */
+/** Each protocol renders overflow in the wording that clients know; this message is for the log. */
 function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUpstream): CallFailure {
   const { condition, promptTokens: prompt, outputTokens: output, tokensMax: max } = overflow;
   const message =
@@ -173,14 +176,14 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
   return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
 }
 
-/** A stream that ended in good order, as HTTP sees it, but before its protocol's own end. */
+/** A stream that ended cleanly at the HTTP level, but before its protocol's own end. */
 export function failureOfEarlyEnd(): CallFailure {
   return new CallFailure('upstream_truncated', 'the stream of the model provider ended before it was complete');
 }
 
 /**
- * An answer in one piece that came after the client had been promised a stream: whatever both sides speak, upstream's body
- * cannot be passed on any more. `error` is what it says, `words` its message, scrubbed.
+ * A non-streamed answer that came after the client was promised a stream: upstream's body can no longer be passed on,
+ * even in the same format. `error` is parsed from the body, `words` is its message, scrubbed.
  */
 export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, words: string): CallFailure {
   const { status } = head;
@@ -189,17 +192,17 @@ export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, wo
   return new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
 }
 
-/** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */
+/** Whole seconds, 1 to 60: clients that obey any value would wait for hours on larger ones. */
 function readRetryAfter(value: string | null): number {
   const text = value?.trim() ?? '';
-  // Dates begin with the name of a day; `Date.parse` would take `-1` for a year.
+  // HTTP dates begin with the name of a day; `Date.parse` would read `-1` as a year.
   const dateMs = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (dateMs - Date.now()) / 1000;
   if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
   return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
 }
 
-/** A header of a response head; null where it is absent. */
+/** A header of a response head; null if absent. */
 export function headerOf(head: ResponseHead, name: string): string | null {
   for (const [header, value] of head.headers) if (header === name) return value;
   return null;

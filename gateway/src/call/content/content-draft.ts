@@ -1,6 +1,6 @@
 /**
- * Owns what was said in one call while it runs, where its workspace keeps that: gathers the bodies, and at the end hands them
- * over or forgets them. Nothing that goes wrong here reaches the call.
+ * Collects the bodies of one call while it runs, if its workspace records them, and at the end stores or discards them.
+ * Errors here never affect the call.
  */
 
 import type { Gauge } from '../../admission/capacity.ts';
@@ -11,7 +11,7 @@ import type { BodyPolicy } from '../../store/ports/records.ts';
 import { credentialOf, scrub } from '../attempt/scrub.ts';
 import { type ContentDesk, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 
-/** What is known of the call itself; its route comes while it runs. */
+/** The call's own data; its route is set while the call runs. */
 interface SpokenCall {
   readonly requestId: string;
   readonly atMs: number;
@@ -27,14 +27,14 @@ export class ContentDraft {
   readonly #request: Uint8Array;
   #sent: Uint8Array | null = null;
   #answer: KeptPrefix;
-  /** Null: nothing of upstream's came that the client did not get as it was. */
+  /** Null: upstream sent nothing that the client gets in another form. */
   #heard: KeptPrefix | null = null;
   #end: { readonly status: number; readonly failed: boolean } | null = null;
   #streams = false;
   #isLost = false;
   #isClosed = false;
 
-  /** `request` is the body as it came, which the call holds while it runs. */
+  /** `request` is the body as received; the call holds it while it runs. */
   constructor(desk: ContentDesk, policy: BodyPolicy, call: SpokenCall, principal: Principal, request: Uint8Array) {
     this.#desk = desk;
     this.#policy = policy;
@@ -44,14 +44,14 @@ export class ContentDraft {
     this.#answer = new KeptPrefix(desk.bytes, KEPT_BODY_BYTES_MAX);
   }
 
-  /** An attempt sends this upstream. What the one before it heard is forgotten. */
+  /** An attempt sends `body` upstream. Discards what the previous attempt received. */
   sent(body: Uint8Array): void {
     this.#sent = body;
     this.#desk.bytes.give(this.#heard?.heldBytes ?? 0);
     this.#heard = null;
   }
 
-  /** Bytes that upstream sent, which the client gets in another form. */
+  /** Bytes from upstream that the client gets in another form. */
   heard(bytes: Uint8Array): void {
     if (this.#isClosed || this.#isLost) return;
     this.#heard ??= new KeptPrefix(this.#desk.bytes, KEPT_BODY_BYTES_MAX);
@@ -65,12 +65,12 @@ export class ContentDraft {
     if (!this.#answer.append(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)) this.#lose();
   }
 
-  /** How the call ended, as its record says. */
+  /** How the call ended, as recorded. */
   ended(status: number, error: string | null): void {
     this.#end = { status, failed: error !== null || status >= 400 };
   }
 
-  /** Nothing of the call runs any more. */
+  /** Call when no part of the call is running any more. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -109,13 +109,13 @@ export class ContentDraft {
     this.#desk.keep(content, heldBytes);
   }
 
-  /** Of what is only upstream's the client's people see no more than the client itself would have. */
+  /** Scrubs upstream's own bytes: the account's members may see no more than the client could have seen. */
   #scrubbed({ bytes, totalBytes }: KeptBytes): KeptBytes {
     const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     return { bytes: Uint8Array.from(scrub(raw, credentialOf(this.#call.route?.upstream))), totalBytes };
   }
 
-  /** Its beginning, in memory of its own; null: there is no room. */
+  /** The beginning of the body, copied into its own memory; null: no room. */
   #copy(body: Uint8Array): KeptBytes | null {
     const bytes = Math.min(body.length, KEPT_BODY_BYTES_MAX);
     if (!this.#desk.bytes.take(bytes)) return null;
@@ -152,12 +152,12 @@ class KeptPrefix {
     this.#bytesMax = bytesMax;
   }
 
-  /** What it holds of the gauge, until whoever takes its bytes gives that back. */
+  /** Bytes taken from the gauge; the new owner of the bytes must give them back. */
   get heldBytes(): number {
     return this.#bytes.length;
   }
 
-  /** Copies what there is room for within the bound. False: the gauge has none left. */
+  /** Copies as much as fits within the limit. False: the gauge has no room. */
   append(bytes: Uint8Array): boolean {
     this.#totalBytes += bytes.length;
     const taken = Math.min(bytes.length, this.#bytesMax - this.#used);
@@ -168,7 +168,7 @@ class KeptPrefix {
     return true;
   }
 
-  /** What was gathered; nothing may be appended after it. */
+  /** The collected bytes; nothing may be appended afterwards. */
   result(): KeptBytes {
     return { bytes: this.#bytes.subarray(0, this.#used), totalBytes: this.#totalBytes };
   }
@@ -176,7 +176,7 @@ class KeptPrefix {
   #makeRoom(needed: number): boolean {
     const had = this.#bytes.length;
     if (needed <= had) return true;
-    // Of a body in one piece as much as it takes; of one that grows twice as much each time.
+    // Allocates exactly what a body in one piece needs; doubles for a body that grows.
     const room = had === 0 ? Math.max(needed, FIRST_BYTES) : Math.max(needed, Math.min(had * 2, this.#bytesMax));
     if (!this.#gauge.take(room - had)) return false;
     const grown = new Uint8Array(room);

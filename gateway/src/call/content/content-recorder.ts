@@ -1,25 +1,28 @@
-/** Owns what the line needs to keep what was said in calls: the store, the memory it may take, and the count of what was not kept. */
+/** Stores recorded bodies of calls: limits the memory that they use and counts those that were dropped. */
 import { Gauge } from '../../admission/capacity.ts';
 import type { CallContent, ContentStore } from '../../store/ports/content.ts';
 
-/** Of each body of a call. What is longer is kept up to here, and says so. */
+/** Maximum bytes kept per body; longer bodies are truncated and flagged. */
 export const KEPT_BODY_BYTES_MAX = 1024 * 1024;
-/** Of the whole process: bodies that are gathered, and those that wait for the disk. */
+/** For the whole process: bodies being collected, and those waiting for the disk. */
 const CONTENT_BYTES_MAX = 128 * 1024 * 1024;
-/** The operator is told at most so often. */
+/** Minimum time between two warnings to the operator. */
 const TELL_MS = 60_000;
 
 export interface ContentDesk {
   readonly bytes: Gauge;
-  /** Since the start. */
+  /** Since the process started. */
   readonly counts: { kept: number; dropped: number };
-  /** Hands content over to the store, and gives `heldBytes` back to `bytes` once it is kept or lost. Never throws, never waits. */
+  /**
+   * Passes content to the store, and gives `heldBytes` back to `bytes` once it is stored or lost. Never throws, never
+   * waits.
+   */
   keep(content: CallContent, heldBytes: number): void;
-  /** The content of a call is lost, and why. */
+  /** Counts the lost content of a call; `why` is the reason. */
   drop(why: string): void;
 }
 
-/** `tell`: how the operator hears that content was not kept. */
+/** `tell` warns the operator that content was dropped. */
 export function createContentDesk(
   store: Pick<ContentStore, 'keep'>,
   tell: (dropped: number, why: string) => void,

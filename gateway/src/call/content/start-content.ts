@@ -1,4 +1,4 @@
-/** Owns that the content of a call is gathered from here on, and until nothing of the call runs any more. */
+/** Starts recording the bodies of a call, and listens to upstream for them. */
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { Call } from '../call.ts';
@@ -6,7 +6,7 @@ import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { ContentDraft } from './content-draft.ts';
 import type { ContentDesk } from './content-recorder.ts';
 
-/** A draft for the call, closed with it. The call's principal is known. */
+/** Creates a draft that is closed with the call. The call's principal must be known. */
 export function startContent(call: Call, desk: ContentDesk, policy: BodyPolicy, request: Uint8Array): void {
   if (call.principal === null) throw new Error('what a call says is kept only once its caller is known');
   const draft = new ContentDraft(desk, policy, call, call.principal, request);
@@ -14,7 +14,10 @@ export function startContent(call: Call, desk: ContentDesk, policy: BodyPolicy, 
   call.held.push(() => draft.close());
 }
 
-/** What the client gets as it came is heard on its way out; here only what it gets in another form: in its format, in our words. */
+/**
+ * Records upstream bytes only if the client gets them in another form: translated, or as an error of the gateway. Bytes
+ * that pass unchanged are recorded on their way out.
+ */
 export function listenForContent(
   content: ContentDraft,
   { body, translation }: Pick<UpstreamCall, 'body' | 'translation'>,

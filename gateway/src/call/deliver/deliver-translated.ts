@@ -1,4 +1,4 @@
-/** Owns handing an answer in one piece to a client of another format than upstream's. */
+/** Delivers a non-streamed answer to a client of another format than upstream's. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../generation/generation.ts';
@@ -15,7 +15,7 @@ import { settledReply } from './settled-reply.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
 
-/** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
+/** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
 export async function deliverTranslated(
   job: Dispatch,
   answer: CollectedAnswer,

@@ -1,4 +1,7 @@
-/** Owns handing an answer to the client: a stream as it runs, an answer in one piece as upstream wrote it. */
+/**
+ * Delivers an answer to the client: a stream as it arrives, a folded stream in one piece, a non-streamed answer as
+ * upstream wrote it.
+ */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocols/protocol.ts';
 import type { Dispatch, Dispatched } from '../attempt/attempt.ts';
@@ -17,12 +20,12 @@ import { unsentIn, unsentOf } from './unsent-answer.ts';
 import { unstoppable } from './unstoppable.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
-/** What a host answers that has no counter of tokens. */
+/** Statuses of hosts that have no token counter. */
 const NO_COUNTER = new Set([404, 405, 501]);
-/** A 404 about the model is an answer of the counter, not its absence (recorded at Anthropic, 2026). */
+/** A 404 about the model comes from a counter, so the host has one (recorded at Anthropic, 2026). */
 const NAMES_MODEL = /"message"\s*:\s*"model:/;
 
-/** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
+/** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
   try {
     return await deliverAnswer(job, dispatched);
@@ -33,7 +36,7 @@ export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Re
   }
 }
 
-/** What upstream told of an answer that could not be delivered. A stream settles by itself. */
+/** Upstream's facts about an answer that could not be delivered; null for a stream, which settles itself. */
 async function findUnsent(dispatched: Dispatched): Promise<AnswerFacts | null> {
   if (dispatched.kind === 'stream') return null;
   if (dispatched.kind === 'folded') return unsentOf(dispatched.folding.observer);
@@ -86,7 +89,7 @@ function isJsonObject(body: Buffer): boolean {
   }
 }
 
-/** Whether the words of a body that is no JSON can stand in an error message: those of a page cannot. */
+/** Whether a non-JSON body can be quoted in an error message: HTML and XML pages cannot. */
 function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean): boolean {
   if (cut || body.length === 0) return false;
   return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
@@ -109,7 +112,10 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
   return reading.facts;
 }
 
-/** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
+/**
+ * Passes on upstream's refusal of the caller's content: status and body unchanged, except for the operator's data.
+ * Other refusals become the gateway's own errors.
+ */
 async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
   const credential = credentialOf(job.route.upstream);
   const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
@@ -119,7 +125,7 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   const error = job.protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
   const said = scrubText(error.message, credential);
   const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, said, shown);
-  // What is no JSON is told in an error body of ours: a page of a proxy, say, is never passed on as it is.
+  // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
   if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
   const shownBody = scrub(body, credential);
   if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
@@ -128,8 +134,8 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
 }
 
 /**
- * The client's response. A stream that was cut for want of money is answered as far as it came, as if by a limit of tokens: it
- * is paid for. Throws CallFailure where what came is no answer; then nothing was settled yet.
+ * The client's response. A stream that was cut because money ran out is charged, and answered as far as it came, as if
+ * a token limit had ended it. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet.
  */
 async function deliverFolded(
   job: Dispatch,

@@ -1,6 +1,6 @@
 /**
- * Hands an answer in one piece to whoever asked for a stream as that stream: some hosts do not stream, or not with every option.
- * Anything else that upstream sends passes as it comes.
+ * Converts a non-streamed answer into a stream for a client that asked for one: some hosts do not stream, or not with
+ * every option. Passes everything else through unchanged.
  */
 import type { Protocol } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
@@ -14,11 +14,11 @@ export class OnePieceAnswer implements ExchangeListener {
   readonly #next: ExchangeListener;
   readonly #upstream: Protocol;
   readonly #limits: CollectLimits;
-  /** Of an answer that names no event stream, until it is known what it is. */
+  /** The head of an answer without an event stream's content type, until its form is known. */
   #head: ResponseHead | null = null;
   #spans: Uint8Array[] = [];
 
-  /** `upstream`: the format that upstream speaks. */
+  /** `upstream`: upstream's format. */
   constructor(next: ExchangeListener, upstream: Protocol, limits: CollectLimits) {
     this.#next = next;
     this.#upstream = upstream;
@@ -62,7 +62,7 @@ export class OnePieceAnswer implements ExchangeListener {
     this.#next.onFailure(failure);
   }
 
-  /** `records` null: what came is no answer, and the next listener's to judge. */
+  /** `records` null: not a valid answer; the next listener handles it. */
   #finish(head: ResponseHead, records: Buffer | null): void {
     if (records === null) this.#release(head);
     else {

@@ -1,9 +1,12 @@
-/** Owns reading what a plain answer tells of itself from its bytes, without stopping the process for a huge one. */
+/** Reads the facts of a non-streamed answer from its bytes, without blocking the process for a very large one. */
 import type { AnswerReading, Protocol } from '../../protocols/protocol.ts';
 import { elements, type JsonNode, jsonText, member } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 
-/** Up to here a native parse stops nobody; above it the body is scanned in steps and only its facts are parsed. */
+/**
+ * Up to this size a native parse does not block noticeably; larger bodies are scanned in steps and only their facts are
+ * parsed.
+ */
 const PARSED_BYTES_MAX = 1024 * 1024;
 const STEP_BYTES = 256 * 1024;
 const FACT_BYTES_MAX = 64 * 1024;
@@ -30,7 +33,7 @@ async function readInSteps(bytes: Buffer, protocol: Protocol): Promise<AnswerRea
   }
 }
 
-/** The members that say something of the answer, without the answer itself. */
+/** The members that describe the answer, without its content. */
 function outlineFacts(root: JsonNode): object {
   const facts: Record<string, unknown> = {};
   for (const name of ['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error']) {
@@ -48,7 +51,7 @@ function outlineFacts(root: JsonNode): object {
   return facts;
 }
 
-/** Where upstream gave no usage, or counted nothing, the bytes of the whole answer stand for those of its text. */
+/** If upstream reported no usage or zero output tokens, the size of the whole answer is used as that of its text. */
 function countBytes(reading: AnswerReading): AnswerReading {
   if (reading.kind !== 'answer') return reading;
   const { facts } = reading;

@@ -1,4 +1,4 @@
-/** Owns the end of a call that got no answer: its record, the log, the error reply. */
+/** Ends a call that got no answer: writes its record and log lines and renders the error reply. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
@@ -13,7 +13,10 @@ interface Ending {
   readonly countOnly: boolean;
 }
 
-/** What is no CallFailure is a fault of ours: it is logged with its cause, and the caller is told nothing of it. */
+/**
+ * Any error other than a CallFailure is a fault of the gateway: it is logged with its cause, which the caller does not
+ * see.
+ */
 export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
   const failure = error instanceof CallFailure ? error : fault(call, error, gate);
   if (isOperatorsFault(failure)) alarm(call, failure, gate);
@@ -34,7 +37,7 @@ export async function refuse(call: Call, error: unknown, { protocol, gate, count
   return reply;
 }
 
-/** Tells the operator of trouble with their own account or configuration at the provider. */
+/** Warns the operator of problems with their own account or configuration at the provider. */
 export function alarm({ requestId, route }: Call, { details }: CallFailure, { log }: Gate): void {
   log.alarm(requestId, `${route?.upstream.provider ?? ''}: ${String(details.cause)}`);
 }

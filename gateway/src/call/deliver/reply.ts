@@ -1,4 +1,4 @@
-/** Owns the headers and bodies of what a caller of the line gets. Contract, 5, 6 and 8. */
+/** Renders the headers and bodies of replies to callers. Contract, 5, 6 and 8. */
 import { limitHeaders } from '../../admission/limit-headers.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
@@ -9,18 +9,23 @@ import type { Standing } from '../../store/ports/limits.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Call } from '../call.ts';
 
-/** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
+/** Upstream headers that a caller may see; all others describe the operator's account or the connection. */
 const UPSTREAM_HEADERS = new Set(['openai-processing-ms', 'openai-version']);
 
 /** On every reply of every route. */
 export const NO_SNIFF = { 'x-content-type-options': 'nosniff' } as const;
 
-/** The headers of every reply of ours, with the same id under both SDK families' names; no browser guesses another type. */
+/**
+ * Headers of every reply of the gateway: the same id under the names of both SDK families, and no content sniffing in
+ * browsers.
+ */
 export function baseHeaders(requestId: string): Record<string, string> {
   return { 'x-request-id': requestId, 'request-id': requestId, ...NO_SNIFF };
 }
 
-/** A name of the operator's as a header value: what is not ASCII is percent-encoded, for a header cannot hold it. */
+/**
+ * A name chosen by the operator as a header value: percent-encodes non-ASCII characters, which a header cannot hold.
+ */
 function headerText(name: string): string {
   return encodeURI(name.toWellFormed());
 }
@@ -39,18 +44,18 @@ function routeHeaders(call: Call): Record<string, string> {
   return headers;
 }
 
-/** Clients bound the bytes of a reply's head; a caller can name any number of members that nobody knows. */
+/** Clients limit the size of a response head, and a caller can send any number of unknown members. */
 const DROPPED_CHARS_MAX = 2_000;
 
 /**
- * The path of a member as it is, for people to read: `tools.0.strict`, `messages[].name`. Only what a header cannot hold, and the
- * comma that separates the names, is percent-encoded.
+ * The readable path of a member: `tools.0.strict`, `messages[].name`. Percent-encodes only characters that a header
+ * cannot hold, and the comma that separates the names.
  */
 function memberText(path: string): string {
   return path.toWellFormed().replace(/[^!-~]+|[%,]/gu, encodeURIComponent);
 }
 
-/** Names with commas between them; where they are too many, how many more there are. */
+/** Comma-separated names; beyond the limit, the number of the remaining ones. */
 function droppedText(dropped: readonly string[]): string {
   let text = '';
   for (const [index, name] of dropped.entries()) {
@@ -61,7 +66,10 @@ function droppedText(dropped: readonly string[]): string {
   return text;
 }
 
-/** An answer in one piece. `head`: upstream's, where the bytes are its own. `costUsd` is decimal, null where the call has no price. */
+/**
+ * A non-streamed answer. `head`: upstream's, if the bytes are upstream's own. `costUsd` is decimal, null if the call
+ * has no price.
+ */
 export function plainReply(
   call: Call,
   head: Pick<ResponseHead, 'headers'>,
@@ -71,18 +79,18 @@ export function plainReply(
 ): Response {
   const headers = routeHeaders(call);
   for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers[name] = value;
-  // Whatever upstream calls it: only JSON is passed on in one piece.
+  // Only JSON is passed on in one piece, whatever content type upstream states.
   headers['content-type'] = 'application/json';
   if (costUsd !== null) headers['x-tollgate-cost-usd'] = costUsd;
   return new Response(body, { status, headers });
 }
 
-/** An answer as a stream. */
+/** A streamed answer. */
 export function streamReply(call: Call, body: ReadableStream): Response {
   return new Response(body, { headers: streamHeaders(call) });
 }
 
-/** The headers of an answer as a stream. */
+/** The headers of a streamed answer. */
 export function streamHeaders(call: Call): Record<string, string> {
   const headers = routeHeaders(call);
   headers['content-type'] = 'text/event-stream; charset=utf-8';
@@ -91,12 +99,12 @@ export function streamHeaders(call: Call): Record<string, string> {
   return headers;
 }
 
-/** Our own count of a request's tokens, where upstream has no counter. */
+/** Our own token count of a request, for an upstream without a counter. */
 export function countReply(call: Call, input_tokens: number): Response {
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 
-/** A refusal or a fault, in the words of the caller's protocol. They may quote what the caller sent, but never a key. */
+/** A refusal or fault, rendered in the caller's protocol. May quote the caller's input, but never a key. */
 export function failureReply(
   failure: CallFailure,
   protocol: Protocol,

@@ -1,4 +1,4 @@
-/** Owns the reply in one piece that leaves only after its call's record is durable. */
+/** Sends a non-streamed reply only after the call's record is durable. */
 import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
@@ -9,7 +9,10 @@ import { keptHead } from '../idempotency/idempotency-end.ts';
 import { settle } from '../money/settle.ts';
 import { plainReply } from './reply.ts';
 
-/** What the client gets, and what the record says of it. `failure`: upstream refused the request in words that are passed on. */
+/**
+ * The client's reply, and its fields in the record. `failure`: upstream refused the request, and its refusal is passed
+ * on.
+ */
 interface Reply {
   readonly head: Pick<ResponseHead, 'headers'>;
   readonly body: Buffer | string;
@@ -18,7 +21,7 @@ interface Reply {
   readonly facts: AnswerFacts | null;
 }
 
-/** Settles the call and answers. Throws `store_away` where the record cannot be kept. */
+/** Settles the call and returns the reply. Throws `store_away` if the record cannot be kept. */
 export async function settledReply(
   { call, gate }: Dispatch,
   { head, body, status, failure, facts }: Reply,
@@ -32,7 +35,8 @@ export async function settledReply(
   }
   call.content?.answered(body);
   const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
-  // A refusal in upstream's words is no answer: the request may be sent again, or mended, under its name.
+  // A refusal by upstream is not an answer: the caller may resend or correct the request under the same idempotency
+  // key.
   if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
   else if (call.run !== null) {
     const kept = keptHead(call, { status, failure, facts });

@@ -1,4 +1,7 @@
-/** Says that a call cannot be paid for at its longest, and that its upstream gives no stream that could be stopped. */
+/**
+ * Creates the failure for a call whose maximum cost is not covered and whose upstream gives no stream that could be
+ * stopped.
+ */
 import { CallFailure } from '../../errors/call-failure.ts';
 
 export function unstoppable(cause?: string): CallFailure {

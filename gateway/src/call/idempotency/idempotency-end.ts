@@ -1,4 +1,7 @@
-/** Owns what is remembered of a run that ends with an answer: what a replay's record will say of it, and how a stream ends. */
+/**
+ * Ends the idempotent run of an answered call: keeps what a replay's record needs, and completes or frees the run of a
+ * stream.
+ */
 import type { NanoUsd } from '../../billing/money.ts';
 import type { Call } from '../call.ts';
 import { streamHeaders } from '../deliver/reply.ts';
@@ -6,7 +9,7 @@ import type { Outcome } from '../money/settle.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
 import type { KeptHead } from './idempotency-seal.ts';
 
-/** What the client got, without its headers. */
+/** The client's reply, without its headers. */
 export function keptHead(
   { facts: request, route }: Call,
   { status, failure, facts }: Outcome,
@@ -22,8 +25,8 @@ export function keptHead(
 }
 
 /**
- * Resolves when the call is settled and the end of its run is kept: before that the client has not got `last`, the bytes
- * that end a complete stream. Rejects as the settlement does; then it is not known whether something was charged.
+ * Resolves once the call is settled and the end of its run is stored; the client gets `last`, the bytes that end a
+ * complete stream, only after that. Rejects when the settlement does; then it is unknown whether something was charged.
  */
 export async function endStreamedRun(
   call: Call,

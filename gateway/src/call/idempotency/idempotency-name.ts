@@ -1,4 +1,7 @@
-/** Owns reading the header `Idempotency-Key`, and the keyed hashes under which a name and a body are remembered. Contract, 8. */
+/**
+ * Reads the header `Idempotency-Key`, and computes the keyed hashes under which a key and a body are stored. Contract,
+ * 8.
+ */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { invalidRequest } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
@@ -7,7 +10,7 @@ import type { ProtocolName } from '../../protocols/protocol.ts';
 const NAME_CHARS_MAX = 255;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
-/** What the caller named the run; null: it has no name. Throws `invalid_request`. */
+/** The idempotency key of the request; null: none. Throws `invalid_request`. */
 export function readIdempotencyName(headers: Headers): string | null {
   const name = headers.get('idempotency-key');
   if (name === null) return null;
@@ -20,16 +23,16 @@ export function readIdempotencyName(headers: Headers): string | null {
 }
 
 export interface RunHasher {
-  /** The same name of two API keys gives two hashes. Hex. */
+  /** The same idempotency key under two API keys gives two hashes. Hex. */
   hashName(keyId: string, name: string): string;
-  /** What is asked for: the endpoint and the bytes of the body. Hex. A large body is hashed in steps, between which others go on. */
+  /** Hashes the endpoint and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
   hashBody(protocol: ProtocolName, body: Uint8Array): Promise<string>;
 }
 
-/** So many bytes at once hold up other calls for about half a millisecond. */
+/** Hashing this many bytes blocks other calls for about 0.5 ms. */
 const STEP_BYTES = 512 * 1024;
 
-/** Keyed, so that who has the database but not the master key cannot test a guess of a prompt against it. */
+/** Keyed, so that a reader of the database without the master key cannot test guesses of a prompt. */
 export function createRunHasher(masterKey: Secret): RunHasher {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate idempotency hash v1', 32);
   const key = Buffer.from(derived);

@@ -1,4 +1,4 @@
-/** Owns one run under an idempotency key, from its beginning to the one end that is remembered of it. Replays nothing. */
+/** Tracks one run under an idempotency key, from its start to its one stored end. Does not replay. */
 import type { Gauge } from '../../admission/capacity.ts';
 import type { IdempotencyStore, RunName, UnkeptReason } from '../../store/ports/idempotency.ts';
 import type { CallLog } from '../call-log.ts';
@@ -6,22 +6,22 @@ import { Backlog } from '../stream/outbox.ts';
 import type { RunHasher } from './idempotency-name.ts';
 import type { AnswerSeal, KeptHead } from './idempotency-seal.ts';
 
-/** The largest answer that is kept. What is larger is remembered as a run without an answer. */
+/** The largest answer that is stored. Runs with larger answers are stored without them. */
 export const KEPT_ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What the line is given for runs under idempotency keys. */
+/** The dependencies of idempotent runs. */
 export interface Idempotency {
   readonly store: IdempotencyStore;
   readonly hasher: RunHasher;
   readonly seal: AnswerSeal;
-  /** Bytes of the whole process that are held for answers: of streams as they are gathered, of replays until they are taken. */
+  /** Process-wide bytes held for answers: streams while they are collected, replays until clients have taken them. */
   readonly answerBytes: Gauge;
 }
 
-/** Memory is taken in such pieces, as it is used. */
+/** Memory is reserved in steps of this size, as needed. */
 const PIECE_BYTES = 16 * 1024;
 
-/** Headers that say something of the answer itself; what is not here belongs to one delivery of it. */
+/** Headers that describe the answer itself; all others belong to a single delivery. */
 const KEPT_HEADERS = new Set([
   'content-type',
   'cache-control',
@@ -37,14 +37,14 @@ const KEPT_HEADERS = new Set([
   'x-tollgate-cost-usd',
 ]);
 
-/** Ends once: what is asked of it after its end does nothing. None of its ends throws: the call goes on without it. */
+/** Ends once; later calls do nothing. Ending never throws: the call continues without idempotency. */
 export class IdempotencyRun {
   readonly #name: RunName;
   readonly #parts: Idempotency;
   readonly #log: CallLog;
   readonly #gathered = new Backlog();
   #heldBytes = 0;
-  /** Why what was gathered is gone. */
+  /** Why the collected bytes were dropped. */
   #lost: UnkeptReason | null = null;
   #ended = false;
 
@@ -54,7 +54,7 @@ export class IdempotencyRun {
     this.#log = log;
   }
 
-  /** Copies bytes of a stream on their way to the client, as far as there is room. */
+  /** Copies bytes of a stream on their way to the client, if there is room. */
   gather(bytes: Uint8Array): void {
     if (this.#ended || this.#lost !== null) return;
     const after = this.#gathered.byteCount + bytes.length;
@@ -69,7 +69,10 @@ export class IdempotencyRun {
     this.#gathered.append(bytes);
   }
 
-  /** The client gets a whole answer: what was gathered, and `last`. Resolves when it is durable, or could not be kept. */
+  /**
+   * The client gets a complete answer: the collected bytes, then `last`. Resolves when it is durable, or could not be
+   * stored.
+   */
   async keep(head: Omit<KeptHead, 'headers'>, headers: Headers, last: Uint8Array): Promise<void> {
     if (this.#ended) return;
     const { store, seal } = this.#parts;
@@ -83,7 +86,10 @@ export class IdempotencyRun {
     );
   }
 
-  /** The client got no whole answer. Where nothing was charged the name is free again; else it must not be charged twice. */
+  /**
+   * The client got no complete answer. If nothing was charged, the idempotency key is free again; otherwise the key
+   * stays used, so that the request is not charged twice.
+   */
   async end(isFree: boolean): Promise<void> {
     const { store } = this.#parts;
     return this.#finish(() => (isFree ? store.forget(this.#name) : store.end(this.#name, 'incomplete')));

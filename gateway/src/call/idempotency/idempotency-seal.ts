@@ -1,9 +1,9 @@
-/** Owns the form in which an answer is kept for replay: encrypted, bound to the run that it belongs to. Keeps nothing. */
+/** Encrypts stored answers, each bound to its run, and decrypts them for replay. Stores nothing. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from '../../lib/secret.ts';
 import type { RunName } from '../../store/ports/idempotency.ts';
 
-/** What a client got, and what its record said of it. `error`: a plain answer ended where its money did. */
+/** The client's reply, and its fields in the record. `error`: a non-streamed answer was cut because money ran out. */
 export interface KeptHead {
   readonly status: number;
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
@@ -20,9 +20,9 @@ export interface KeptAnswer {
 }
 
 export interface AnswerSeal {
-  /** Takes the body as it was gathered. A large one is sealed in steps, between which others go on. */
+  /** Takes the body as collected. A large one is encrypted in steps that yield to other calls. */
   seal(run: RunName, head: KeptHead, body: readonly Uint8Array[]): Promise<Buffer>;
-  /** Null: it was not sealed for this run with this master key, or was changed since. */
+  /** Null: not sealed for this run with this master key, or changed since. */
   open(run: RunName, sealed: Uint8Array): KeptAnswer | null;
 }
 
@@ -31,13 +31,13 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const OVERHEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 const LENGTH_BYTES = 4;
-/** So many bytes at once hold up other calls for less than a millisecond. */
+/** Encrypting this many bytes blocks other calls for less than 1 ms. */
 const STEP_BYTES = 512 * 1024;
 
 /**
- * AES-256-GCM under a key derived from the master key. Sealed: a version byte, the nonce, the tag, then the encrypted text,
- * which is the head's length (4 bytes, big-endian), the head as JSON and the body. A random nonce is sound for 2^32 answers
- * (NIST SP 800-38D, 8.3): a thousand each second for seven weeks, each of them under an idempotency key.
+ * AES-256-GCM with a key derived from the master key. Sealed form: a version byte, the nonce, the tag, then the
+ * ciphertext of the head's length (4 bytes, big-endian), the head as JSON and the body. A random nonce is safe for 2^32
+ * answers (NIST SP 800-38D, 8.3): 1,000 per second for seven weeks, counting only calls with an idempotency key.
  */
 export function createAnswerSeal(masterKey: Secret): AnswerSeal {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate idempotency answer v1', 32);
@@ -54,7 +54,7 @@ export function createAnswerSeal(masterKey: Secret): AnswerSeal {
       let at = OVERHEAD_BYTES;
       let stepBytes = 0;
       for (const piece of [length, text, ...body].flatMap(inSteps)) {
-        // What this mode gives out is as long as what it is given.
+        // In this mode output and input have the same length.
         at += cipher.update(piece).copy(sealed, at);
         stepBytes += piece.length;
         if (stepBytes < STEP_BYTES) continue;
@@ -89,7 +89,7 @@ function inSteps(piece: Uint8Array): Uint8Array[] {
   return steps;
 }
 
-/** An answer that was moved to another key, name, request or call does not open. */
+/** Answers moved to another key, name, request or call do not open. */
 function boundTo({ keyId, nameHash, bodyHash, callId }: RunName): Buffer {
   return Buffer.from([keyId, nameHash, bodyHash, callId].join('|'));
 }

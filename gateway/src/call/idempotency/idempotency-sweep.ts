@@ -1,9 +1,9 @@
-/** Owns when runs under idempotency keys that are no longer remembered are taken away: at the start, and every few minutes. */
+/** Deletes expired idempotent runs from the store: at the start, and every five minutes. */
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
 
 const EVERY_MS = 5 * 60 * 1000;
 
-/** Answers what stops it. A sweep that fails is told of; the next one does its work too. */
+/** Returns a function that stops it. A failed sweep is reported; the next one also deletes what it left. */
 export function startSweeping(
   store: Pick<IdempotencyStore, 'sweep'>,
   onFault: (cause: unknown) => void,

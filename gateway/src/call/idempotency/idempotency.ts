@@ -1,6 +1,6 @@
 /**
- * Owns what an idempotency key means for a call before it is sent: it runs, gets the answer of the call that ran, or is
- * refused. Contract, 5 and 8.
+ * Handles a call's idempotency key before the call is sent: starts a run, replays the answer of an earlier run, or
+ * refuses. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
 import { formatNanoUsd } from '../../billing/money.ts';
@@ -17,10 +17,10 @@ import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, type KeptAnswer, type KeptHead } from './idempotency-seal.ts';
 
-/** Of the whole process, in bytes: streams that are gathered for replay, and replays that clients have still to take. */
+/** Process-wide, in bytes: streams being collected for replay, and replays that clients have not taken yet. */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 
-/** All that the line needs; keys are derived from the master key, so that what is stored holds over restarts. */
+/** Creates all dependencies; their keys are derived from the master key, so stored data stays valid across restarts. */
 export function createIdempotency(masterKey: Secret, store: IdempotencyStore): Idempotency {
   return {
     store,
@@ -31,8 +31,9 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
 }
 
 /**
- * The reply where the call must not be sent, null where it may: then `call.run` is set, durably begun, if it has a name.
- * Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`, `store_away`.
+ * Returns the reply if the call must not be sent; null if it may, and then a call with an idempotency key has a durably
+ * started `call.run`. Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`,
+ * `store_away`.
  */
 export function replayOrBegin(routed: RoutedCall, request: Request): Promise<Response | null> | null {
   const name = readIdempotencyName(request.headers);
@@ -101,12 +102,12 @@ function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): Ca
   }
 }
 
-/** Up to here bytes are handed over at once, as those of any answer in one piece are. */
+/** Up to this size bytes are handed over at once, like those of any non-streamed answer. */
 const UNPACED_BYTES_MAX = 64 * 1024;
 
 /**
- * The stored answer as a reply of this call, with an id of its own; the first call's id stands beside it. It has a record
- * and costs nothing. Throws `over_capacity`, or `store_away` where the record cannot be kept.
+ * The stored answer as a reply to this call, with its own request id; a second header names the first call's id. The
+ * replay is recorded and costs nothing. Throws `over_capacity`, or `store_away` if the record cannot be kept.
  */
 async function replayAnswer(
   { call, gate, request }: { readonly call: Call; readonly gate: Gate; readonly request: Request },
@@ -123,7 +124,7 @@ async function replayAnswer(
   call.content?.answered(body, head.stream);
   const headers = new Headers(baseHeaders(call.requestId));
   for (const [name, value] of head.headers) headers.set(name, value);
-  // An answer that an earlier release stored may have the type that upstream gave it.
+  // Answers stored by an earlier release may carry upstream's content type.
   if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
     headers.set('content-type', 'application/json');
   }
@@ -150,7 +151,7 @@ function holdBytes({ idempotency: { answerBytes } }: Gate, bytes: number): HeldB
   };
 }
 
-/** What the first call's record says of the answer; what was used is that call's alone. */
+/** Copies the answer's fields from the first call's record, but no usage, which belongs to the first call. */
 function recordReplay(call: Call, gate: Gate, head: KeptHead): Promise<unknown> {
   const { error, finish_reason, provider } = head;
   const served_model = masked(head.served_model);
@@ -158,13 +159,13 @@ function recordReplay(call: Call, gate: Gate, head: KeptHead): Promise<unknown> 
   return settle(call, outcome, gate, { error, finish_reason, served_model, provider });
 }
 
-/** What the bytes hold of the process. Letting go twice is harmless. */
+/** The memory held for the bytes. `release` may be called twice. */
 interface HeldBytes {
   release(): void;
 }
 
 interface Pace {
-  /** A client that takes nothing for so long is given up. */
+  /** A client that takes nothing for this long is disconnected. */
   readonly timeoutMs: number;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
@@ -172,7 +173,7 @@ interface Pace {
 
 const SLICE_BYTES = 64 * 1024;
 
-/** A body that holds what it holds until the client has taken all, left, or stopped to take. */
+/** A body that holds its memory until the client has taken everything, has left, or has stopped reading. */
 export function pacedBody(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signal }: Pace): ReadableStream {
   const leave = () => held.release();
   signal.addEventListener('abort', leave, { once: true });
@@ -182,7 +183,7 @@ export function pacedBody(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signa
     try {
       for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
         const taken = controller.write(bytes.subarray(at, at + SLICE_BYTES));
-        // A rejection breaks the connection: a client that reads on must not take it for a clean end.
+        // A rejection breaks the connection, so that a client that keeps reading does not mistake it for a clean end.
         if (typeof taken !== 'number') await within(taken, timeoutMs, signal);
       }
       controller.flush();

@@ -1,6 +1,6 @@
 /**
- * Owns which price an answer is charged at: by the model and the tier that it states, among those that the request could reach.
- * Contract, 10.2 and 10.9. Sums no cost.
+ * Chooses the price of an answer from the model and tier that it reports, among those that the request could reach.
+ * Contract, 10.2 and 10.9. Adds up no costs.
  */
 
 import type { Price } from '../../billing/price.ts';
@@ -15,24 +15,24 @@ import type { Route } from '../../routing/route.ts';
 import type { Call } from '../call.ts';
 import type { MoneyDesk } from './billing-deps.ts';
 
-/** The usage with the price of each part where there are several, and the price of the model that answered. */
+/** Usage, with a price for each part where there are several, and the price of the model that answered. */
 export interface PricedUsage {
   readonly usage: Usage;
   readonly price: Price;
-  /** Of each version that the parts name. */
+  /** The price of each version that the parts name. */
   priceOf(version: string): Price;
-  /** Words of the answer whose price is not known: it was charged as without them. */
+  /** The answer's tier words, if their price is unknown: the answer was charged as if without them. */
   readonly unknownTier: TierWords | undefined;
 }
 
 type Priced = Pick<Call, 'route' | 'priced' | 'principal' | 'atMs'>;
 
-/** Whether an answer of such usage may cost anything but its usage at the price of the model that was asked for. */
+/** Whether an answer with this usage may cost anything other than its usage at the price of the requested model. */
 export function mayCostOtherwise(call: Pick<Call, 'priced'>, { apart }: Usage): boolean {
   return call.priced !== null || (apart !== undefined && (apart.tier !== undefined || apart.parts !== undefined));
 }
 
-/** `asked`: the price of the model that was asked for, with the account's mark-up. */
+/** `asked`: the price of the requested model, with the account's mark-up. */
 export function priceAnswer(
   call: Priced,
   asked: Price,
@@ -50,7 +50,7 @@ export function priceAnswer(
   });
   const versions = new Set(parts.map((part) => part.price_version));
   const sole = versions.size === 1 ? (known.get(parts[0]?.price_version ?? '') ?? served) : null;
-  // Runs at one price are one sum, save where it depends on the length of each.
+  // Runs at one price are charged as one sum, unless the price depends on the length of each.
   const isSummed = parts.length < 2 || (sole !== null && sole.tiers.length === 0);
   return {
     usage: withParts(told, isSummed ? undefined : joinToCounters(told, parts)),
@@ -60,7 +60,7 @@ export function priceAnswer(
   };
 }
 
-/** The counters may have been raised by our own count of what came: what is beyond the parts is the last one's. */
+/** Our own count may have raised the counters; output beyond the sum of the parts is added to the last part. */
 function joinToCounters(usage: Usage, parts: readonly UsagePart[]): readonly UsagePart[] {
   const output = parts.reduce((sum, part) => sum + part.output, 0);
   const last = parts.at(-1);
@@ -87,17 +87,20 @@ class AnswerPrices {
     this.#call = call;
     this.#asked = asked;
     this.#desk = desk;
-    // What the answer states goes before what was asked for; it may state that it was served as any other.
+    // The tier that the answer states takes precedence over the requested one; it may state the default tier.
     this.#tier = { ...call.priced?.members.tier, ...facts?.tier, ...usage.apart?.tier };
   }
 
-  /** Of the model that answered. Without other models in the request it is the one asked for, whatever name upstream gives it. */
+  /**
+   * Price of the model that answered. If the request named no other model, it is the requested one, whatever name
+   * upstream gives it.
+   */
   ofServed(model: string | null): Price {
     const mayBeOther = this.#call.priced?.named.some(({ named }) => named.role === 'instead') ?? false;
     return mayBeOther && model !== null ? this.ofRun(model) : this.#ofAsked();
   }
 
-  /** Of a model that the answer names as one of its runs. */
+  /** Price of a model that the answer names as one of its runs. */
   ofRun(model: string): Price {
     const { route, priced } = this.#call;
     if (route === null || isSameModel(route, model, route.upstream.model)) return this.#ofAsked();
@@ -106,7 +109,8 @@ class AnswerPrices {
       return this.#ofList(this.#listOf(named.route), { ...this.#tier, ...named.named.tier }) ?? this.#ofAsked();
     const known = route.catalog === null ? null : findModel(route.catalog.provider, model);
     if (known !== null) return this.#ofList(known.price, this.#tier) ?? this.#ofAsked();
-    // A name that nobody knows, from a request that named several: the dearest of them cannot be too cheap.
+    // Unknown model name, from a request that named several: charge the most expensive of them, so that the price is
+    // not too low.
     const candidates = (priced?.named ?? []).map((one) => this.#ofList(this.#listOf(one.route), this.#tier));
     return candidates.reduce<Price>(
       (most, one) => (one !== null && one.output > most.output ? one : most),
@@ -133,7 +137,7 @@ class AnswerPrices {
 
 const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
 
-/** Whether upstream means one model by both names: upstreams answer with dated ones. */
+/** Whether both names mean the same model to upstream: upstreams answer with dated names. */
 function isSameModel({ catalog }: Route, told: string, name: string): boolean {
   if (told === name || (told.startsWith(name) && DATE.test(told.slice(name.length)))) return true;
   const known = catalog === null ? null : findModel(catalog.provider, told);

@@ -1,4 +1,4 @@
-/** Owns what the line is given for money and limits, joined by the composition root. Holds no logic. */
+/** Defines the billing and limit dependencies of a call, as the composition root passes them. */
 import type { Limits } from '../../admission/admission.ts';
 import type { LimitRules, ZoneOf } from '../../admission/limit-rules.ts';
 import type { Price } from '../../billing/price.ts';
@@ -11,21 +11,21 @@ import type { OddUsageLog } from './usage-anomalies.ts';
 export interface MoneyDesk {
   readonly ledger: Ledger;
   readonly limits: Limits;
-  /** Of counts of tokens, in buckets of their own. No money binds them: nothing is ever seeded. */
+  /** Limits for token counts, in separate buckets. No money cap applies, so nothing is ever seeded. */
   readonly counting: Limits;
   readonly rules: LimitRules;
   readonly ratio: LearntRatio;
   readonly oddUsage: OddUsageLog;
   readonly limitProofs: LimitProofs;
   readonly retryTokens: RetryTokens;
-  /** An account's IANA zone, for what is shown by days. */
+  /** An account's IANA time zone, for figures shown by day. */
   timeZoneOf(accountId: string): string;
-  /** The IANA zone of its budget windows. */
+  /** The IANA time zone of its budget windows. */
   readonly budgetZoneOf: ZoneOf;
-  /** A price with an account's mark-up; the same object every time. */
+  /** A price with an account's mark-up; returns the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
-  /** Tools ran upstream, of kinds for which the model's price has no fee: the operator is told, once for each. */
+  /** Warns the operator, once per model and kind, of tools that ran upstream without a fee in the model's price. */
   tellUnpriced(model: string, kinds: readonly string[]): void;
-  /** An answer stated a tier whose price is not known: the operator is told, once for each. */
+  /** Warns the operator, once per model and tier, of an answer that stated a tier with an unknown price. */
   tellUnknownTier(model: string, tier: string): void;
 }

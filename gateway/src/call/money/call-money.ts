@@ -1,6 +1,6 @@
 /**
- * Owns the money of one call from its hold to its one settlement: what is held, what a stream may go on to produce, and how
- * the end is split. Decides no caps and keeps no ledger; both are asked.
+ * Manages the money of one call from its hold to its single settlement: the held amount, further slices of a stream,
+ * and the split at the end. Decides no caps and keeps no ledger; it asks both.
  */
 
 import type { Admission } from '../../admission/admission.ts';
@@ -28,26 +28,29 @@ import type { CallRecord } from '../../store/ports/records.ts';
 export interface CallMoneyParts {
   readonly admission: Admission;
   readonly ledger: Ledger;
-  /** With the account's mark-up; null: the model has none, and nothing that binds needs one. */
+  /** With the account's mark-up; null: the model has no price, and no limit of the call needs one. */
   readonly price: Price | null;
   readonly wish: HoldWish | null;
   readonly slice: HoldSlice;
-  /** What was kept with the hold; the call's record says the same. */
+  /** The draft kept with the hold; the call's record says the same. */
   readonly draft: CallDraft;
-  /** On the disk: before it, no byte goes to the client. Where it rejects, whoever awaits it and the settlement are told. */
+  /**
+   * Resolves when the hold is on disk; no byte goes to the client before. A rejection reaches its awaiters and the
+   * settlement.
+   */
   readonly durable: Promise<void>;
-  /** What the configuration said when the call was held. */
+  /** The configuration at the time of the hold. */
   readonly brokenAnswers: 'bill' | 'free';
 }
 
-/** Parts are priced at the end only; until then they count as one. */
+/** Parts are priced only at the end; until then they are priced as one. */
 function withoutParts(usage: Usage): Usage {
   if (usage.apart?.parts === undefined) return usage;
   const { parts: _, ...apart } = usage.apart;
   return { ...usage, apart };
 }
 
-/** What a caller is told whose answer was whole, and whose hold was not kept. */
+/** The failure for a caller whose answer was complete but whose hold was not kept. */
 const AWAY = new CallFailure('store_away', 'the call could not be recorded');
 
 export class CallMoney {
@@ -60,7 +63,7 @@ export class CallMoney {
   #slice: HoldSlice;
   #extensions = 0;
   #ended = false;
-  /** Why it is not known that the hold is on the disk. */
+  /** Why the hold may not be on disk. */
   #unheld: { readonly cause: unknown } | null = null;
 
   constructor(parts: CallMoneyParts) {
@@ -76,24 +79,24 @@ export class CallMoney {
     });
   }
 
-  /** A stream that is to be kept within its slices. */
+  /** Whether the stream must stay within its slices. */
   get isMetered(): boolean {
     return this.#slice.extendAtTokens !== null;
   }
 
-  /** How many output tokens may go out before the next slice is held; infinite where nothing has to be metered. */
+  /** Output tokens that may go out before the next slice is held; infinite if nothing has to be metered. */
   get allowedTokens(): number {
     const { outputTokens, extendAtTokens } = this.#slice;
     return extendAtTokens === null ? Number.POSITIVE_INFINITY : Math.max(outputTokens, extendAtTokens);
   }
 
-  /** The next slice of a stream that has produced so many tokens; null: it is not due. */
+  /** The next slice of a stream that has produced this many tokens; null: none is due. */
   dueSlice(producedTokens: number): HoldSlice | null {
     const { wish } = this.#parts;
     return wish === null || this.#ended ? null : nextSlice(wish, this.#slice.outputTokens, producedTokens);
   }
 
-  /** Takes the slice: true once it is durable, false where the caps do not allow it. Rejects where it cannot be kept. */
+  /** Takes the slice: true once it is durable, false if the caps do not allow it. Rejects if it cannot be kept. */
   async extend(slice: HoldSlice): Promise<boolean> {
     if (this.#ended) return false;
     const asked = this.#parts.admission.extend(slice.amount, steadyNowMs());
@@ -103,33 +106,37 @@ export class CallMoney {
     return true;
   }
 
-  /** Holds all that an upstream may produce that cannot be stopped; false where the caps do not allow it. Rejects as `extend`. */
+  /**
+   * Holds everything that an upstream which cannot be stopped may produce; false if the caps do not allow it. Rejects
+   * like `extend`.
+   */
   async coverUnmetered(outputTokensMax: number | null): Promise<boolean> {
     const { wish } = this.#parts;
     return wish === null || this.extend(holdUnmetered(wish, this.#slice.outputTokens, outputTokensMax));
   }
 
-  /** Which budget or balance has no room for the slice; null: that is not known any more. */
+  /** The budget or balance that has no room for the slice; null: no longer known. */
   async explainRefusal(slice: HoldSlice): Promise<LimitRefusal | null> {
     return this.#parts.admission.explainExtension(slice.amount);
   }
 
-  /** How far the stream has come, for whoever must settle it if this process dies. */
+  /** Saves the stream's progress, so that another process can settle the call if this one dies. */
   checkpoint(usage: Usage): void {
     const { ledger, admission } = this.#parts;
     if (this.#ended || this.price === null) return;
     const counters = withoutParts(usage);
-    // Its loss costs the operator at most what came since the one before; the next write says whether the disk is away.
+    // Losing a checkpoint costs the operator at most the output since the previous one; the next write reports a failed
+    // disk.
     ledger
       .checkpoint({ call_id: admission.callId, usage: counters, cost: costNanoUsd(counters, this.price) })
       .catch(() => undefined);
   }
 
   /**
-   * Ends the hold: `cost` null is a call without a price, `tokens` are all it used, the record states the cost. Resolves when
-   * record and post are on disk. What the caps do not cover of the cost the operator bears, and all of it where he is the
-   * `payer`. A second end throws. Where it is not known that the hold was kept, nothing is charged: a caller that has not been
-   * told that the call failed, is by its rejection.
+   * Ends the hold. `cost` null: the model has no price; `tokens`: all tokens used; the record states the cost. Resolves
+   * when the record and the ledger entry are on disk. The operator pays the part of the cost that the caps do not
+   * cover, and all of it if `payer` is the operator. A second end throws. If the hold may not have been kept, nothing
+   * is charged; a call that has not failed yet then fails by the rejection.
    */
   async settle(cost: NanoUsd | null, tokens: number, record: CallRecord, payer: Payer = 'account'): Promise<void> {
     const { ledger, admission } = this.#parts;
@@ -153,7 +160,7 @@ export class CallMoney {
       const settled = ledger.settle({ record, posted, released, absorbed });
       await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
-      // What the hold failed by is the reason for whatever failed behind it; the two often share a commit.
+      // A failed hold is the cause of later failures; the two often share a commit.
       await this.durable.catch(() => undefined);
       const late = this.#whyUnheld();
       if (late === null) {
@@ -171,7 +178,9 @@ export class CallMoney {
     return this.#unheld;
   }
 
-  /** Of a call that the ledger refused to hold nothing is kept here; else the operator bears the cost, and the record says so. */
+  /**
+   * If the ledger refused the hold, nothing is kept here; otherwise the operator pays the cost and the record says so.
+   */
   async #settleUnheld(cause: unknown, cost: NanoUsd, record: CallRecord): Promise<void> {
     const { ledger } = this.#parts;
     const isTold = record.error !== null;
@@ -193,7 +202,7 @@ export class CallMoney {
     if (!isTold) throw cause;
   }
 
-  /** The caller is told that the call failed: what the ledger holds for it goes back, at once or when the store is back. */
+  /** The caller gets a failure, so the ledger releases its hold: at once, or when the store is available again. */
   #abandon(): void {
     const { ledger, admission } = this.#parts;
     ledger.abandon(admission.callId).catch(() => undefined);
@@ -206,7 +215,7 @@ export class CallMoney {
     try {
       await ledger.extend(admission.callId, this.#extensions, amount);
     } catch (fault) {
-      // The ledger counts the extensions that it has.
+      // The ledger numbers only the extensions that it has kept.
       this.#held -= amount;
       this.#extensions -= 1;
       throw fault;

@@ -1,4 +1,4 @@
-/** Owns a call's admission to its limits: one decision over every cap that binds it, one hold. Contract, 5 and 8. */
+/** Admits a call to its limits: one decision over every cap that applies, one hold. Contract, 5 and 8. */
 import { type Admitted, admitCall } from '../../admission/admission.ts';
 import { refusalOf } from '../../admission/refusal-words.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -12,12 +12,12 @@ import { CallMoney } from './call-money.ts';
 import { mayHideReasoning, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-request.ts';
 import { draftRecord, masked } from './settle.ts';
 
-/** An image, a sound or a page in tokens, for the hold alone. */
+/** Tokens of one image, sound or page; used only for the hold. */
 const MEDIA_TOKENS = 1_600;
 
 /**
- * Takes what the call needs of its limits and its money; `call.money` is set then. Throws CallFailure where it may not have
- * it; then nothing is taken. Answers without a turn of the event loop where the limits do.
+ * Takes the call's share of its limits and money and sets `call.money`. Throws CallFailure if a limit refuses; then
+ * nothing is taken. Synchronous if the limits answer synchronously.
  */
 export function holdCall(routed: RoutedCall): void | Promise<void> {
   const { call, gate, route } = routed;
@@ -71,7 +71,7 @@ function takeHold(
   const draft = draftRecord(call, price?.version ?? null);
   const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
     if (!isRefused(cause)) throw cause;
-    // The ledger knows of calls that the limits do not: those that ran on while the account became prepaid.
+    // The ledger knows of calls that the limits do not: those that were running when the account became prepaid.
     limits.store.forgetBalance(draft.account);
     throw new CallFailure(
       'quota_exceeded',
@@ -91,7 +91,7 @@ function takeHold(
   call.money = new CallMoney({ price, wish, slice, admission, ledger, draft, durable, brokenAnswers });
 }
 
-/** The ledger's word for a hold that a prepaid account does not cover. */
+/** Whether the ledger rejected the hold because the prepaid balance does not cover it. */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
 }

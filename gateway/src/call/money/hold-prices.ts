@@ -1,6 +1,6 @@
 /**
- * Owns at which prices a call is held that names other models or asks for a tier: the dearest that may answer, and what works
- * beside it. Contract, 10.2 and 10.9. Takes nothing of any limit.
+ * Chooses the prices at which a call is held that names other models or requests a tier: the highest price that may
+ * apply, plus the models that run in addition. Contract, 10.2 and 10.9. Takes nothing from any limit.
  */
 import type { Price } from '../../billing/price.ts';
 import { priceAt } from '../../billing/price-book.ts';
@@ -13,11 +13,14 @@ import type { PricedRequest } from '../plan/named-models.ts';
 
 /** Prices with the account's mark-up. */
 export interface HoldPrices {
-  /** Of the model and the tier that were asked for. */
+  /** Price of the requested model and tier. */
   readonly asked: Price;
-  /** Of all that may answer in the place of it, each with the most output tokens of its own; null: as the request says. */
+  /**
+   * Prices of all models that may answer instead, each with its own output token maximum; null: the request's maximum
+   * applies.
+   */
   readonly others: readonly { readonly price: Price; readonly outputTokensMax: number | null }[];
-  /** Of what works for the model that answers. */
+  /** Prices of models that work for the answering model. */
   readonly beside: readonly { readonly price: Price; readonly outputTokensMax: number; readonly runs: number }[];
 }
 
@@ -25,16 +28,16 @@ export interface AskedPrices {
   readonly route: Route;
   readonly request: PricedRequest;
   readonly atMs: number;
-  /** A price must be known: the call is paid from a balance or a budget. */
+  /** A price is required: a balance or a budget pays for the call. */
   readonly isBound: boolean;
   /** With the account's mark-up. */
   priced(list: Price): Price;
 }
 
 /**
- * Null where the model that was asked for has no price.
- * @throws CallFailure where the call is bound: `invalid_request` that names the member whose price nobody knows; `unpriced`
- * where a named model has no price.
+ * Null if the requested model has no price.
+ * @throws CallFailure for a bound call: `invalid_request` naming the member whose price is unknown; `unpriced` if a
+ * named model has no price.
  */
 export function chooseHoldPrices(asked: AskedPrices): HoldPrices | null {
   const { route, request, atMs, priced } = asked;
@@ -63,7 +66,7 @@ export function chooseHoldPrices(asked: AskedPrices): HoldPrices | null {
   return { asked: priced(base), others, beside };
 }
 
-/** What is held for the dearest of all that may answer; its wish is the one by which a stream is held further. */
+/** The hold for the most expensive model that may answer; its request is also used to extend the hold of a stream. */
 export function chooseDearestHold(
   wish: HoldWish,
   { others, beside }: HoldPrices,
@@ -84,7 +87,10 @@ export function chooseDearestHold(
   return { wish: dearest.wish, slice: { ...dearest.slice, amount: dearest.slice.amount + more } };
 }
 
-/** The list price where the call is not bound and the tier has no price that is known: the record says which tier answered. */
+/**
+ * Falls back to the list price if the call is not bound and the tier's price is unknown: the record says which tier
+ * answered.
+ */
 function tierPrice(list: Price, tier: TierWords, asked: AskedPrices): Price {
   const found = priceOfTier(list, tier);
   if (found !== null) return found;
@@ -99,7 +105,7 @@ function tierPrice(list: Price, tier: TierWords, asked: AskedPrices): Price {
   );
 }
 
-/** `auto` leaves the tier to upstream: any that has a price may answer. */
+/** `auto` leaves the choice of tier to upstream: any tier with a price may apply. */
 function autoPrices(list: Price, tier: TierWords): readonly Price[] {
   if (tier.service_tier !== 'auto') return [];
   return pricedWords(list, 'service_tier').flatMap((word) => {

@@ -1,4 +1,7 @@
-/** Owns what a call asks of its limits, and why: the caps that bind it, its price, the money it holds, and what else it asks for where that is refused. Takes nothing. */
+/**
+ * Computes a call's claim on its limits: the caps that apply, its price, the amount to hold, and an alternative claim
+ * if the first is refused. Takes nothing.
+ */
 import type { Price } from '../../billing/price.ts';
 import { priceAt } from '../../billing/price-book.ts';
 import {
@@ -22,25 +25,26 @@ import type { SentLimit } from '../plan/sent-limit.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import type { LimitTrust } from './limit-proofs.ts';
 
-/** A call as its limits see it. Tokens are whole numbers, times unix ms. */
+/** A call as its limits see it. Tokens are whole numbers, times are unix ms. */
 export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputTokensMax' | 'apart'> {
   readonly callId: string;
   readonly principal: Principal;
   readonly route: Route;
-  /** As a record keeps it; null: nobody in particular. */
+  /** As stored in the record; null: no end user named. */
   readonly endUser: string | null;
   readonly atMs: number;
   readonly stream: boolean;
-  /** It may cost tokens that do not show. */
+  /** May cost tokens that are not shown. */
   readonly hidesReasoning: boolean;
-  /** The limit that upstream is sent; null: the model alone bounds its output. */
+  /** The output limit sent upstream; null: only the model limits the output. */
   readonly limit: SentLimit | null;
   readonly priced: PricedRequest | null;
 }
 
 /**
- * How a call is held: `stream` says whether upstream streams it, so that it can be metered. A plain call is streamed for the sake
- * of its limit with the hold of a plain call, its worst case: the mode is `strict` then, whatever its key says.
+ * How a call is held. `stream`: upstream streams the answer, so it can be metered. A non-streaming call that is
+ * streamed only because its output limit is not trusted holds its maximum cost, like any non-streaming call: its mode
+ * is `strict`, whatever the key says.
  */
 interface HoldForm {
   readonly mode: HoldMode;
@@ -51,18 +55,20 @@ interface Basis {
   readonly called: ClaimedCall;
   readonly bound: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>;
   readonly price: Price | null;
-  /** What the key says, or its account, or the file. */
+  /** Set by the key, its account or the configuration file. */
   readonly mode: HoldMode;
   readonly trust: LimitTrust;
-  /** Null: nothing but the model itself may answer, at that price. */
+  /** Null: only the requested model can answer, at its price. */
   readonly prices: HoldPrices | null;
 }
 
-/** What a call asks of its limits, and what it holds where it gets it. */
+/** A call's claim on its limits, and what it holds if admitted. */
 export interface PreparedClaim {
   readonly basis: Basis;
   readonly form: HoldForm;
-  /** With the account's mark-up; null: none is known, and nothing that binds needs one or the operator lets it pass. */
+  /**
+   * With the account's mark-up; null: no price is known, and no limit needs one or the operator allows unpriced calls.
+   */
   readonly price: Price | null;
   readonly wish: HoldWish | null;
   readonly slice: HoldSlice;
@@ -71,7 +77,10 @@ export interface PreparedClaim {
 
 const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
 
-/** Throws CallFailure `unpriced` where the model has no price, and the operator wants one. `onUnpriced`: he lets it pass. */
+/**
+ * Throws CallFailure `unpriced` if the model has no price and the operator requires one. `onUnpriced` is called if the
+ * operator allows it.
+ */
 export function prepareClaim(
   { desk, settings }: Pick<Gate, 'desk' | 'settings'>,
   called: ClaimedCall,
@@ -110,7 +119,7 @@ export function prepareClaim(
   return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
 }
 
-/** Asked only where money binds and output costs something: elsewhere nobody writes anything off. */
+/** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */
 function trustIn(
   { limit, route, principal }: ClaimedCall,
   { limitProofs }: Gate['desk'],
@@ -121,7 +130,7 @@ function trustIn(
   return limitProofs.trustOf(route.upstream, limit);
 }
 
-/** The call with as many tokens of output as it may really have. */
+/** The call with the number of output tokens that it may really produce. */
 function limitedBy(called: ClaimedCall, trust: LimitTrust): ClaimedCall {
   const { outputTokensMax, limit } = called;
   if (limit === null || trust === 'limit' || trust === 'meter') return called;
@@ -133,7 +142,7 @@ function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): 
   return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
 }
 
-/** Every public name of all models that may answer: their limits bind the call too. */
+/** Every public name of all models that may answer: their limits apply to the call too. */
 function namesOf(route: Route, { named }: PricedRequest): readonly string[] {
   return [...new Set([...route.names, ...named.flatMap((one) => one.route.names)])];
 }
@@ -155,8 +164,8 @@ function passUnpriced(
 }
 
 /**
- * What is asked for where money does not cover what was asked for. Of a stream of which too little is left to meter what does
- * not show: its worst case. Of a plain call: the slice of a stream that is folded. Null: the refusal stands.
+ * The alternative claim after money did not cover the first. For a stream with hidden reasoning and too little budget
+ * to meter it: its maximum cost. For a non-streaming call: the slice of a folded stream. Null: the refusal stands.
  */
 export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
   if (kind !== 'budget' && kind !== 'balance') return null;
@@ -164,7 +173,7 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
   if (basis.called.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
   if (basis.trust === 'nothing') return null;
   const again = askFor(basis, { mode: basis.mode, stream: true });
-  // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
+  // A strict hold of a non-streaming call is its maximum cost, streamed or not, and was already refused.
   return again.slice.amount >= slice.amount ? null : again;
 }
 
@@ -186,7 +195,10 @@ function askFor(basis: Basis, form: HoldForm): PreparedClaim {
   return { basis, form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
 }
 
-/** The members, of either format, by which a request asks for reasoning. One that asks for none names them too, and is taken for one that may. */
+/**
+ * Members of either format that request reasoning. A request that uses one to turn reasoning off counts as one that may
+ * reason.
+ */
 const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
 
 export function mayHideReasoning({ route, outline }: RoutedCall): boolean {

@@ -1,41 +1,41 @@
 /**
- * Remembers which targets are proven to honour output limits, so that an answer in one piece can cost no more than was held for
- * it. Kept in memory only: after a restart every target but the vendors' own is unproven again. Decision 0025.
+ * Tracks which targets are proven to honor output limits, so that a non-streamed answer cannot cost more than was held
+ * for it. In memory only: after a restart every target except the vendors' own hosts is unproven again. Decision 0025.
  */
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
 
 /**
- * What bounds the cost of an answer. `limit`: the caller's limit, for the target is proven to honour it. `meter`: the meter of a
- * stream. `slice`: the same, and the target is known to go above limits, so that a limit below a slice says nothing. `nothing`:
- * the target gives no streams either.
+ * The limit on the cost of an answer. `limit`: the caller's limit; the target is proven to honor it. `meter`: metering
+ * of a stream. `slice`: the same, and the target is known to exceed limits, so a limit below one slice is not trusted.
+ * `nothing`: the target does not stream either.
  */
 export type LimitTrust = 'limit' | 'meter' | 'slice' | 'nothing';
 
-/** How a target fails to stream: it refuses to, or answers in one piece all the same. */
+/** How a target fails to stream: it refuses, or it answers in one piece. */
 export type StreamingLack = 'refuses' | 'ignores';
 
-/** The output limit that an upstream was sent. */
+/** The output limit sent to an upstream. */
 export interface AnswerLimit {
-  /** Null: the request has a member that the target may read as another limit, so that no proof counts. */
+  /** Null: the target may read a member of the request as a different limit, so no proof counts. */
   readonly member: OutputLimitMember | null;
-  /** Of each of the answers. */
+  /** Per answer. */
   readonly tokens: number;
 }
 
-/** What an upstream made of the limit that it was sent. */
+/** An upstream's answer under the limit that it was sent. */
 export interface LimitedAnswer {
   readonly upstream: Upstream;
   readonly limit: AnswerLimit;
   readonly answers: number;
-  /** Tokens of all answers together. */
+  /** Tokens of all answers combined. */
   readonly output: number;
-  /** Whole, counted by upstream, and ended by its limit. */
+  /** The answer was complete, counted by upstream, and ended by its limit. */
   readonly endedByLimit: boolean;
   readonly requestId: string;
 }
 
-/** What an operator is told: once an hour for each target. */
+/** Warning to the operator: once an hour per target. */
 export interface LimitExceeded {
   readonly provider: string;
   /** The model's name at the provider. */
@@ -43,21 +43,26 @@ export interface LimitExceeded {
   readonly limit: number;
   readonly output: number;
   readonly requestId: string;
-  /** Answers above their limit since it was told of last, with this one. */
+  /** Answers above their limit since the last warning, including this one. */
   readonly calls: number;
 }
 
 interface Target {
-  /** By member, the smallest limit that ended an answer. It says nothing of smaller ones: the target may have one of its own. */
+  /**
+   * By member, the smallest limit that ended an answer. It proves nothing for smaller limits: the target may have its
+   * own minimum.
+   */
   readonly provenFrom: Map<OutputLimitMember, number>;
-  /** Went above a limit, and has not been proven since: a vendor's own host does not count as proven either. */
+  /**
+   * The target exceeded a limit and has not been proven since; then even a vendor's own host does not count as proven.
+   */
   exceeded: boolean;
   toldAtMs: number;
   untold: number;
 }
 
 const TOLD_EVERY_MS = 3_600_000;
-/** The oldest one is forgotten beyond it. */
+/** Beyond this the oldest target is dropped. */
 const TARGETS_MAX = 10_000;
 
 export class LimitProofs {
@@ -98,7 +103,7 @@ export class LimitProofs {
     }
   }
 
-  /** What the target made of a call that asked it for a stream: null is a stream. */
+  /** How the target responded to a stream request; null: with a stream. */
   noteStreaming(upstream: Upstream, lack: StreamingLack | null): void {
     if (upstream.kind === 'demo') return;
     if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(nameOf(upstream));
@@ -133,7 +138,7 @@ function isProven(upstream: HttpUpstream, target: Target | undefined, { member, 
   return target?.exceeded !== true && upstream.provenLimits.includes(member);
 }
 
-/** A provider that gets another address by a reload is another target. */
+/** A provider whose address changes on reload is a different target. */
 function nameOf(upstream: HttpUpstream): string {
   return `${upstream.provider} ${upstream.origin.key} ${upstream.model}`;
 }

@@ -1,4 +1,6 @@
-/** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
+/**
+ * Settles a call: decides its usage, source and payer, computes its cost and writes one record. Exactly once per call.
+ */
 import { chargedNanoUsd, costNanoUsd } from '../../billing/cost.ts';
 import type { NanoUsd } from '../../billing/money.ts';
 import { unpricedTools } from '../../billing/price.ts';
@@ -24,14 +26,14 @@ import { flagUsage, shownTokens } from './usage-checks.ts';
 export interface Outcome {
   readonly status: number;
   readonly failure: FailureKind | null;
-  /** What the answer told of itself, as far as it came; null: no answer began. */
+  /** The facts that the answer reported, as far as it arrived; null: no answer began. */
   readonly facts: AnswerFacts | null;
 }
 
-/** What a record says of the answer. */
+/** The answer's fields in a record. */
 export type ToldAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
 
-/** Where the end of a call is written. */
+/** Destinations of the settlement. */
 interface Books {
   readonly recorder: CallRecorder;
   readonly desk: MoneyDesk;
@@ -39,9 +41,9 @@ interface Books {
 }
 
 /**
- * Makes the call's record and ends its hold. Resolves once both are durable, with what the call costs its account: 0 where
- * the operator bears all of it, null where the model has no price. `replayed`: what the first call's record says of an answer
- * that is given out again. A second settlement of a call is a fault and throws.
+ * Writes the call's record and ends its hold. Resolves once both are durable, with the cost to the account: 0 if the
+ * operator pays all of it, null if the model has no price. `replayed`: the answer's fields from the first call's
+ * record, for a replayed answer. A second settlement of a call throws.
  */
 export async function settle(
   call: Call,
@@ -98,7 +100,7 @@ export async function settle(
   return payer === 'operator' ? 0n : cost;
 }
 
-/** What is odd about upstream's numbers, told to the operator too; null: nothing. They are charged as they are. */
+/** Flags implausible upstream usage and warns the operator; null: nothing to flag. The usage is charged unchanged. */
 function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { desk }: Books) {
   if (facts === null || route === null) return null;
   const flags = flagUsage({ facts: asked, route }, facts, desk.ratio);
@@ -108,7 +110,7 @@ function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, {
   return flags;
 }
 
-/** What a refusal gave for the retry is good with the provider that gave it. */
+/** The retry token of a refusal is valid only with the provider that issued it. */
 function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { desk }: Books): void {
   const token = facts?.retryToken;
   if (token === undefined || principal === null || route === null) return;
@@ -119,7 +121,7 @@ function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books
   if (kinds.length > 0 && route !== null) desk.tellUnpriced(route.model, kinds);
 }
 
-/** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */
+/** A call whose hold the ledger refused is recorded like any refused call and costs nothing. */
 async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
   await recorder.append({
     ...record,
@@ -136,20 +138,21 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
   return input + cache_read + cache_write_5m + cache_write_1h + output;
 }
 
-/** What upstream counted of the text that came teaches how many bytes its tokens take. */
+/** Updates the bytes-per-token ratio from upstream's count of the received text. */
 function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
   if (failure !== null || facts === null || facts.usage === null || route === null) return;
   const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
-  // Of an answer in one piece the text is counted only where it is odd.
+  // The text of a non-streamed answer is counted only if its usage looks implausible.
   if (outputBytes === 0 || outputBytes !== outputBytesMax) return;
   const { upstream, hiddenReasoning } = route;
   const tokens = shownTokens(usage);
-  // What is shown of reasoning may be a summary of what is told apart, and what a host hides is not told by all models.
+  // Shown reasoning may be a summary of reasoning that is counted separately, and not all models report the reasoning
+  // that a provider hides.
   if (usage.reasoning > 0) desk.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
   else if (reasoningBytes === 0 || hiddenReasoning === 'never') desk.ratio.learn(upstream, outputBytes, tokens);
 }
 
-/** What the end of the call says of the provider that it turned to. */
+/** Counts the call's outcome in the health of its provider. */
 function countHealth(call: Call, { failure }: Outcome, { health }: Books): void {
   if (!call.attempted || call.route === null) return;
   const { firstByteMs, startMs } = call;
@@ -157,7 +160,7 @@ function countHealth(call: Call, { failure }: Outcome, { health }: Books): void 
   health.count(call.route.upstream.provider, failure, ttfbMs, performance.now());
 }
 
-/** The usage that is charged, and where its numbers come from. */
+/** The usage to charge, and the source of its numbers. */
 export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { desk }: Pick<Books, 'desk'>): Charge {
   const { facts } = outcome;
   const ended = {
@@ -179,7 +182,7 @@ function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): E
   if (facts === null) return 'failed';
   const isOurs = failure === 'gateway_fault' || failure === 'upstream_nonsense';
   const isWhole = facts.usage !== null;
-  // Of a stream its client has some: only where upstream was done, and we were not, nobody pays for that.
+  // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
   const isUndelivered = unsent === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
   return isUndelivered ? 'undelivered' : 'failed';
 }
@@ -192,7 +195,7 @@ function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk)
   };
 }
 
-/** What was decided at the end of a call. */
+/** The decisions made at the end of a call. */
 interface Ending {
   readonly charge: Charge;
   readonly cost: NanoUsd | null;
@@ -201,7 +204,7 @@ interface Ending {
   readonly price_version: string | undefined;
 }
 
-/** Member by member: one is built for every call. */
+/** Written out member by member for speed: runs on every call. */
 function buildRecord(
   call: Call,
   outcome: Outcome,
@@ -238,7 +241,7 @@ function buildRecord(
   };
 }
 
-/** Of an answer that is given out again, whose first call was cut, too. */
+/** Also set for a replayed answer whose first call was cut. */
 function reasonOf(call: Call, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
   if (error === null) return null;
   const begun = status === 200 && (facts !== null || !call.attempted);
@@ -254,7 +257,7 @@ function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: Cal
   };
 }
 
-/** Throws where the caller is not known: such a call has no record. */
+/** Throws if the caller is unknown: such a call has no record. */
 export function draftRecord(call: Call, price_version: string | null): CallDraft {
   const { principal, route, facts } = call;
   if (principal === null) throw new Error('a call without a caller has no record');
@@ -276,7 +279,7 @@ export function draftRecord(call: Call, price_version: string | null): CallDraft
   };
 }
 
-/** What a caller or an upstream wrote, for the record: a key sent in the wrong place must not be kept. */
+/** Text from a caller or an upstream, for the record: masks keys that were sent in the wrong place. */
 export function masked(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : maskKeys(text);
 }

@@ -1,25 +1,28 @@
 /**
- * Owns how many bytes of output a token of each upstream takes, learnt from answers that upstream counted. For metering
- * streams and for holds, never for a bill where upstream gave a number.
+ * Estimates the bytes of output per token for each upstream, learned from answers that upstream counted. Used to meter
+ * streams and size holds; never to bill where upstream reported a number.
  */
 import type { Upstream } from '../../providers/upstream.ts';
 
-/** Hosts count one model's tokens in ways of their own, and some hide some of them: none teaches of another. */
+/**
+ * Providers count the same model's tokens differently and may hide some of them, so ratios are not shared between
+ * providers.
+ */
 export type CountedBy = Pick<Upstream, 'provider' | 'model'>;
 
 const BYTES_PER_TOKEN_START = 4;
 const BYTES_PER_TOKEN_MAX = 8;
 /**
- * A sample outside of these says that not all that was counted was shown, or not all that was shown was counted, and teaches
- * nothing. Recorded answers of text alone have 1.75 bytes a token or more (9 of 10 from 2.2 to 5.3), those below hid some of
- * it; Chinese has three bytes a character. What is honest and below (base64, digits told one by one, calls of tools, whose
- * frame has tokens and no bytes) is so much less common that a model's other answers tell more of its next one.
+ * Samples outside this range are ignored: part of the counted output was not shown, or part of the shown output was not
+ * counted. Recorded text-only answers have at least 1.75 bytes per token (90% between 2.2 and 5.3); those below hid
+ * some output. Chinese has three bytes per character. Honest output below the range (base64, single digits, tool calls,
+ * whose framing has tokens but no bytes) is much rarer, so a model's other answers predict its next one better.
  */
 const SAMPLE_MIN = 1.5;
 const SAMPLE_MAX = 16;
-/** Shorter answers say little. */
+/** Shorter answers are not reliable. */
 const TOKENS_MIN = 16;
-/** How much one answer moves what is known. */
+/** Weight of one answer in the moving average. */
 const WEIGHT = 1 / 16;
 const MODELS_MAX = 10_000;
 
@@ -27,13 +30,13 @@ export class LearntRatio {
   readonly #byProvider = new Map<string, Map<string, number>>();
   #models = 0;
 
-  /** Tokens in so many bytes of output, rounded up. Null: of nobody's that is known. */
+  /** Tokens in this many bytes of output, rounded up. Null: unknown upstream, default ratio. */
   tokensIn(upstream: CountedBy | null, bytes: number): number {
     const known = upstream === null ? undefined : this.#byProvider.get(upstream.provider)?.get(upstream.model);
     return Math.ceil(bytes / (known ?? BYTES_PER_TOKEN_START));
   }
 
-  /** An answer came whole: `bytes` of it were shown, and `tokens` are upstream's own count of just these. */
+  /** Learns from a complete answer: `bytes` of it were shown, and `tokens` is upstream's own count of exactly these. */
   learn({ provider, model }: CountedBy, bytes: number, tokens: number): void {
     if (tokens < TOKENS_MIN) return;
     const found = bytes / tokens;

@@ -1,6 +1,6 @@
 /**
- * Owns telling the operator of odd usage: once an hour for each provider and model, with how many calls it was. Decides
- * nothing about any call.
+ * Warns the operator of usage anomalies: once an hour per provider and model, with the number of affected calls. Does
+ * not affect calls.
  */
 import type { UsageFlag } from '../../generation/usage.ts';
 
@@ -10,7 +10,7 @@ export interface OddUsage {
   readonly model: string;
   readonly flags: readonly UsageFlag[];
   readonly requestId: string;
-  /** Odd calls of the model since it was told of last, with this one. */
+  /** Affected calls of the model since the last warning, including this one. */
   readonly calls: number;
 }
 
@@ -20,7 +20,7 @@ interface Told {
 }
 
 const TOLD_EVERY_MS = 3_600_000;
-/** Beyond it only those that are known are told of. */
+/** Beyond this only known models are reported. */
 const MODELS_MAX = 10_000;
 
 export class OddUsageLog {

@@ -1,9 +1,9 @@
-/** Adapts a route to what its upstream has refused of late, before the request is planned and paid for. */
+/** Adapts a route to members that its upstream refused recently, before the request is planned and paid for. */
 import type { Route } from '../../routing/route.ts';
 import { traitsWithout } from './leave-out.ts';
 import type { RefusedMembers } from './refused-members.ts';
 
-/** The very same route where nothing was refused. */
+/** Returns the same object if nothing was refused. */
 export function adaptRoute(route: Route, workspace: string, nowMs: number, refused: RefusedMembers): Route {
   const refuses = refused.of(route.upstream, workspace, nowMs);
   if (refuses.length === 0) return route;

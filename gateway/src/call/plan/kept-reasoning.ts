@@ -1,7 +1,7 @@
 /**
- * Remembers what a client's format has no place for and its issuer wants back: signed reasoning, and the data that hosts give with
- * tool calls. It is kept under the tool call that it came with and put back when the client replays that call. Bounded in number,
- * bytes and time; lost with the process, and then left out.
+ * Stores data that the client's format cannot carry and that its issuer wants back: signed reasoning, and data that
+ * hosts attach to tool calls. Each piece is stored under its tool call and restored when the client replays that call.
+ * Limited in number, bytes and time, and lost at a restart. Also marks unsigned reasoning with its provider.
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { GenerationEvent } from '../../generation/event.ts';
@@ -14,17 +14,17 @@ const ENTRIES_MAX = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 const KEPT_MS = 60 * 60 * 1000;
 
-/** Whose reasoning: nobody else's call of the same id finds it. */
+/** The owner of the reasoning: a call with the same id but another owner does not find it. */
 export interface ReasoningOwner {
   readonly workspace: string;
   readonly provider: string;
-  /** Null: any model of the provider takes what another of them gave. */
+  /** Null: every model of the provider accepts reasoning of the others. */
   readonly model: string | null;
 }
 
 interface Entry {
   readonly parts: readonly ReasoningPart[];
-  /** Nothing was said before it in its turn. */
+  /** Nothing precedes it in its turn. */
   readonly leads: boolean;
   readonly host_data: Native | null;
   readonly bytes: number;
@@ -35,7 +35,7 @@ export class KeptReasoning {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  /** Keeps the reasoning of an answer, each piece under the call that it led to. */
+  /** Stores the reasoning of an answer, each piece under the tool call that follows it. */
   keep(owner: ReasoningOwner, parts: readonly Part[], nowMs: number): void {
     let reasoning: ReasoningPart[] = [];
     let isFirst = true;
@@ -55,7 +55,7 @@ export class KeptReasoning {
     }
   }
 
-  /** The request with what was kept put back; reasoning only into turns that have none of their own. */
+  /** The request with stored data restored; reasoning goes only into turns that have none of their own. */
   restore(owner: ReasoningOwner, request: GenerationRequest, nowMs: number): GenerationRequest {
     if (this.#entries.size === 0) return request;
     return { ...request, turns: request.turns.map((turn) => this.#restoreTurn(owner, turn, nowMs)) };
@@ -106,7 +106,7 @@ export class KeptReasoning {
   }
 }
 
-/** Gathers from events what `keep` needs of an answer, and keeps it once the answer is finished. */
+/** Collects from events what `keep` needs of an answer, and stores it once the answer is finished. */
 export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowMs: () => number) {
   const parts: Part[] = [];
   return (event: GenerationEvent): void => {
@@ -145,10 +145,13 @@ function extend(
   }
 }
 
-/** As long as the ids that a messages client is shown. */
+/** The same length as the ids that a messages client sees. */
 const ID_CHARS_MAX = 128;
 
-/** Clients may write the arguments anew with other white space, and know ids as we wrote them; that is the same call. */
+/**
+ * Clients may reformat the white space of the arguments and send ids as the gateway rewrote them; it is still the same
+ * call.
+ */
 function keyOf({ workspace, provider, model }: ReasoningOwner, call: ToolCallPart): string {
   const hash = createHash('sha256');
   const id = aliasText(call.id, ID_CHARS_MAX);
@@ -168,13 +171,13 @@ function tidy(text: string): string {
 export const MARK_PREFIX = 'gw1.';
 
 export interface ReasoningMark {
-  /** `gw1.…` for a text that `provider` reasoned. Never empty. */
+  /** `gw1.…` for a reasoning text of `provider`. Never empty. */
   sign(provider: string, text: string): string;
-  /** Whether we made this mark for this very text of this provider. */
+  /** Whether this gateway made the mark for exactly this text of this provider. */
   isFrom(provider: string, signature: string, text: string): boolean;
 }
 
-/** Derived from the master key, so that marks hold over restarts. */
+/** Derived from the master key, so that marks stay valid across restarts. */
 export function createReasoningMark(masterKey: Secret): ReasoningMark {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate reasoning mark v1', 32);
   const key = Buffer.from(derived);

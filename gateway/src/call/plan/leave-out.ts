@@ -1,7 +1,7 @@
 /**
- * Leaves members out of a translated request that its upstream refuses, and names them to the caller. What is never left out
- * is in no list here: `n`, the form of the answer, the tool choice, `store`, settings of safety. The limit of output tokens goes
- * by its other name instead. Contract, 10.4.
+ * Leaves members out of a translated request that its upstream refuses, and reports them to the caller. Members that
+ * must never be left out are in none of these lists: `n`, the response format, the tool choice, `store`, safety
+ * settings. The output token limit is sent under its other name instead. Contract, 10.4.
  */
 import type { Feature, GenerationRequest } from '../../generation/request.ts';
 import type { ProtocolName } from '../../protocols/protocol.ts';
@@ -9,7 +9,7 @@ import type { OutputLimitMember } from '../../protocols/request/output-limit.ts'
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 
-/** Upstream's optional members, and the feature that each is written for. */
+/** Upstream's optional members, and the feature that each one renders. */
 const FEATURE_OF: { readonly [upstream in ProtocolName]: { readonly [member: string]: Feature } } = {
   chat: {
     reasoning_effort: 'reasoning',
@@ -38,15 +38,15 @@ const OTHER_LIMIT: { readonly [member in OutputLimitMember]: OutputLimitMember }
   max_completion_tokens: 'max_tokens',
 };
 
-/** The members that an upstream's refusal may name, so that the request goes without them or otherwise. */
+/** Members that an upstream's refusal may name, so that the request is sent without them or in another form. */
 export const DROPPABLE: { readonly [upstream in ProtocolName]: ReadonlySet<string> } = {
   chat: new Set([...Object.keys(FEATURE_OF.chat), 'stop', 'stream_options', 'max_tokens', 'max_completion_tokens']),
   messages: new Set([...Object.keys(FEATURE_OF.messages), 'reasoning_effort']),
 };
 
 /**
- * What is known of an upstream that does not know a member: it takes the other limit, no `stop` (the texts are looked for in
- * the answer), no effort. The same object where nothing changes.
+ * Adapts the traits to an upstream that does not know a member: it takes the other limit, no `stop` (the gateway looks
+ * for the stop texts in the answer), no effort. Returns the same object if nothing changes.
  */
 export function traitsWithout(traits: UpstreamTraits, member: string): UpstreamTraits {
   const { chat, messages } = traits;
@@ -61,7 +61,7 @@ export function traitsWithout(traits: UpstreamTraits, member: string): UpstreamT
   return traits;
 }
 
-/** The request without the features that the members are written for; the caller's words for them go into the notes. */
+/** The request without the features that the members render; the notes get the caller's names for them. */
 export function requestWithout(
   request: GenerationRequest,
   members: readonly string[],
@@ -71,7 +71,7 @@ export function requestWithout(
   let left = request;
   for (const member of members) {
     const feature = Object.hasOwn(FEATURE_OF[upstream], member) ? FEATURE_OF[upstream][member] : undefined;
-    // The traits say it, and the renderer names it or keeps what it can of the wish.
+    // The traits cover these; the renderer reports the member or keeps the part that it can render.
     if (feature === undefined || member === 'reasoning_effort') continue;
     if (left[feature as keyof GenerationRequest] === null) continue;
     notes.drop(request.named[feature] ?? feature, 'the host of the model refuses it');

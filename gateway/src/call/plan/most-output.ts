@@ -1,13 +1,13 @@
-/** Bounds how many tokens the answers to a call may have. */
+/** Computes the maximum number of output tokens of a call. */
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 
-/** All answers together, by the caller's own limit, else by the catalogue's; null: nobody bounds them. */
+/** All answers combined, by the caller's own limit, else the catalog's; null: unlimited. */
 export function mostOutputTokens(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
   return ofAll(facts, facts.outputTokensMax ?? traits.outputTokensMax);
 }
 
-/** The same of a host that ignores what the caller said. */
+/** The same for a host that ignores the caller's limit. */
 export function mostWithoutLimit(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
   return ofAll(facts, traits.outputTokensMax);
 }

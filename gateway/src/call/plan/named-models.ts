@@ -1,6 +1,6 @@
 /**
- * Owns the models that a request names beside its own: which of them the caller may use, and by which route they are priced.
- * Contract, 10.2. Chooses no upstream: the provider of the request's own model runs them.
+ * Checks the models that a request names in addition to its own: whether the caller may use them, and by which route
+ * they are priced. Contract, 10.2. Chooses no upstream: the provider of the request's own model runs them.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { mayUseModel } from '../../identity/authorize.ts';
@@ -10,13 +10,13 @@ import type { NamedModel, PricedMembers } from '../../protocols/request/priced-m
 import type { Route } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
 
-/** A model that may answer beside the one asked for, and the route whose price it has. */
+/** An additionally named model, and the route whose price it has. */
 export interface NamedRoute {
   readonly named: NamedModel;
   readonly route: Route;
 }
 
-/** What a request of the client's own format names, once its caller was found to have the right to it. */
+/** The named models of a request in the client's own format, after the caller's rights to them were checked. */
 export interface PricedRequest {
   readonly members: PricedMembers;
   readonly named: readonly NamedRoute[];
@@ -29,9 +29,9 @@ interface Asked {
 }
 
 /**
- * Throws as for `model` where a named one is not served by the same provider (`model_unknown`), not allowed
- * (`model_forbidden`) or not served over the protocol (`model_wrong_protocol`). A name goes upstream as it was written, so it
- * is the provider's own name that counts, whatever public name it looks like.
+ * Throws as for `model` if a named model is not served by the same provider (`model_unknown`), not allowed
+ * (`model_forbidden`) or not served over the protocol (`model_wrong_protocol`). A name goes upstream as written, so it
+ * must be the provider's own name, even if it looks like a public one.
  */
 export function allowNamedModels(
   { routes }: Pick<Settings, 'routes'>,
@@ -70,7 +70,7 @@ function routeOf(siblings: readonly Route[], asked: Asked, { name, path }: Named
   });
 }
 
-/** Upstream chooses by itself: only for a key that may use all that it may choose. */
+/** Upstream chooses the model itself: allowed only for a key that may use all possible choices. */
 function allowAll(siblings: readonly Route[], { principal }: Asked, path: string): NamedRoute[] {
   if (siblings.some((route) => !mayUseModel(principal, route.names))) {
     throw new CallFailure(

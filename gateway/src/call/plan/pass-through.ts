@@ -1,4 +1,7 @@
-/** Owns sending a call to an upstream of the client's own format: the client's bytes, with only what must change. Contract, 7. */
+/**
+ * Plans a call to an upstream of the client's own format: forwards the client's bytes and headers, changing only what
+ * must change. Contract, 7.
+ */
 import { stripThinking } from '../../protocols/messages/upstream/strip-thinking.ts';
 import type { Protocol, ProtocolName, StreamObserver } from '../../protocols/protocol.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
@@ -23,20 +26,20 @@ export interface PassThroughPlan {
   readonly facts: RequestFacts;
   /** The model's name at the upstream. */
   readonly model: string;
-  /** The output limit that the upstream knows. */
+  /** The name under which upstream knows the output limit. */
   readonly limitMember: OutputLimitMember;
-  /** The usage chunk is asked for by us, and so withheld from the client. */
+  /** The gateway requests the usage chunk, so it withholds it from the client. */
   readonly asksForUsage: boolean;
-  /** Reasoning that is taken out of the history: what only we marked, or all of it. */
+  /** Reasoning to remove from the history: only reasoning with our mark, or all of it. */
   readonly strips: 'marked' | 'all';
   readonly requestId: string;
-  /** Members that do not go upstream; told to the caller. */
+  /** Members that are not sent upstream; reported to the caller. */
   readonly drops: readonly string[];
-  /** Upstream is to stream what the client gets in one piece. */
+  /** Upstream streams an answer that the client gets in one piece. */
   readonly folds: boolean;
 }
 
-/** Told where the two limits of a request differ: the older one asked for something else than what binds. */
+/** Reported if a request has two different limits: the older one is not the one that applies. */
 const OLDER_LIMIT: readonly string[] = ['max_tokens'];
 const NOTHING: readonly string[] = [];
 
@@ -64,7 +67,7 @@ export function passThrough(plan: PassThroughPlan): UpstreamCall {
   };
 }
 
-/** All members that upstream sends come along, known here or not. */
+/** Keeps all members that upstream sends, known or not. */
 function foldOwn(protocol: Protocol, fallbackId: string): Folding {
   const observer = protocol.startObserver({ withholdUsage: false, fallbackId });
   const fold = protocol.startFold(fallbackId);
@@ -82,7 +85,10 @@ function foldOwn(protocol: Protocol, fallbackId: string): Folding {
   };
 }
 
-/** What bears our mark was never signed by upstream's issuer, and would be refused. Looked for only where it can be. */
+/**
+ * Reasoning with our mark was never signed by upstream's issuer and would be refused. Skips bodies that cannot contain
+ * it.
+ */
 function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (strips === 'all') return stripThinking(bytes, () => true);
@@ -107,26 +113,26 @@ function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): Instead |
   };
 }
 
-/** Whether the usage chunk is asked for by us, and so withheld from the client. */
+/** Whether the gateway requests the usage chunk, and so withholds it from the client. */
 export function asksForUsage(protocol: ProtocolName, facts: RequestFacts, upstream: Upstream): boolean {
   const takesOption = upstream.kind === 'demo' || upstream.takesUsageOption;
   return protocol === 'chat' && facts.stream && !facts.wantsUsage && takesOption;
 }
 
-/** What changes of a body on its way to an upstream of its own format. */
+/** Changes to a body for an upstream of the same format. */
 interface BodyChanges {
   /** The model's name at the upstream. */
   readonly model: string;
-  /** Asked for though the client did not. */
+  /** Requested although the client did not. */
   readonly stream: boolean;
   readonly usage: boolean;
-  /** The limit that upstream knows, where the client sent two. */
+  /** The limit that upstream knows, if the client sent two. */
   readonly limitMember: OutputLimitMember;
-  /** Members that stay here. */
+  /** Members that are not sent. */
   readonly drops: readonly string[];
 }
 
-/** The body for upstream: the very same bytes where nothing must change. */
+/** The body for upstream: the same bytes if nothing changes. */
 function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: BodyChanges): Uint8Array {
   const edits: JsonEdit[] = [];
   if (facts.model !== changes.model) edits.push({ set: ['model'], json: JSON.stringify(changes.model) });
@@ -137,13 +143,19 @@ function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: 
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
 }
 
-/** Each host reads another one of two limits, so it gets the one that it knows, with the value that binds. Contract, 10.9. */
+/**
+ * Hosts differ in which of the two limits they read, so each gets the one it knows, with the value that applies.
+ * Contract, 10.9.
+ */
 function oneLimit({ outputTokensMax }: RequestFacts, known: OutputLimitMember): JsonEdit[] {
   const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   return [{ set: [known], json: String(outputTokensMax) }, { remove: [other] }];
 }
 
-/** Headers that would choose among the operator's own workspaces or say where the caller runs: not the caller's to set upstream. */
+/**
+ * Headers that would select among the operator's own workspaces or reveal where the caller runs: callers must not set
+ * them upstream.
+ */
 const NOT_FORWARDED = new Set([
   'anthropic-version',
   'anthropic-workspace-id',
@@ -151,12 +163,12 @@ const NOT_FORWARDED = new Set([
   'anthropic-dangerous-direct-browser-access',
 ]);
 
-/** What a messages upstream is told where the caller speaks another format: the version that takes the most. */
+/** The version for a messages upstream if the client uses another format: the one that accepts the most. */
 const TRANSLATED_VERSION = '2023-06-01';
 
 /**
- * The header lines beside our own that upstream sees. A messages upstream: the caller's version, betas and other
- * `anthropic-*` ones, where the caller speaks messages too. Chat has none.
+ * The header lines to forward upstream in addition to our own. For a messages upstream: the caller's version, betas and
+ * other `anthropic-*` headers if the client also speaks messages. For chat: none.
  */
 export function forwardedHeaders(
   client: ProtocolName,

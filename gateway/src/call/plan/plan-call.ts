@@ -1,4 +1,4 @@
-/** Owns choosing how a call goes to its upstream: as it came where both speak one format, else translated. */
+/** Plans how a call goes to its upstream: passed through if both sides use the same format, otherwise translated. */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
@@ -19,7 +19,7 @@ import { asksForUsage, passThrough } from './pass-through.ts';
 import { translate } from './translate.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
-/** What the line knows of a call when it has a route. */
+/** A call that has a route. */
 export interface RoutedCall {
   readonly call: Call;
   readonly gate: Gate;
@@ -28,15 +28,17 @@ export interface RoutedCall {
   readonly outline: JsonOutline;
 }
 
-/** Deeper scans stop after so many bytes, so that other calls get their turn. */
+/** Deeper scans yield after this many bytes, so that other calls get their turn. */
 const STEP_BYTES = 256 * 1024;
 
-/** How the call is sent whose answer upstream is to stream, while its client gets one piece. Throws as `planCall`. */
+/** Plans a call whose answer upstream streams while its client gets one piece. Throws like `planCall`. */
 export function planFold(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
   return planCall(routed, true);
 }
 
-/** How the call is sent. Throws CallFailure `invalid_request` for what cannot be told to the upstream. */
+/**
+ * Plans the upstream request. Throws CallFailure `invalid_request` for features that upstream's format cannot express.
+ */
 export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Promise<UpstreamCall> {
   const { call, protocol, route, outline } = routed;
   const { upstream } = route;
@@ -61,7 +63,7 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
 
 const NOTHING_DROPPED: readonly string[] = [];
 
-/** A token that this provider did not give to the workspace is somebody else's secret: it stays here. */
+/** A token that this provider did not issue to the workspace is another party's secret: it is not sent. */
 function dropRetryToken({ call, gate, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
   const { principal } = call;
   if (members.retryToken === null || principal === null) return NOTHING_DROPPED;
@@ -76,7 +78,7 @@ function dropRetryToken({ call, gate, route }: RoutedCall, { members }: PricedRe
   return ['fallback_credit_token'];
 }
 
-/** Most bodies are scanned in one step; then nobody has to wait for a promise. */
+/** Most bodies are scanned in one step and need no promise. */
 function planTranslation(routed: RoutedCall, folds: boolean): UpstreamCall | Promise<UpstreamCall> {
   const scanned = scanDeeper(routed);
   return scanned instanceof Promise
@@ -95,7 +97,7 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
     provider: route.upstream.provider,
-    // Claude models take each other's signatures; of what chat hosts give nobody says so.
+    // Claude models accept each other's signatures; no chat host documents that.
     model: upstream.name === 'messages' ? null : route.upstream.model,
   };
   const request = settleReasoning(routed, parsed, owner, upstream);
@@ -122,7 +124,7 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
   });
 }
 
-/** Counting takes time: only for a client who is shown the estimate, and for a prompt that may be too long. */
+/** Counting takes time: done only if the client sees the estimate or the prompt may be too long. */
 function estimateInput({ call, protocol, route }: RoutedCall, request: GenerationRequest): number {
   const { inputTokensMax } = route.traits;
   const mayBeTooLong = inputTokensMax !== null && (call.facts?.inputBytes ?? 0) > inputTokensMax;
@@ -130,10 +132,13 @@ function estimateInput({ call, protocol, route }: RoutedCall, request: Generatio
   return estimatePromptTokens(request, familyOf(route.upstream.model));
 }
 
-/** Our estimate may be wrong by so much; what is over the limit by more cannot be a prompt that fits. */
+/** The estimate may be off by this factor; a prompt above the limit by more cannot fit. */
 const ESTIMATE_MARGIN = 1.25;
 
-/** Refuses a prompt that is far too long, in the words by which clients shorten it. What is near the limit is upstream's to judge. */
+/**
+ * Refuses a prompt that is far too long, with the error on which clients shorten it. Upstream judges prompts near the
+ * limit.
+ */
 function checkContext(prompt: number, max: number | null): void {
   if (max === null || prompt <= max * ESTIMATE_MARGIN) return;
   throw new CallFailure('context_overflow', 'the prompt is longer than the context of the model', {
@@ -142,7 +147,10 @@ function checkContext(prompt: number, max: number | null): void {
   });
 }
 
-/** The body's outline down to all that is read member by member. It was checked before; what lies deeper is carried as text. */
+/**
+ * The body's outline down to all that is read member by member. The body was already checked; deeper levels are carried
+ * as text.
+ */
 export function scanDeeper({ outline, gate }: RoutedCall): JsonOutline | Promise<JsonOutline> {
   const { limits } = gate.settings.config;
   const scan = startJsonScan(outline.bytes, {
@@ -168,8 +176,9 @@ function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
 }
 
 /**
- * Reasoning goes back to its issuer only. What the issuer signed, or gave with its tool calls, and we kept is put back. To one
- * that signs nothing, reasoning with our mark for it stays and all other is left out. Source: wire reference C.5.
+ * Sends reasoning back only to its issuer. Restores stored data that the issuer signed or attached to its tool calls.
+ * For an issuer that signs nothing, keeps reasoning with our mark for it and removes the rest. Source: wire reference
+ * C.5.
  */
 function settleReasoning(
   { gate }: RoutedCall,

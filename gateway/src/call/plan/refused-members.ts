@@ -1,27 +1,27 @@
 /**
- * Remembers for an hour which members an upstream does not know, so that each request need not find out anew. What the requests
- * of one workspace found holds for that workspace alone until a second one finds the same: a caller must not change what
- * others are sent. In memory only.
+ * Remembers for one hour which members an upstream does not know, so that not every request has to find out again. A
+ * finding applies only to the workspace whose requests made it until a second workspace finds the same: a caller must
+ * not change what others send. In memory only.
  */
 import type { Upstream } from '../../providers/upstream.ts';
 
 interface Entry {
-  /** The workspace that found it last. */
+  /** The last workspace that found it. */
   workspace: string;
   untilMs: number;
-  /** Until then it holds for every workspace. */
+  /** Until then it applies to every workspace. */
   forAllUntilMs: number;
 }
 
 const KEPT_MS = 3_600_000;
-/** The oldest one is forgotten beyond it; each has at most the members of a closed list. */
+/** Beyond this the oldest target is dropped; each has at most the members of a closed list. */
 const TARGETS_MAX = 10_000;
 const NONE: readonly string[] = [];
 
 export class RefusedMembers {
   readonly #targets = new Map<string, Map<string, Entry>>();
 
-  /** A request of the workspace was refused with the member as unknown, and answered without it. */
+  /** Notes that upstream refused a request of the workspace because of this unknown member, and answered without it. */
   note(upstream: Upstream, member: string, workspace: string, nowMs: number): void {
     const members = this.#membersOf(nameOf(upstream));
     const entry = members.get(member);
@@ -34,7 +34,7 @@ export class RefusedMembers {
     entry.untilMs = nowMs + KEPT_MS;
   }
 
-  /** The members that the upstream is not to be sent for the workspace. */
+  /** The members not to send to the upstream for the workspace. */
   of(upstream: Upstream, workspace: string, nowMs: number): readonly string[] {
     if (this.#targets.size === 0) return NONE;
     const members = this.#targets.get(nameOf(upstream));
@@ -58,7 +58,7 @@ export class RefusedMembers {
   }
 }
 
-/** A provider that gets another address by a reload is another target. */
+/** A provider whose address changes on reload is a different target. */
 function nameOf(upstream: Upstream): string {
   return `${upstream.provider} ${upstream.kind === 'demo' ? 'demo' : upstream.origin.key} ${upstream.model}`;
 }

@@ -1,10 +1,11 @@
 /**
- * Remembers which provider gave a workspace the token of a refusal that makes the retry on another model cheaper, so that the
- * token goes back to the account that issued it and to nobody else. Keeps no token, only its hash; lost at a restart.
+ * Remembers which provider issued a retry token to a workspace (a token in a refusal that makes the retry on another
+ * model cheaper), so that the token goes back only to the account that issued it. Stores only the token's hash; lost at
+ * a restart.
  */
 import { createHash } from 'node:crypto';
 
-/** Who may present a token, and to whom. */
+/** The workspace that may present a token, and the provider that issued it. */
 export interface TokenOwner {
   readonly workspace: string;
   readonly provider: string;
@@ -12,11 +13,14 @@ export interface TokenOwner {
 
 export interface RetryTokens {
   note(token: string, owner: TokenOwner, nowMs: number): void;
-  /** Whether the provider issued the token to the workspace, not too long ago. */
+  /** Whether the provider issued the token to the workspace within its lifetime. */
   isFrom(token: string, owner: TokenOwner, nowMs: number): boolean;
 }
 
-/** Upstream forgets them after five minutes: https://platform.claude.com/docs/en/build-with-claude/fallback-credit (2026-11-22). */
+/**
+ * Upstream expires them after five minutes: https://platform.claude.com/docs/en/build-with-claude/fallback-credit
+ * (2026-11-22).
+ */
 const LIFE_MS = 5 * 60_000;
 const TOKENS_MAX = 10_000;
 

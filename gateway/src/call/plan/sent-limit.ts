@@ -1,4 +1,4 @@
-/** Finds the output limit that an upstream is sent with a call, and tells the proofs whether its answer kept to it. */
+/** Finds the output limit that a call sends upstream, and reports to the limit proofs whether the answer honored it. */
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { AnswerFacts, ProtocolName } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
@@ -9,17 +9,19 @@ import type { Call } from '../call.ts';
 import type { MoneyDesk } from '../money/billing-deps.ts';
 import { mostWithoutLimit } from './most-output.ts';
 
-/** An output limit that a target may honour or not. */
+/** An output limit that a target may or may not honor. */
 export interface SentLimit {
-  /** Null: the request has a member that the target may read as another limit than what binds, whatever is proven of it. */
+  /**
+   * Null: the target may read a member of the request as a limit other than the one that applies, so no proof counts.
+   */
   readonly member: OutputLimitMember | null;
-  /** Of each of the answers. */
+  /** Per answer. */
   readonly tokens: number;
-  /** What all answers may have at a target that ignores it; null: nobody knows. */
+  /** Maximum tokens of all answers at a target that ignores the limit; null: unknown. */
   readonly mostWithoutIt: number | null;
 }
 
-/** Null: the model alone bounds the output. */
+/** Null: only the model limits the output. */
 export function sentLimit(
   facts: RequestFacts,
   protocol: ProtocolName,
@@ -31,7 +33,7 @@ export function sentLimit(
   return { member, tokens: outputTokensMax ?? 0, mostWithoutIt: mostWithoutLimit(facts, route) };
 }
 
-/** The caller's own member where its bytes pass through with one limit, else the one that the upstream knows. */
+/** The caller's own member if its bytes pass through with one limit, otherwise the one that upstream knows. */
 function memberOf(
   { outputLimitMember, otherLimit }: RequestFacts,
   protocol: ProtocolName,
@@ -42,22 +44,22 @@ function memberOf(
   return upstream.protocols[0] === 'messages' ? 'max_tokens' : known;
 }
 
-/** Our own count of a text may be wrong by so much. */
+/** Our own count of a text may be off by this factor. */
 const COUNT_MARGIN = 1.25;
 
 interface EndedAnswer {
-  /** Null: it is whole. */
+  /** Null: the answer is complete. */
   readonly failure: FailureKind | null;
   readonly facts: AnswerFacts | null;
 }
 
-/** Tells the proofs what an answer says of its target, whether it came whole or not. */
+/** Reports to the proofs what an answer shows about its target, whether or not it was complete. */
 export function noteLimit(call: Call, { failure, facts }: EndedAnswer, { limitProofs, ratio }: MoneyDesk): void {
   const { route, facts: asked } = call;
   if (route === null || asked === null || facts === null || asked.outputTokensMax === null) return;
   const { upstream } = route;
   const { outputTokensMax: tokens, answers } = asked;
-  // Runs of other kinds (a compaction, an advisor) have limits of their own, and are in the sum.
+  // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
   if (facts.finish_reason === 'compaction' || facts.usageSoFar?.apart?.parts !== undefined) return;
   const told = facts.usage?.output ?? null;
   const isCut = facts.finish_reason === PROTOCOLS[call.protocol].cutReason;

@@ -1,4 +1,7 @@
-/** Owns sending a call to an upstream of another format, and telling its answer in the client's: through the canonical language. */
+/**
+ * Translates a call to an upstream of another format, and its answer back to the client's format, through the canonical
+ * format. Also retries a refused translation without the refused part.
+ */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { chainFilters, type EventPipe } from '../../generation/filters/chain.ts';
@@ -34,32 +37,32 @@ import {
   unknownOption,
 } from './upstream-call.ts';
 
-/** What a translated call is made from. */
+/** The inputs of a translated call. */
 export interface TranslationPlan {
   readonly client: Protocol;
   readonly upstream: Protocol;
   readonly traits: UpstreamTraits;
-  /** The caller's key refuses what would be dropped. */
+  /** The caller's key refuses requests from which something would be dropped. */
   readonly strict: boolean;
-  /** Read from the client's bytes, with reasoning put back or left out as its issuer wants it. */
+  /** Parsed from the client's bytes, with reasoning restored or left out as its issuer requires. */
   readonly request: GenerationRequest;
-  /** Upstream's members that are left out, for it refuses them. */
+  /** Upstream's members that are left out because upstream refuses them. */
   readonly refuses: readonly string[];
-  /** Sent once more already without a member that upstream's refusal named. */
+  /** Already sent again without a member that upstream's refusal named. */
   readonly resent?: true;
-  /** Upstream is to stream what the client gets in one piece. */
+  /** Upstream streams an answer that the client gets in one piece. */
   readonly folds: boolean;
-  /** Dropped already while it was read. */
+  /** Dropped while the request was parsed. */
   readonly dropped: readonly string[];
   readonly context: AnswerContext;
-  /** Told every event of an answer as it goes to the client; made anew for each answer. */
+  /** Receives every event of an answer that goes to the client; called once for each answer. */
   startListening(): (event: GenerationEvent) => void;
 }
 
-/** By which members a format gives the text of a delta. */
+/** The members that carry the text of a delta, by format. */
 const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], messages: ['text', 'thinking'] } as const;
 
-/** Writes the request in upstream's format. Throws CallFailure `invalid_request` for what it cannot carry. */
+/** Renders the request in upstream's format. Throws CallFailure `invalid_request` for features that it cannot carry. */
 export function translate(plan: TranslationPlan): UpstreamCall {
   const { client, upstream, traits, context } = plan;
   const notes = startNotes(plan.strict);
@@ -99,7 +102,10 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   };
 }
 
-/** What of the request the answer does not keep, or of the answer cannot be carried, in the caller's words. */
+/**
+ * Parts of the request that the answer does not honor and parts of the answer that cannot be carried, in the caller's
+ * terms.
+ */
 function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (generation.reported === 'compaction') losses.push('compaction');
@@ -107,12 +113,12 @@ function lossesIn(generation: Generation, { named }: GenerationRequest, { extrac
   return losses;
 }
 
-/** Whether the issuer may want it back. */
+/** Whether the issuer may want the part back. */
 function isKept(part: Part): boolean {
   return part.kind === 'reasoning' || (part.kind === 'tool_call' && part.host_data !== undefined);
 }
 
-/** What must be undone, looked for or checked in the answer, nearest to upstream first. */
+/** The filters that undo, search for or check something in the answer, nearest to upstream first. */
 function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest) {
   const readsText = extractsJson || stopTexts.length > 0;
   const filters = [
@@ -149,18 +155,21 @@ function insteadAfter(plan: TranslationPlan, sent: string, answer: CollectedAnsw
   return { call, why: 'refuses a signature in the history, or the want of one: sent again without' };
 }
 
-/** A refusal of an optional member that we wrote: once more without it. Contract, 10.4. Null: it names none, or nothing is left out. */
+/**
+ * Retries after a refusal of an optional member that the gateway rendered, without the member. Contract, 10.4. Null:
+ * the refusal names no such member, or nothing can be left out.
+ */
 function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): Instead | null {
   if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
   const { upstream, traits } = plan;
   const refused = findRefusedMember(error, DROPPABLE[upstream.name]);
   if (refused === null) return null;
   const { why } = refused;
-  // Of two that do not go together `temperature` stays.
+  // If two members exclude each other, `temperature` stays.
   const isPair = refused.member === 'temperature' && plan.request.top_p !== null && error.message.includes('top_p');
   const member = isPair ? 'top_p' : refused.member;
   const isLimit = member === traits.chat.outputLimitMember;
-  // A limit that is too high for the host is the caller's to lower.
+  // The caller has to lower a limit that is too high for the host.
   if (isLimit && why === 'value') return null;
   const shown = { traits: traitsWithout(traits, member), refuses: [...plan.refuses, member] };
   const call = translateIfAllowed({ ...plan, ...shown, resent: true });
@@ -173,7 +182,7 @@ function withoutRefused(plan: TranslationPlan, sent: string, status: number, err
   };
 }
 
-/** Null: a strict key does not allow to lose what this attempt would have to. */
+/** Null: a strict key does not allow the losses of this attempt. */
 function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
   try {
     return translate(plan);
@@ -183,10 +192,10 @@ function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
   }
 }
 
-/** Google's words for a call whose signature is missing, or is another's. */
+/** Google's message for a call whose signature is missing or wrong. */
 const OF_CALLS = /\bthought.?signature\b/i;
 
-/** Without reasoning and data of hosts; where calls must be signed, with the word that stands for a lost signature. */
+/** Removes reasoning and host data; if calls must be signed, adds the placeholder for a lost signature. */
 function withoutSignatures(request: GenerationRequest, signsCalls: boolean): GenerationRequest {
   return { ...request, turns: request.turns.map((turn) => withoutSignature(turn, signsCalls)) };
 }
@@ -198,7 +207,7 @@ function withoutSignature(turn: Turn, signsCalls: boolean): Turn {
     if (part.kind !== 'tool_call') return [part];
     const { host_data: _, ...call } = part;
     const data = isFirst ? { host_data: UNSIGNED_CALL } : {};
-    // Of calls in parallel only the first is signed.
+    // Only the first of parallel calls is signed.
     isFirst = false;
     return [{ ...call, ...data }];
   });
@@ -243,7 +252,7 @@ export function foldTranslated(parser: StreamParser, filter: EventPipe, translat
   };
 }
 
-/** Ends an answer that was cut, as far as anyone can tell by a limit of tokens. */
+/** Ends an answer that was cut, with `length` as its finish reason if it has none. */
 function endOfCut(openParts: ReadonlySet<number>, isFinished: boolean): readonly GenerationEvent[] {
   const ends = [...openParts].map((part): GenerationEvent => ({ kind: 'part_end', part }));
   if (isFinished) return [...ends, { kind: 'end' }];

@@ -1,4 +1,4 @@
-/** Owns the shape of one way of sending a call upstream and of reading what comes back. Two make it: pass-through and translate. */
+/** Defines how a call is sent upstream and how its answer is read. pass-through.ts and translate.ts implement it. */
 
 import type { SseRecord } from '../../framing/sse-record.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
@@ -15,15 +15,18 @@ export interface UpstreamCall {
   /** Upstream's format. */
   readonly protocol: Protocol;
   readonly body: Uint8Array;
-  /** Null: both sides speak the same format. */
+  /** Null: both sides use the same format. */
   readonly translation: Translation | null;
-  /** Members that could not be carried, in the caller's words. */
+  /** Members that could not be carried, in the caller's terms. */
   readonly dropped: readonly string[];
-  /** Watches, or rewrites, one stream. */
+  /** Starts observing, or rewriting, one stream. */
   startObserver(): StreamObserver;
-  /** The answer is asked for as a stream, for a client that gets one piece: reads it. Null: both have the same form. */
+  /** Reads the streamed answer for a client that gets one piece. Null: no folding needed. */
   readonly startFolding: (() => Folding) | null;
-  /** Another way to send it where upstream's refusal shows that this one cannot work, and why; null: the refusal stands. */
+  /**
+   * Another way to send the call if upstream's refusal shows that this one cannot work, and why; null: the refusal is
+   * final.
+   */
   insteadAfter(answer: CollectedAnswer): Instead | null;
 }
 
@@ -31,20 +34,20 @@ export interface UpstreamCall {
 export interface Instead {
   readonly call: UpstreamCall;
   readonly why: string;
-  /** What the refusal shows of the upstream; absent: nothing that another attempt must know. */
+  /** Facts about the upstream that the refusal shows; absent: none that another attempt needs. */
   readonly shown?: { readonly traits: UpstreamTraits; readonly refuses: readonly string[] };
   /** The member that upstream does not know: remembered if this way succeeds. */
   readonly unknown?: string | undefined;
 }
 
-/** Reads one stream that is to be an answer in one piece. */
+/** Folds one stream into a non-streamed answer. */
 export interface Folding {
   readonly observer: StreamObserver;
-  /** Takes a record that the observer has passed. */
+  /** Takes a record after the observer. */
   take(record: SseRecord): void;
   /**
-   * The answer, in the client's format. `cut`: the stream was stopped before its end; what came is the answer then, and these are its
-   * counters. Throws CallFailure `upstream_nonsense` where what came is no answer.
+   * The answer in the client's format. `cut`: the usage to report if the stream was stopped early; what arrived becomes
+   * the answer. Throws CallFailure `upstream_nonsense` if it is not a valid answer.
    */
   finish(cut: Usage | null): FoldedAnswer;
 }
@@ -56,32 +59,35 @@ export interface FoldedAnswer {
   readonly dropped: readonly string[];
 }
 
-/** How a translated answer in one piece is read: its events, filtered as those of a stream are. */
+/** How a translated non-streamed answer is read: its events, filtered like those of a stream. */
 export interface Translation {
   readonly client: Protocol;
   readonly context: AnswerContext;
   readAnswer(body: Buffer): readonly GenerationEvent[];
-  /** What the answer leaves unmet or unsaid, for `x-tollgate-dropped`. */
+  /** Losses in the answer, for `x-tollgate-dropped`. */
   lossesIn(generation: Generation): readonly string[];
-  /** The answer went to the client. */
+  /** Called when the answer goes to the client. */
   listen(generation: Generation): void;
 }
 
-/** It was asked for a stream, which its client did not ask for, and its host or model does not stream. */
+/**
+ * Whether upstream refused because its host or model does not stream; the client did not ask for a stream, the gateway
+ * did.
+ */
 export function refusesStream({ head, body }: CollectedAnswer): boolean {
   return head.status >= 400 && head.status < 500 && /\bstream(?:ing|ed|s)?\b/i.test(body.toString('latin1'));
 }
 
-/** How the caller is told that an answer came without the usage that we had asked for. */
+/** Reported to the caller as dropped when an answer came without the usage that the gateway requested. */
 export const USAGE_OPTION = 'stream_options.include_usage';
 
-/** `stream_options`, where the refusal says that upstream does not know it; undefined: it says something else. */
+/** `stream_options`, if the refusal says that upstream does not know it; undefined for any other refusal. */
 export function unknownOption({ codec }: Protocol, { body }: CollectedAnswer): string | undefined {
   const refused = findRefusedMember(codec.readError(body), DROPPABLE.chat);
   return refused?.member === 'stream_options' && refused.why === 'unknown' ? refused.member : undefined;
 }
 
-/** We put the option in, the caller did not: a host that refuses it must not be the caller's fault. */
+/** The gateway added the option, not the caller: a host that refuses it must not fail the caller's request. */
 export function refusesUsageOption({ head, body }: CollectedAnswer): boolean {
   return (head.status === 400 || head.status === 422) && /stream_options|include_usage/.test(body.toString('latin1'));
 }

@@ -1,11 +1,14 @@
-/** Builds the `reason` of a failed call's record from its failure and from how far the call came. Runs for failures only. */
+/**
+ * Builds the `reason` of a failed call's record from its failure and from the step that the call had reached. Runs for
+ * failures only.
+ */
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { Reason, ReasonDraft, ReasonKind, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
 import type { Call } from '../call.ts';
 
-/** What a failure means where the place that decided said nothing more. */
+/** The reason for each failure kind if the failure carries no details. */
 const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   invalid_request: 'invalid_request',
   unauthorized: 'key_restricted',
@@ -50,7 +53,7 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
 
 const TEXT_CHARS_MAX = 300;
 
-/** `begun`: the client got a part of an answer. `call.failure`, where it is of the kind, says what its place of origin knew. */
+/** `begun`: the client got part of an answer. If `call.failure` has this kind, its details are used. */
 export function buildReason(call: Call, kind: FailureKind, begun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
@@ -81,7 +84,7 @@ function describeFailure(
   if (FAILURE_KINDS[failureKind].origin === 'upstream') {
     return { upstream: { status: null, type: null, message: textOf(failure.message) } };
   }
-  // A fault of ours is told by its id only: its words are for our log.
+  // A gateway fault is identified only by its id: its message is for the log.
   if (failureKind === 'gateway_fault' || (kind !== 'invalid_request' && kind !== 'ours')) return {};
   return {
     message: textOf(withoutTexts(failure.message)) ?? '',
@@ -89,7 +92,7 @@ function describeFailure(
   };
 }
 
-/** A message says what was found: a number or a word of ours may be kept, a text of the request may be part of a prompt. */
+/** Messages quote what was found: a number or a keyword may be kept, a text of the request may be part of a prompt. */
 function withoutTexts(message: string): string {
   return message.replaceAll(/found "(?:[^"\\]|\\.)*"/g, 'found a string');
 }
@@ -105,7 +108,7 @@ function cut(text: string): string {
 function nameSubject({ principal }: Call, { type, id }: Pick<ReasonSubject, 'type' | 'id'>): ReasonSubject {
   if (type === 'key') return { type, id, name: principal?.keyName ?? id };
   if (type === 'account') return { type, id, name: principal?.account.name ?? id };
-  // An end user's subject is the account, a stroke, and the end user as the request named it.
+  // The id of an end user is the account, a slash, and the end user as the request named it.
   return { type, id, name: type === 'end_user' ? id.slice(id.indexOf('/') + 1) : id };
 }
 

@@ -1,4 +1,4 @@
-/** Renders the reason of a failed request as one sentence and one remedy. The only place that puts reasons into words. */
+/** Renders the reason of a failed request as one sentence and one remedy. No other module puts reasons into words. */
 import { formatNanoUsd } from '../../billing/money.ts';
 import type { Reason, ReasonAmount, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -7,7 +7,7 @@ export type ExplainedRecord = Pick<CallRecord, 'request_id' | 'at_ms' | 'model' 
   readonly attempts: readonly unknown[];
 };
 
-/** `page`: an address in the console. */
+/** `page`: a path in the console. */
 export interface Remedy {
   readonly label: string;
   readonly page: string;
@@ -15,7 +15,7 @@ export interface Remedy {
 
 export interface Explanation {
   readonly sentence: string;
-  /** Null: nothing can be changed in the console. */
+  /** Null: nothing to change in the console. */
   readonly remedy: Remedy | null;
 }
 
@@ -122,7 +122,7 @@ function moneySource({ subject, rule, used, limit }: Reason): string {
   return `the ${budget} of ${nameOf(subject, false)}${amounts}`;
 }
 
-/** What the provider did, and its words. */
+/** The provider's status, or `without` if there was none, and its message. */
 function saidBy(upstream: ReasonUpstream | undefined, without: string): string {
   const status = upstream?.status ?? null;
   return `${status === null ? without : `answered ${status}`}${quoted(upstream)}`;
@@ -163,7 +163,7 @@ function tokens({ usage }: ExplainedRecord): string {
   return usage.output === 1 ? '1 token' : `${count(usage.output)} tokens`;
 }
 
-/** Our messages begin with a small letter and have no stop. */
+/** Failure messages start in lower case and have no final period. */
 function sentenceOf(message: string): string {
   const text = message.replace(/\.$/, '');
   return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
@@ -173,7 +173,7 @@ function count(amount: ReasonAmount | undefined): string {
   return Number(amount ?? 0).toLocaleString('en-US');
 }
 
-/** Two digits after the point at least, and all that are not 0. */
+/** At least two decimals, and all further non-zero ones. */
 function usd(nanoUsd: ReasonAmount): string {
   const text = formatNanoUsd(BigInt(nanoUsd));
   const [whole = '0', digits = ''] = text.replace('-', '').split('.');

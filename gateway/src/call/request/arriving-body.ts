@@ -1,25 +1,28 @@
-/** Owns the time limits of a request body that is arriving, and ending it early. Counts its bytes, holds none. */
+/**
+ * Enforces the time limits of an arriving request body, and can end it early. Collects the body if its bytes must be
+ * counted.
+ */
 import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline, watchedDeadlines } from '../../lib/deadlines.ts';
 
 export type BodyTimeLimits = Pick<Limits, 'bodyTimeoutMs' | 'bodyTimeoutMaxMs' | 'bodyBytesPerSecondMin'>;
 
-/** The limits where no configuration says otherwise. */
+/** The defaults without configuration. */
 export const BODY_TIME_LIMITS: BodyTimeLimits = {
   bodyTimeoutMs: 60_000,
   bodyTimeoutMaxMs: 900_000,
   bodyBytesPerSecondMin: 64 * 1024,
 };
 
-/** A body whose last byte is not here yet. */
+/** A body that has not fully arrived. */
 export class ArrivingBody implements Deadline {
   readonly startMs = performance.now();
   dueMs: number;
   slot = UNWATCHED;
-  /** The bytes that arrived, where they are counted one by one. */
+  /** Bytes received so far; 0 if the body is not counted while it arrives. */
   byteCount = 0;
-  /** The client's address, asked only where it matters. */
+  /** The client's address, called only when needed. */
   readonly address: () => string | null;
   readonly #limits: BodyTimeLimits;
   #reject: ((failure: CallFailure) => void) | null = null;
@@ -31,7 +34,10 @@ export class ArrivingBody implements Deadline {
     this.dueMs = this.startMs + limits.bodyTimeoutMs;
   }
 
-  /** The bytes, unless they take too long or are given up. On the line of every call: one promise. */
+  /**
+   * Resolves with the bytes, or rejects if they take too long or are given up. Runs on every call, so it costs only one
+   * promise.
+   */
   wait<Bytes>(bytes: Promise<Bytes>): Promise<Bytes> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -49,7 +55,10 @@ export class ArrivingBody implements Deadline {
     });
   }
 
-  /** As `wait`, for a body that is counted as it arrives. What `onCount` throws, given the bytes so far, refuses the body. */
+  /**
+   * Like `wait`, for a body that is counted as it arrives. `onCount` gets the bytes so far; if it throws, the body is
+   * refused.
+   */
   async gather(body: ReadableStream<Uint8Array>, onCount: (byteCount: number, added: number) => void): Promise<Buffer> {
     const reader = body.getReader();
     const gatherAll = async () => {
@@ -66,7 +75,7 @@ export class ArrivingBody implements Deadline {
       return await this.wait(gatherAll());
     } catch (error) {
       this.#isOver = true;
-      // The connection may be gone already.
+      // The connection may already be closed.
       reader.cancel().catch(() => {});
       throw error;
     }
@@ -75,7 +84,7 @@ export class ArrivingBody implements Deadline {
   onDue(nowMs: number): void {
     const { bodyTimeoutMs, bodyTimeoutMaxMs, bodyBytesPerSecondMin } = this.#limits;
     const mostMs = Math.max(bodyTimeoutMs, bodyTimeoutMaxMs);
-    // By then the average falls below the least rate.
+    // The time at which the average rate falls below the minimum.
     const fastEnoughMs = (this.byteCount / bodyBytesPerSecondMin) * 1_000;
     this.dueMs = this.startMs + Math.min(Math.max(bodyTimeoutMs, fastEnoughMs), mostMs);
     if (nowMs < this.dueMs) return;
@@ -86,7 +95,7 @@ export class ArrivingBody implements Deadline {
     this.end(new CallFailure('body_timeout', message, { closeConnection: true }));
   }
 
-  /** Stops waiting for the rest. */
+  /** Stops waiting for the rest of the body. */
   end(failure: CallFailure): void {
     unwatchDeadline(this);
     this.#reject?.(failure);

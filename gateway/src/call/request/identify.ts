@@ -1,4 +1,4 @@
-/** Owns who calls and whether he may: key, scope, address, model. Contract, 4 and 5. */
+/** Authenticates and authorizes the caller: key, scope, address, model. Contract, 4 and 5. */
 
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
@@ -17,7 +17,7 @@ import type { ProtocolName } from '../../protocols/protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
 
-/** Which word the refusals of a key come with: enough for its owner, nothing for a stranger. */
+/** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
 const REFUSALS = {
   malformed:
     'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
@@ -29,14 +29,17 @@ const REFUSALS = {
   revoked: 'the API key was revoked. Make a new one',
 } as const;
 
-/** The principal behind a presented key. Throws `unauthorized`. */
+/** The principal of the presented key. Throws `unauthorized`. */
 export function identify(directory: KeyDirectory, keyText: string): Principal {
   const found = authenticate(directory, keyText, Date.now());
   if (typeof found === 'string') throw new CallFailure('unauthorized', REFUSALS[found], { closeConnection: true });
   return found;
 }
 
-/** Checks what needs no body: the key's scope and the caller's address. Throws `scope_forbidden` or `address_forbidden`. */
+/**
+ * Checks everything that needs no body: the key's scope and the caller's address. Throws `scope_forbidden` or
+ * `address_forbidden`.
+ */
 export function allowCaller(principal: Principal, address: string | null): void {
   const { keyId } = principal;
   const answer = authorize(principal, { scope: 'inference', address, modelNames: null });
@@ -49,7 +52,7 @@ export function allowCaller(principal: Principal, address: string | null): void 
   if (answer !== 'allowed') throw addressForbidden(keyId);
 }
 
-/** Checks the caller's address alone, for what a key with any scope may ask. Throws `address_forbidden`. */
+/** Checks only the caller's address, for endpoints open to keys of any scope. Throws `address_forbidden`. */
 export function allowAddress(principal: Principal, address: string | null): void {
   if (!mayComeFrom(principal, address)) throw addressForbidden(principal.keyId);
 }
@@ -65,7 +68,10 @@ function restrictedKey(id: string, cap: 'addresses' | 'scopes'): ReasonDraft {
   return { kind: 'key_restricted', subject: { type: 'key', id }, rule: { id: `key:${id}`, cap } };
 }
 
-/** The route of a model that a key may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */
+/**
+ * The route of a model that the key may use over the protocol. Throws `model_unknown`, `model_forbidden` or
+ * `model_wrong_protocol`.
+ */
 export function chooseRoute(
   { routes }: Pick<Settings, 'routes'>,
   rights: ModelRights & Partial<PolicyOwners>,
@@ -97,12 +103,12 @@ export function chooseRoute(
   return route;
 }
 
-/** Whose policies these rights are; left out where no key asks. */
+/** The owners of the model policies; absent if the caller is not a key. */
 type PolicyOwners = Pick<Principal, 'keyId' | 'workspaceId' | 'keyModels' | 'workspaceModels'>;
 
 const ALLOWED_MAX = 20;
 
-/** The workspace's policy is named first: the key's cannot widen it. */
+/** Names the workspace's policy first, because the key's cannot widen it. */
 function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: readonly string[]): ReasonDraft {
   const ofKey = workspaceAllowsModel(rights, names);
   const [type, id, models] = ofKey

@@ -1,17 +1,23 @@
-/** Owns the reading of a request body: its type, coding, size as it arrives, and the time it may take. Parses nothing. */
+/**
+ * Reads a request body: checks its content type and coding, its size as it arrives, and its time limit. Does not parse
+ * it.
+ */
 import { gunzip } from 'node:zlib';
 import type { BodyBytes, BodyShare } from '../../admission/capacity.ts';
 import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ArrivingBody } from './arriving-body.ts';
 
-/** Bytes of a body and how to give their share of the process's memory back: exactly once, when the call is over. */
+/**
+ * The bytes of a body, and the function that releases their share of memory: call it exactly once, when the call is
+ * over.
+ */
 export interface HeldBody {
   readonly bytes: Buffer;
   release(): void;
 }
 
-/** Whose body it is: the key that pays for its memory, and the client's address, asked only where it matters. */
+/** The sender of a body: the key that the memory counts against, and the client's address, called only when needed. */
 export interface BodySender {
   readonly keyId: string;
   address(): string | null;
@@ -46,7 +52,7 @@ export function readBody(request: Request, sender: BodySender, limits: Limits, h
     : hold(gather(request, reading), coding, reading);
 }
 
-/** What the steps of reading one body share. */
+/** State shared by the steps of reading one body. */
 interface Reading {
   readonly arriving: ArrivingBody;
   readonly share: BodyShare;
@@ -54,14 +60,14 @@ interface Reading {
 }
 
 /**
- * A short body is cheaper to take in one piece, where its bytes cannot be counted as they arrive. It is one that needs no
- * more than `body_timeout` at the least rate, so that its time limit needs no count either.
+ * Reading a short body in one piece is cheaper, but its bytes cannot be counted as they arrive. A body is short if it
+ * needs no more than `body_timeout` at the minimum rate, so its time limit needs no count either.
  */
 function isCountedAtOnce(length: number, { share, limits }: Reading): boolean {
   return length <= (limits.bodyBytesPerSecondMin * limits.bodyTimeoutMs) / 1_000 && share.takeDeclared(length);
 }
 
-/** Waits for the bytes and inflates them. */
+/** Waits for the bytes and decompresses them. */
 async function hold(
   body: Promise<ArrayBuffer | Buffer>,
   coding: 'identity' | 'gzip',
@@ -80,7 +86,7 @@ async function hold(
   }
 }
 
-/** Counts bytes more: what a body inflates to is held beside its compressed bytes, each within its own bound. */
+/** Counts further bytes: a decompressed body is held in addition to its compressed bytes, each within its own limit. */
 function count(bytes: number, { share, limits }: Reading): void {
   const outcome = share.take(bytes);
   if (outcome === 'taken') return;
@@ -113,7 +119,7 @@ function checkType(contentType: string | null): void {
   });
 }
 
-/** A body counted as it arrives. */
+/** Reads a body that is counted as it arrives. */
 async function gather({ body }: Request, reading: Reading): Promise<Buffer> {
   if (body === null) return Buffer.alloc(0);
   return reading.arriving.gather(body, (byteCount, added) => {

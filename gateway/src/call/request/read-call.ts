@@ -1,4 +1,4 @@
-/** Owns reading a call's body into checked facts: JSON within its limits, members by type and range. Reads no header. */
+/** Parses and validates a call's body: JSON within its limits, members by type and range. Reads no headers. */
 import { invalidRequest } from '../../errors/call-failure.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import type { CheckContext, RequestFacts } from '../../protocols/request/request-facts.ts';
@@ -6,18 +6,18 @@ import type { JsonOutline } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
 
-/** A body that was checked: its outline (for splicing) and its facts. */
+/** A validated body: its outline (for splicing) and its facts. */
 export interface ReadCall {
   readonly outline: JsonOutline;
   readonly facts: RequestFacts;
 }
 
-/** Members of a content part are the fifth level below the root. */
+/** Members of a content part are five levels below the root. */
 const OUTLINE_DEPTH = 5;
-/** After so many bytes other calls get their turn; about a fifth of a millisecond of scanning. */
+/** The scan yields to other calls after this many bytes; about 0.2 ms. */
 const STEP_BYTES = 256 * 1024;
 
-/** Checks a body. Throws CallFailure `invalid_request` that says where and what. */
+/** Validates a body. Throws CallFailure `invalid_request` with position and cause. */
 export function readCall(bytes: Uint8Array, protocol: Protocol, context: CheckContext): ReadCall | Promise<ReadCall> {
   const { limits } = context;
   const scan = startJsonScan(bytes, {

@@ -1,10 +1,13 @@
-/** Owns which of a request's credential headers counts. Source: contract, section 4. Judges no key. */
+/**
+ * Reads a request's credential and protocol version from its headers. Source: contract, section 4. Does not check the
+ * key.
+ */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { hasKeyForm } from '../../identity/key-format.ts';
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
-/** The key as the caller presented it. Throws `unauthorized` where there is none; the message says how to send one. */
+/** The key as the caller sent it. Throws `unauthorized` if there is none; the message says how to send one. */
 export function readCredential(headers: Headers, protocol: 'chat' | 'messages'): string {
   const authorization = headers.get('authorization');
   const apiKey = headers.get('x-api-key')?.trim() || null;
@@ -23,7 +26,7 @@ export function readCredential(headers: Headers, protocol: 'chat' | 'messages'):
 
 type ProtocolVersion = '2023-06-01' | '2026-10-21';
 
-/** `provider-version` and `anthropic-version` are the same header; absent means 2023-06-01, another value is refused. */
+/** `provider-version` and `anthropic-version` are synonyms; absent means 2023-06-01, any other value is refused. */
 export function readProtocolVersion(headers: Headers, protocol: 'chat' | 'messages'): ProtocolVersion {
   if (protocol === 'chat') return '2023-06-01';
   const found = headers.get('anthropic-version') ?? headers.get('provider-version');

@@ -1,25 +1,28 @@
-/** Owns which bytes a streaming client gets for a record: upstream's own, or, where formats differ, only what was made of them. */
+/**
+ * Chooses the bytes that a streaming client gets for a record: upstream's own, or, if formats differ, only rewritten
+ * ones.
+ */
 import { rawBytes, type SseRecord, type SseSkimmed } from '../../framing/sse-record.ts';
 import { BLANK_LINE, LineEndKeeper, wholeRecord } from './record-bytes.ts';
 
 const NOTHING = Buffer.alloc(0);
 
 export interface ClientBytes {
-  /** Of a record that says nothing: a comment, a blank line, a ping. */
+  /** For a record without content: a comment, a blank line, a ping. */
   silent(record: SseRecord): Uint8Array;
-  /** Where the client's bytes of a record that is passed on begin. */
+  /** Offset of the client's bytes in a record that is passed on. */
   startOf(record: SseRecord | SseSkimmed): number;
-  /** In the place of a record. */
+  /** For a record that is replaced. */
   replaced(replacement: Uint8Array): Uint8Array;
-  /** Of a record that is withheld. */
+  /** For a record that is withheld. */
   withheld(record: SseRecord): Uint8Array;
-  /** Of the record that nothing follows. */
+  /** For the last record of the stream. */
   last(record: SseRecord, replacement: Buffer | null): Buffer;
-  /** Behind a record that no blank line ended. */
+  /** Sent after a record that no blank line ended. */
   readonly missingBlank: Uint8Array;
 }
 
-/** Upstream's bytes as they came, with the line ends around withheld records kept whole. */
+/** Upstream's bytes unchanged, with the line ends around withheld records kept intact. */
 export function bytesAsTheyCame(): ClientBytes {
   const lineEnds = new LineEndKeeper();
   return {
@@ -32,7 +35,7 @@ export function bytesAsTheyCame(): ClientBytes {
   };
 }
 
-/** None of upstream's bytes. */
+/** None of upstream's bytes; only replacements. */
 export const rewrittenBytes: ClientBytes = {
   silent: () => NOTHING,
   startOf: (record) => record.end,

@@ -1,6 +1,6 @@
 /**
- * Reads an upstream's stream for a client that gets one piece: records are observed and passed to the fold until the stream
- * ends, fails or is cut. The fold decides what becomes of them.
+ * Reads an upstream's stream for a client that gets one piece: records are observed and passed to the fold until the
+ * stream ends, fails or is cut. The fold builds the answer.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
@@ -19,7 +19,10 @@ import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import { openMeter } from './stream-meter.ts';
 
-/** How it ended: as a stream, whole or cut, or with an answer in one piece (an error body; a host that does not stream). */
+/**
+ * How it ended: as a stream, complete or cut, or with a non-streamed answer (an error body, or a host that does not
+ * stream).
+ */
 export type FoldedEnd =
   | { readonly kind: 'folded'; readonly head: ResponseHead; readonly cut: boolean }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
@@ -27,14 +30,14 @@ export type FoldedEnd =
 export interface FoldedStreamParts {
   readonly folding: Folding;
   readonly limits: CollectLimits & { readonly sseRecordBytesMax: number; readonly slowReaderBytesMax: number };
-  /** Upstream's words, without secrets. */
+  /** Removes secrets from upstream's messages. */
   scrub(words: string): string;
   onFirstByte(): void;
-  /** Some records were read. */
+  /** Called after each batch of records. */
   onRead(): void;
 }
 
-/** How long upstream may go on after its last word, so that its connection can be used again. */
+/** How long upstream may take to end after its last record, so that its connection can be reused. */
 const LINGER_MS = 2_000;
 
 export class FoldedStream implements MeteredReader, Deadline {
@@ -47,7 +50,7 @@ export class FoldedStream implements MeteredReader, Deadline {
   #tap: UpstreamTap | null = null;
   #head: ResponseHead | null = null;
   #collector: AnswerCollector | null = null;
-  /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
+  /** The head names no event stream; the first byte of the body shows whether it is one. */
   #mayBeStream = false;
   #anyEvent = false;
   #over = false;
@@ -59,14 +62,14 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#decoder = startSseDecoder(parts.limits.sseRecordBytesMax);
   }
 
-  /** Names the upstream side; it has been started with this as its listener. */
+  /** Connects the upstream side, which was started with this as its listener. */
   connect(tap: UpstreamTap): void {
     if (this.#upstreamDone) return;
     this.#tap = tap;
     if (this.#over) tap.abort();
   }
 
-  /** Nobody pays for more: what came is the answer. */
+  /** Money ran out: the output so far is the answer. */
   cut(): void {
     const head = this.#head;
     if (this.#over || head === null) return;
@@ -74,7 +77,7 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#tap?.abort();
   }
 
-  /** The client left, or the gateway must end the call. False: it has ended before. */
+  /** The client left, or the gateway must end the call. False: it had already ended. */
   interrupt(failure: CallFailure): boolean {
     if (this.#over) return false;
     this.#over = true;
@@ -116,7 +119,7 @@ export class FoldedStream implements MeteredReader, Deadline {
       return;
     }
     if (this.#over) return;
-    // A tail that no blank line ended counts where it is whole; else it was cut, and the stream with it.
+    // A tail without a final blank line counts if it is complete; otherwise the stream was truncated.
     for (const output of this.#decoder.finish()) if (output.kind === 'event') this.#takeEvent(output);
     if (this.#over) return;
     if (!this.#anyEvent)
@@ -158,7 +161,7 @@ export class FoldedStream implements MeteredReader, Deadline {
     }
   }
 
-  /** False: it is not JSON. */
+  /** False: not JSON. */
   #takeEvent(record: SseRecord): boolean {
     this.#anyEvent = true;
     const { folding } = this.#parts;
@@ -205,13 +208,13 @@ interface OpenFold {
   readonly listener: ExchangeListener;
 }
 
-/** Joins a folded stream to its call: the meter, the limits, the clock. */
+/** Connects a folded stream to its call: meter, limits, clock. */
 export function openFold({ call, gate, route }: RoutedCall, folding: Folding): OpenFold {
   const meter = openMeter(call, gate, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
       call.failure = failure;
-      // Where money is short, what came is the answer; without the store, it could not be charged to anyone.
+      // If money ran out, the output so far is the answer; if the store is unavailable, no account can be charged for it.
       if (failure.kind === 'quota_exceeded') stream.cut();
       else stream.interrupt(failure);
       metered?.drop();

@@ -1,7 +1,7 @@
 /**
- * Owns handing what upstream sends to the reader of a metered stream in pieces that what is held covers: of a burst, whole
- * records are read one after the other up to the first that nothing covers, and the rest waits unread for the next slice.
- * What was not read is neither forwarded nor charged.
+ * Passes upstream's bytes to the reader of a metered stream only as far as the hold covers them: of a burst, complete
+ * records are read up to the first one that is not covered, and the rest waits unread for the next slice. Unread bytes
+ * are neither forwarded nor charged.
  */
 
 import { firstRecordEnd, lastRecordEnd } from '../../framing/line-ends.ts';
@@ -10,32 +10,35 @@ import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { Backlog } from './outbox.ts';
 
-/** Who reads the stream. It is told how much waits, and when nothing does any more, to pause upstream. */
+/** The stream's reader. It pauses upstream on a backlog and resumes it once nothing waits. */
 export interface MeteredReader extends ExchangeListener {
   onBacklog(bytes: number): void;
   onCaughtUp(): void;
 }
 
-/** What is asked of a meter; see `StreamMeter`. */
+/** The part of `StreamMeter` that is used here. */
 export interface BodyMeter {
   covers(): boolean;
   expect(aheadShare: number): void;
   coversMore(bytes: number): boolean;
 }
 
-/** Smaller pieces are not looked for: from here on it goes record by record. */
+/** Below this size bytes are read record by record. */
 const PIECE_BYTES_MIN = 512;
 
 export class MeteredBody implements ExchangeListener {
   readonly #reader: MeteredReader;
   readonly #meter: BodyMeter;
-  /** What came behind a record that is not covered yet: first the rest of what was being read, then copies, for a view keeps a whole read alive. */
+  /**
+   * Bytes after the first uncovered record: first the rest of the current read, then copies, because a view keeps its
+   * whole read alive.
+   */
   #rest: Uint8Array | null = null;
   readonly #waiting = new Backlog();
   #waits = false;
-  /** What upstream ended with while something waited. */
+  /** Upstream's end, if it came while bytes were waiting. */
   #ending: (() => void) | null = null;
-  /** Read, but perhaps the beginning of a record that is still to be counted. */
+  /** Bytes already read that may begin a record not yet counted. */
   #uncountedBytes = 0;
   #readBytes = 0;
 
@@ -65,7 +68,7 @@ export class MeteredBody implements ExchangeListener {
     this.#end(() => this.#reader.onFailure(failure));
   }
 
-  /** What waited may be read, as far as it is covered now. */
+  /** Resumes reading, as far as the hold now covers. */
   goOn(): void {
     if (!this.#waits || !this.#meter.coversMore(0)) return;
     this.#waits = false;
@@ -81,7 +84,7 @@ export class MeteredBody implements ExchangeListener {
     this.#ending = null;
   }
 
-  /** What waits is never read: the stream has ended for its reader. */
+  /** Discards the waiting bytes: the stream has ended for its reader. */
   drop(): void {
     this.#rest = null;
     this.#waiting.clear();
@@ -99,14 +102,17 @@ export class MeteredBody implements ExchangeListener {
     return this.#waiting.byteCount + (this.#rest?.length ?? 0);
   }
 
-  /** What is left of what was being read: before all that waits already. */
+  /** Stores the rest of the current read before all bytes that already wait. */
   #keep(bytes: Uint8Array): void {
     if (this.#waiting.byteCount === 0) this.#waiting.append(bytes);
     else this.#rest = bytes;
     this.#reader.onBacklog(this.#waitingBytes());
   }
 
-  /** No byte of a stream makes more than one byte of output, so most reads are seen to be covered before they are read. */
+  /**
+   * No byte of a stream produces more than one byte of output, so most reads are known to be covered before they are
+   * read.
+   */
   #read(bytes: Uint8Array): void {
     if (this.#isCovered(bytes.length)) {
       this.#hand(bytes, 0, bytes.length);
@@ -135,7 +141,7 @@ export class MeteredBody implements ExchangeListener {
     return this.#meter.coversMore(this.#uncountedBytes + bytes);
   }
 
-  /** As many whole records as are surely covered, else the next one. */
+  /** As many complete records as are certainly covered, otherwise the next one. */
   #pieceEnd(bytes: Uint8Array, from: number): number {
     let size = bytes.length - from;
     while (size > PIECE_BYTES_MIN && !this.#isCovered(size)) size >>= 1;

@@ -1,4 +1,4 @@
-/** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
+/** Connects a stream's relay to its call: settlement, scrubbing, logging, the registry of open streams. */
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
@@ -18,24 +18,27 @@ import { Outbox } from './outbox.ts';
 import { openMeter } from './stream-meter.ts';
 import { StreamRelay } from './stream-relay.ts';
 
-/** How the relay of one attempt is to behave. */
+/** The inputs of one attempt's relay. */
 export interface RelayPlan {
-  /** The client's. */
+  /** The client's protocol. */
   readonly protocol: Protocol;
-  /** Upstream's. */
+  /** Upstream's protocol. */
   readonly upstream: Protocol;
   readonly observer: StreamObserver;
-  /** Of the attempt. A short stream may be over before anybody who waits for its start has heard of it: it is noted here. */
+  /**
+   * The attempt's row. The relay fills it in, because a short stream may end before the code that awaits its start
+   * runs.
+   */
   readonly row: AttemptRow;
 }
 
-/** A relay, and who listens to upstream for it. */
+/** A relay, and the listener to pass to the upstream side. */
 export interface OpenRelay {
   readonly relay: StreamRelay;
   readonly listener: ExchangeListener;
 }
 
-/** A relay for the call, not yet connected to an upstream. */
+/** Creates a relay for the call, not yet connected to an upstream. */
 export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   const { protocol, observer, row } = plan;
   const { limits } = gate.settings.config;
@@ -53,7 +56,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       metered?.drop();
     },
   });
-  /** In one piece, after the client had been promised a stream. */
+  /** A non-streamed answer that came after the client was promised a stream. */
   let late: CollectedAnswer | null = null;
   async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
     call.unsent = await unsentIn(answer, plan.upstream);
@@ -82,7 +85,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       countDisorders(gate, protocol, observer);
       const settled = late === null ? settle(call, outcome, gate) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
-      // The last bytes leave after this.
+      // The last bytes go out after this.
       return kept.finally(() => call.connection?.replyReady());
     },
     scrub: (bytes) => scrub(bytes, credential),
@@ -110,7 +113,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   });
   const metered = meter === null ? null : new MeteredBody(relay, meter);
   const seat = gate.waiting.add(relay);
-  // What never became a stream will not close either.
+  // A relay that never became a stream never closes.
   relay.started.then(
     ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
     () => gate.waiting.remove(seat),
@@ -118,7 +121,10 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, limits) };
 }
 
-/** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */
+/**
+ * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
+ * counted.
+ */
 function countDisorders({ disorders }: Gate, { name }: Protocol, observer: StreamObserver): void {
   disorders[observer.rewrites ? 'withheld' : 'received'][name] += observer.disorders;
 }

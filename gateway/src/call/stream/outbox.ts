@@ -1,16 +1,22 @@
 /**
- * Owns the way of bytes to one streaming client: order, back-pressure, and what has not been taken yet. Does not decide what a
- * client that is behind costs: its listener does.
+ * Sends bytes to one streaming client: keeps their order, handles back-pressure, and queues what the client has not
+ * taken. The listener decides what to do about a slow client.
  */
 
-/** What Bun gives to a stream of type `direct`. `write` answers a promise when the client's socket is full. */
+/**
+ * The controller that Bun passes to a stream of type `direct`. `write` returns a promise when the client's socket is
+ * full.
+ */
 export interface DirectController {
   write(bytes: Uint8Array): number | Promise<number>;
   flush(): unknown;
   close(): void;
 }
 
-/** Called when the client is behind by so many bytes; and when it has caught up, also with the end of the stream. */
+/**
+ * Called with the size of the backlog when the client falls behind, and when it has caught up, including at the end of
+ * the stream.
+ */
 export interface OutboxListener {
   onBacklog(bytes: number): void;
   onCaughtUp(): void;
@@ -22,23 +28,24 @@ export class Outbox {
   readonly #listener: OutboxListener;
   readonly #onPut: (bytes: Uint8Array) => void;
   readonly #mayGoOut: () => boolean;
-  /** What was put in since the last flush that was allowed waits for `release`. */
+  /** Bytes put in since the last permitted flush wait for `release`. */
   #held = false;
-  /** How much of the backlog is not held, only not taken yet. */
+  /** The part of the backlog that is permitted but not taken yet. */
   #allowedBytes = 0;
   #controller: DirectController | null = null;
-  /** Put in since the last flush: views on what upstream's socket read, alive for this turn only. */
+  /** Put in since the last flush: views of upstream socket reads, valid for this turn only. */
   #fresh: Uint8Array[] = [];
-  /** Spans that lie side by side in one read of upstream's socket become one write: a hundred events, one call. */
+  /** Adjacent spans of one upstream socket read become one write: a hundred events, one call. */
   #runBytes: Uint8Array | null = null;
   #runStart = 0;
   #runEnd = 0;
   /**
-   * What a stalled client did not take is copied out of upstream's reads. As views, 256 KiB of small events kept two reads of
-   * 512 KiB alive, and 2,600 views with them; as copies it is the bytes alone, about 0.7 MB, because one more read arrives
-   * after a pause. This is the smaller part of what a stalled reader costs: with 100 of them on an endless stream resident
-   * memory grew by 1.95 MB each before and 1.74 MB after, and its peak, 3.6 MB each, did not move (three runs each,
-   * 2026-11-20). The 4 MB that the kernel takes per connection before `write` says so are not memory of this process.
+   * Bytes that a stalled client did not take, copied out of upstream's reads. As views, 256 KiB of small events kept
+   * two reads of 512 KiB alive, plus 2,600 views; as copies they need only the bytes, about 0.7 MB, because one more
+   * read arrives after a pause. This is the smaller part of a stalled reader's cost: with 100 of them on an endless
+   * stream resident memory grew by 1.95 MB each before and 1.74 MB after, and its peak, 3.6 MB each, did not change
+   * (three runs each, 2026-11-20). The 4 MB that the kernel takes per connection before `write` reports it are not
+   * memory of this process.
    */
   readonly #backlog = new Backlog();
   #full = false;
@@ -49,8 +56,8 @@ export class Outbox {
   #reject: ((reason: Error) => void) | null = null;
 
   /**
-   * `onPut` is given all that is put in, to be copied at once. `mayGoOut` is asked at each flush; after a no everything
-   * waits until `release`.
+   * `onPut` gets all bytes that are put in and must copy them at once. `mayGoOut` is called at each flush; once it
+   * returns false, everything waits until `release`.
    */
   constructor(listener: OutboxListener, onPut: (bytes: Uint8Array) => void, mayGoOut: () => boolean) {
     this.#listener = listener;
@@ -58,22 +65,25 @@ export class Outbox {
     this.#mayGoOut = mayGoOut;
   }
 
-  /** The client waits for its socket; nothing of what was put in since has been taken. */
+  /** Whether the client's socket is full; nothing put in since has been taken. */
   get full(): boolean {
     return this.#full;
   }
 
-  /** When the client last took something, while `full`; on the `performance.now()` clock. */
+  /** When the client last took bytes, while `full`; on the `performance.now()` clock. */
   get stuckSinceMs(): number {
     return this.#stuckSinceMs;
   }
 
-  /** Everything was handed over and the stream is closed, or it was given up. */
+  /** Everything was handed over and the stream is closed, or the connection was dropped. */
   get closed(): boolean {
     return this.#over;
   }
 
-  /** Connects the client. Resolves when everything was handed over and the stream is closed; rejects once it was given up. */
+  /**
+   * Connects the client. Resolves when everything was handed over and the stream is closed; rejects if the connection
+   * is dropped.
+   */
   attach(controller: DirectController): Promise<void> {
     if (this.#over) return Promise.reject(new Error(GIVEN_UP));
     return new Promise((resolve, reject) => {
@@ -86,13 +96,13 @@ export class Outbox {
     });
   }
 
-  /** The bytes are read until the next `flush`, and not after it. */
+  /** Adds bytes; the view must stay valid only until the next `flush`. */
   put(bytes: Uint8Array): void {
     this.#endRun();
     if (bytes.length > 0) this.#add(bytes);
   }
 
-  /** As `put`, for `bytes[start, end)`. */
+  /** Like `put`, for `bytes[start, end)`. */
   putSpan(bytes: Uint8Array, start: number, end: number): void {
     if (bytes !== this.#runBytes || start !== this.#runEnd) {
       this.#endRun();
@@ -102,7 +112,7 @@ export class Outbox {
     this.#runEnd = end;
   }
 
-  /** Hands over what was put in; call it once after a group of puts. */
+  /** Sends what was put in; call it once after a group of puts. */
   flush(): void {
     if (!this.#held && !this.#mayGoOut()) {
       this.#held = true;
@@ -111,7 +121,7 @@ export class Outbox {
     this.#drain();
   }
 
-  /** What waited may go out. */
+  /** Permits the waiting bytes to go out. */
   release(): void {
     if (!this.#held) return;
     this.#held = false;
@@ -119,7 +129,7 @@ export class Outbox {
     if (!this.#full && !this.#over) this.#listener.onCaughtUp();
   }
 
-  /** What waits for `release` never goes out; what the client merely did not take yet does. */
+  /** Discards bytes that wait for `release`; bytes that the client has merely not taken yet still go out. */
   dropHeld(): void {
     if (!this.#held) return;
     this.#held = false;
@@ -128,14 +138,17 @@ export class Outbox {
     this.#backlog.truncate(this.#allowedBytes);
   }
 
-  /** Ends the stream after what was put in. */
+  /** Ends the stream after the bytes put in so far. */
   close(): void {
     this.#closing = true;
     this.#held = false;
     this.#drain();
   }
 
-  /** Drops what was not taken and breaks the connection: a client that reads on must not take it for a clean end. */
+  /**
+   * Discards untaken bytes and breaks the connection, so that a client that keeps reading does not mistake it for a
+   * clean end.
+   */
   kill(): void {
     this.#runBytes = null;
     this.#fresh = [];
@@ -162,7 +175,7 @@ export class Outbox {
     this.#endRun();
     const controller = this.#controller;
     if (controller !== null && !this.#full && !this.#held) this.#write(controller);
-    // Before the client is connected, too: what upstream's socket read does not outlive this turn.
+    // Also before the client is connected: upstream socket reads are not valid after this turn.
     if (this.#full || this.#held || this.#controller === null) this.#keepFresh();
   }
 
@@ -180,7 +193,7 @@ export class Outbox {
     if (this.#closing) this.#end(controller);
   }
 
-  /** What came first. Only a full outbox has a backlog, so all of it came before what is fresh. */
+  /** The oldest bytes. Only a full outbox has a backlog, so all of the backlog is older than the fresh bytes. */
   #next(): Uint8Array | undefined {
     return this.#backlog.shift() ?? this.#fresh.shift();
   }
@@ -213,7 +226,7 @@ export class Outbox {
   }
 }
 
-/** Large enough to be one good write, small enough that a client with little waiting costs little. */
+/** Large enough for an efficient write, small enough that a short queue costs little. */
 const BLOCK_BYTES = 16 * 1024;
 
 interface Block {
@@ -222,15 +235,15 @@ interface Block {
 }
 
 /**
- * A queue of bytes that owns its memory. What is appended is copied, once: the spans of a stream are views on what the socket
- * read, up to 512 KiB each, so that keeping one small event would keep all of it, and a view for each of thousands of small
- * events costs more than the events.
+ * A byte queue that owns its memory. Appended bytes are copied, once: spans of a stream are views of socket reads of up
+ * to 512 KiB, so keeping one small event would keep the whole read, and views of thousands of small events cost more
+ * than the events.
  */
 export class Backlog {
   #blocks: Block[] = [];
   #byteCount = 0;
 
-  /** Bytes that wait. */
+  /** Bytes in the queue. */
   get byteCount(): number {
     return this.#byteCount;
   }
@@ -247,7 +260,7 @@ export class Backlog {
     }
   }
 
-  /** Forgets what was appended behind the first `byteCount` bytes. */
+  /** Discards everything after the first `byteCount` bytes. */
   truncate(byteCount: number): void {
     let kept = 0;
     this.#blocks = this.#blocks.filter((block) => {
@@ -258,7 +271,10 @@ export class Backlog {
     this.#byteCount = kept;
   }
 
-  /** The bytes that came first, up to 16 KiB, which are the caller's from now on; undefined where nothing waits. */
+  /**
+   * Removes and returns the oldest bytes, up to 16 KiB, which then belong to the caller; undefined if the queue is
+   * empty.
+   */
   shift(): Uint8Array | undefined {
     const block = this.#blocks.shift();
     if (block === undefined) return undefined;
@@ -274,7 +290,7 @@ export class Backlog {
   #lastWithRoom(): Block {
     const last = this.#blocks.at(-1);
     if (last !== undefined && last.used < BLOCK_BYTES) return last;
-    // Not from the shared pool: a slice of that would keep its neighbours alive.
+    // Not from the shared pool: a slice of the pool would keep its neighbors alive.
     const block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), used: 0 };
     this.#blocks.push(block);
     return block;

@@ -1,4 +1,4 @@
-/** Owns what a stream's relay is given and how it says that it began. Holds no logic. */
+/** Defines the inputs of a stream's relay, its upstream side, and the form of its start. */
 import type { Limits } from '../../config/limits.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
@@ -6,12 +6,12 @@ import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import type { Outcome } from '../money/settle.ts';
 import type { Outbox, OutboxListener } from './outbox.ts';
 
-/** When an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
+/** Times at which an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
 export interface UpstreamMarks {
-  /** The request began to go out. */
+  /** The request started to go out. */
   readonly sentAtMs: number;
   readonly headAtMs: number;
-  /** The last bytes that came so far. */
+  /** The latest bytes received. */
   readonly lastByteAtMs: number;
 }
 
@@ -22,26 +22,29 @@ export interface UpstreamTap extends UpstreamMarks {
   abort(): void;
 }
 
-/** What the relay is given. `settle` is called once and resolves when the record is durable. `last`: the bytes that end a stream. */
+/**
+ * The inputs of the relay. `settle` is called once and resolves when the record is durable. `last`: the bytes that end
+ * a stream.
+ */
 export interface RelaySettings {
-  /** The client's. */
+  /** The client's protocol. */
   readonly protocol: Protocol;
   readonly observer: StreamObserver;
   readonly requestId: string;
   readonly limits: Limits;
   settle(outcome: Outcome, last: Uint8Array | null): Promise<void>;
-  /** The way to the client, told to the relay. */
+  /** Opens the outbox to the client, with the relay as its listener. */
   openOutbox(listener: OutboxListener): Outbox;
-  /** Upstream's words, without secrets. */
+  /** Removes secrets from upstream's messages. */
   scrub(bytes: Buffer): Buffer;
-  /** What an answer in one piece means that came after the client had been promised a stream. */
+  /** The failure for a non-streamed answer that came after the client was promised a stream. */
   failureOfLate(answer: CollectedAnswer): CallFailure;
   onFirstByte(): void;
-  /** Upstream's answer begins as a stream: said before anything else comes of it. */
+  /** Upstream's answer is a stream: called before any of its content is processed. */
   onStarted(): void;
   onFailure(failure: CallFailure): void;
   onClosed(): void;
 }
 
-/** How a streamed call began: as a stream, or with an answer in one piece (an error body). */
+/** How a streamed call began: as a stream, or with a non-streamed answer (an error body). */
 export type RelayStart = { readonly kind: 'stream' } | { readonly kind: 'collected'; readonly answer: CollectedAnswer };

@@ -1,6 +1,6 @@
 /**
- * Owns keeping a stream within what is held for it: asks for the next slice before the last one is used up, holds back what
- * nothing covers, and tells how far the stream has come. Sends nothing itself.
+ * Keeps a stream within its hold: requests the next slice before the last one is used up, holds back output that is not
+ * covered, and checkpoints progress. Sends nothing itself.
  */
 import { reasonOfRefusal } from '../../admission/refusal-reason.ts';
 import type { HoldSlice } from '../../billing/reserve.ts';
@@ -13,7 +13,7 @@ import type { Call } from '../call.ts';
 import type { Gate } from '../deps.ts';
 import type { CallMoney } from '../money/call-money.ts';
 
-/** `refusal`: which budget or balance had no room; null: all had. */
+/** `refusal`: the budget or balance that had no room; null: none refused. */
 interface ExtensionAnswer {
   readonly granted: boolean;
   readonly refusal: LimitRefusal | null;
@@ -24,17 +24,17 @@ const GRANTED: ExtensionAnswer = { granted: true, refusal: null };
 export interface MeterParts {
   readonly money: CallMoney;
   readonly observer: Pick<StreamObserver, 'facts'>;
-  /** Tokens in so many bytes of this model's output. */
+  /** Tokens in this many bytes of the model's output. */
   tokensIn(bytes: number): number;
-  /** Our estimate of the prompt, until upstream counts it. */
+  /** Our estimate of the prompt tokens, until upstream reports them. */
   readonly inputTokens: number;
-  /** What was held back may go out. */
+  /** Held-back output may go out. */
   onGranted(): void;
   /** The stream must end here. */
   onRefused(failure: CallFailure): void;
 }
 
-/** How often a stream's progress is noted for the case that this process dies. Money design, "Life of a call". */
+/** How often a stream's progress is saved in case this process dies. Money design, "Life of a call". */
 const CHECKPOINT_TOKENS = 2_000;
 const CHECKPOINT_MS = 5_000;
 
@@ -49,7 +49,7 @@ export class StreamMeter {
     this.#parts = parts;
   }
 
-  /** Whether all that upstream has produced so far is held for. Where it is not, one of the two outcomes follows. */
+  /** Whether the hold covers all output so far. If not, `onGranted` or `onRefused` follows. */
   covers(): boolean {
     const { money, observer, tokensIn } = this.#parts;
     const facts = observer.facts();
@@ -59,13 +59,13 @@ export class StreamMeter {
     return produced <= money.allowedTokens;
   }
 
-  /** Whether so many more bytes of output would still be held for. Asks for nothing. */
+  /** Whether the hold would cover this many more bytes of output. Requests nothing. */
   coversMore(bytes: number): boolean {
     const { money, observer, tokensIn } = this.#parts;
     return tokensIn(observer.facts().outputBytes + bytes) <= money.allowedTokens;
   }
 
-  /** So much has arrived that is still unread, as a share of what was read: the next slice is to cover it where it may. */
+  /** Sets the unread bytes that have arrived, as a share of those read: the next slice covers them if possible. */
   expect(aheadShare: number): void {
     this.#aheadShare = aheadShare;
   }
@@ -84,20 +84,20 @@ export class StreamMeter {
       (cause: unknown) =>
         onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
     );
-    // What waited is read here, outside of upstream's connection, which would have caught its fault.
+    // Waiting bytes are read in this callback, outside upstream's connection, which would have caught their faults.
     answered.catch((cause: unknown) =>
       onRefused(new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause })),
     );
   }
 
-  /** A burst is covered at once, or else slice by slice as far as it goes. */
+  /** Tries to cover a burst at once, otherwise slice by slice. */
   async #extend(wider: HoldSlice, slice: HoldSlice): Promise<ExtensionAnswer> {
     const { money } = this.#parts;
     const granted = (await money.extend(wider)) || (wider.amount > slice.amount && (await money.extend(slice)));
     return granted ? GRANTED : { granted, refusal: await money.explainRefusal(slice) };
   }
 
-  /** More may have come while the slice was asked for. */
+  /** More output may have arrived while the slice was requested. */
   #goOn({ granted, refusal }: ExtensionAnswer): void {
     const { money, observer, tokensIn, onGranted, onRefused } = this.#parts;
     const produced = tokensIn(observer.facts().outputBytes);
@@ -125,7 +125,7 @@ function outOfMoney(refusal: LimitRefusal | null): CallFailure {
   );
 }
 
-/** Null: all that may come is held for, or nothing has to be. */
+/** Null: the hold covers the maximum output, or nothing has to be metered. */
 export function openMeter(
   { money, route, facts }: Call,
   { desk }: Pick<Gate, 'desk'>,

@@ -1,6 +1,6 @@
 /**
- * Owns one streamed answer between upstream and client: records are observed and passed on as bytes, the end is held
- * back until the record is durable, and whatever breaks after the first byte is told in-band.
+ * Relays one streamed answer from upstream to the client: observes records and passes them on as bytes, holds the end
+ * back until the record is durable, and reports failures after the first byte in-band.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { startSkimmingDecoder } from '../../framing/sse-decoder.ts';
@@ -17,7 +17,7 @@ import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
 import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 
-/** How long upstream may go on after its last word, so that its connection can be used again and its usage read. */
+/** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
 const LINGER_MS = 2_000;
 const PREAMBLE_BYTES_MAX = 16 * 1024;
 
@@ -33,9 +33,9 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #reject!: (failure: CallFailure) => void;
   #tap: UpstreamTap | null = null;
   #collector: AnswerCollector | null = null;
-  /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
+  /** The head names no event stream; the first byte of the body shows whether it is one. */
   #mayBeStream = false;
-  /** `waiting` for upstream, `open` to the client, `failing`: an error was passed on, `ended`: being settled, or settled. */
+  /** `waiting` for upstream, `open` to the client, `failing`: an error was passed on, `ended`: settling or settled. */
   #phase: 'waiting' | 'open' | 'failing' | 'ended' = 'waiting';
   #failure: CallFailure | null = null;
   #anyRecord = false;
@@ -61,7 +61,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     watchDeadline(this);
   }
 
-  /** Names the upstream side; it has been started with this relay as its listener. */
+  /** Connects the upstream side, which was started with this relay as its listener. */
   connect(tap: UpstreamTap): void {
     if (this.#upstreamDone) return;
     this.#tap = tap;
@@ -77,13 +77,13 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
   }
 
-  /** The client left: upstream is told at once, what was used is settled. */
+  /** The client left: aborts upstream at once and settles the usage so far. */
   leave(): void {
     if (this.#phase === 'ended') this.#outbox.kill();
     else this.#giveUp('client_left', 499);
   }
 
-  /** The gateway itself must end the stream (shutdown, or nobody pays for more): told in-band, in place of what is held back. */
+  /** Ends the stream for the gateway (shutdown, money ran out): sends the failure in place of held-back output. */
   interrupt(failure: CallFailure): void {
     if (this.#phase !== 'open' && this.#phase !== 'waiting') return;
     this.#outbox.dropHeld();
@@ -113,7 +113,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
   }
 
-  /** The first bytes of what may be a stream. */
+  /** Handles the first bytes of a possible stream. */
   #begin(span: Uint8Array): void {
     this.#mayBeStream = false;
     if (beginsLikeEvents(span)) this.#collector = null;
@@ -140,7 +140,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     else this.#fail(outcome.failureOfTransport(failure));
   }
 
-  /** Pauses before the limit is passed, not after: what upstream's socket has read cannot be put back. */
+  /** Pauses before the limit is exceeded, not after: bytes read from upstream's socket cannot be put back. */
   onBacklog(bytes: number): void {
     if (this.#paused || bytes + this.#lastSpanBytes <= this.#settings.limits.slowReaderBytesMax) return;
     this.#paused = true;
@@ -195,7 +195,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase !== 'failing') this.#act(output, verdict);
   };
 
-  /** What carries no event waits for the first one, so that an error may still be a status; but not without bound. */
+  /** Records without content wait for the first event, up to a limit, so that an error can still set the status. */
   #takeSilent(record: SseRecord): void {
     if (this.#phase === 'open') this.#outbox.put(this.#bytes.silent(record));
     if (this.#phase !== 'waiting' || this.#observer.rewrites) return;
@@ -230,7 +230,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
   }
 
-  /** A tail that no blank line ended counts where it is whole, as clients read it too; else it was cut. */
+  /** A tail without a final blank line counts if it is complete, as clients read it; else it was truncated. */
   #takeTail(output: SseOutput): void {
     if (output.kind === 'problem' || this.#phase === 'ended' || this.#phase === 'failing') return;
     const verdict = output.kind === 'event' ? this.#observer.observe(output) : 'pass';
@@ -240,7 +240,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(this.#bytes.missingBlank);
   }
 
-  /** Before the first byte an error is a status; after it, upstream's own record goes out last, save trouble of our account. */
+  /** Before the first byte an error is a status; after it, upstream's record goes last, save our account's trouble. */
   #takeError(record: SseRecord): void {
     const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
     const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
@@ -275,19 +275,19 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#rest();
   }
 
-  /** Sets the next deadline after bytes went out, or were stuck. */
+  /** Sets the next deadline after bytes were sent or got stuck. */
   #rest(): void {
     if (this.#phase !== 'open') return;
     const { keepAliveMs, slowReaderTimeoutMs } = this.#settings.limits;
     this.dueMs = this.#outbox.full ? this.#outbox.stuckSinceMs + slowReaderTimeoutMs : performance.now() + keepAliveMs;
   }
 
-  /** The client has taken nothing for the whole of its time: what upstream sends meanwhile gives it no new time. */
+  /** Whether the client has taken nothing for its full timeout; data from upstream does not extend it. */
   #isStuck(nowMs: number): boolean {
     return this.#outbox.full && nowMs >= this.#outbox.stuckSinceMs + this.#settings.limits.slowReaderTimeoutMs;
   }
 
-  /** From here on the status is 200. */
+  /** Commits to status 200. */
   #commit(): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'open';
@@ -330,7 +330,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#end(this.#settings.protocol.renderStreamError(failure, this.#settings.requestId), failure);
   }
 
-  /** The last bytes leave only after the record is durable; if it cannot be kept, the client is told so instead. */
+  /** The last bytes go out only after the record is durable; if it cannot be kept, the client gets an error instead. */
   #end(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
     this.#phase = 'ended';
     this.dueMs = performance.now() + LINGER_MS;
@@ -353,7 +353,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#tidy();
   }
 
-  /** After the end: first upstream has had its time to end as well, then the client its time to take the rest. */
+  /** After the end: first upstream gets time to end, then the client gets time to take the rest. */
   #endLinger(nowMs: number): void {
     if (this.#upstreamDone) {
       if (this.#outbox.full && !this.#isStuck(nowMs)) {
@@ -369,7 +369,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.dueMs = nowMs + this.#settings.limits.slowReaderTimeoutMs;
   }
 
-  /** Nothing is left to wait for. */
+  /** Stops the deadline once nothing is left to wait for. */
   #tidy(): void {
     if (this.#phase === 'ended' && this.#upstreamDone && this.#outbox.closed) unwatchDeadline(this);
   }

@@ -1,4 +1,4 @@
-/** Owns the commands `tollgate accounts …`: their flags, and what they print. What they do is in control/. */
+/** Defines the commands `tollgate accounts …`: flags and output. The operations are in control/. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
@@ -127,7 +127,7 @@ function renderAccounts(views: readonly Json[]): string {
   );
 }
 
-/** The accounts as `--json` shows them. */
+/** The accounts in the format of `--json`. */
 function listAccounts(environment: CliEnvironment): Promise<readonly Json[]> {
   return withReading(environment, async (reading) => {
     const capsOf = await readCapsOf(reading, 'account');

@@ -1,4 +1,7 @@
-/** Owns the command `tollgate backup`: where the copies go, what is left out, and that the ledger is proved before its copy gets its name. */
+/**
+ * Defines the command `tollgate backup`: copies the data folder, optionally with content, and verifies the copied
+ * ledger before the copy gets its final name.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -30,7 +33,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** All that was asked for, or nothing. */
+/** Copies everything requested, or nothing. */
 function makeBackup(dataDir: string, file: string, withContent: boolean) {
   let found = { entries: 0, calls: 0 };
   try {
@@ -45,7 +48,7 @@ function makeBackup(dataDir: string, file: string, withContent: boolean) {
   }
 }
 
-/** Null: nothing is kept. @throws what the copy throws, after the copy of the database is taken away again. */
+/** Null: no content is stored. @throws the copy's error, after deleting the copy of the database. */
 function copyContent(from: string, database: string): Copy | null {
   if (!existsSync(from)) return null;
   const file = `${database}.content`;

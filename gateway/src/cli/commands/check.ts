@@ -1,4 +1,4 @@
-/** Owns `tollgate check`: saying whether a configuration holds, and printing its JSON Schema. Starts no server. */
+/** Defines `tollgate check`: validates a configuration and prints its JSON Schema. Starts no server. */
 import type { Command } from 'commander';
 import { listModels } from '../../catalog/catalog.ts';
 import type { Config } from '../../config/config.ts';
@@ -8,7 +8,7 @@ import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
-/** Adds the command. `source` is where the file and the variables come from. */
+/** Adds the command. `source` provides the file and the variables. */
 export function register(
   program: Command,
   environment: CliEnvironment,
@@ -40,7 +40,7 @@ function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironm
   throw new CliFailure(1, '');
 }
 
-/** What stands in a configuration, without any credential. */
+/** Summarizes a configuration without its credentials. */
 function summarize(config: Config) {
   const served = listServedModels(config, (provider) =>
     listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),

@@ -1,4 +1,7 @@
-/** Owns the command `tollgate connect`: which key, address and model a tool gets, in which order things are done, what is said. */
+/**
+ * Defines the command `tollgate connect`: chooses the key, address and model for a tool, changes its files, tries the
+ * connection and reports each step.
+ */
 import { homedir } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
@@ -21,7 +24,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Where the tools' files are looked for, and the gateway's own configuration. */
+/** Where to look for the tools' files and for the gateway's own configuration. */
 export interface Surroundings {
   readonly home: string;
   readonly cwd: string;
@@ -31,7 +34,7 @@ export interface Surroundings {
 const madeKey = z.object({ id: z.string(), key: z.string() });
 const address = z.object({ base_url: z.string().nullable() });
 const SHOWN_MODELS_MAX = 12;
-/** Stands in a dry run for the key that would be made; it is hidden as every key is. */
+/** In a dry run, replaces the key that would be created; it is masked like every key. */
 const KEY_TO_BE = `tg_${'0'.repeat(49)}`;
 
 /** Adds `connect` to the program. */
@@ -81,7 +84,7 @@ async function connect(environment: CliEnvironment, surroundings: Surroundings, 
   if (tool.needsModel && flags.model === undefined) throw await missingModel(tool, url, flags.key);
   const before = readText(file);
   const edit = (key: string) => inWords(file, () => tool.edit(before, { url, key, model: flags.model ?? null }));
-  // Before a key is made for nothing: whether the file can be changed at all.
+  // Checks that the file can be changed before a key is created for it.
   const draft = edit(flags.key ?? KEY_TO_BE);
   if (flags.dryRun === true) {
     say(environment, { tool, file, before, after: draft, flags, keyId: null });
@@ -102,7 +105,7 @@ async function connect(environment: CliEnvironment, surroundings: Surroundings, 
   }
 }
 
-/** What the test call asks for: where none is named, a model that the tool would choose itself. */
+/** The model of the test call: if none is named, one that the tool itself would choose. */
 async function chooseModel(tool: Tool, connection: Connection): Promise<string> {
   if (connection.model !== null) return connection.model;
   const models = await readModels(connection);
@@ -111,7 +114,7 @@ async function chooseModel(tool: Tool, connection: Connection): Promise<string> 
   throw tellModels(tool, models);
 }
 
-/** With a key its models can be named. */
+/** With a key, the error can list the available models. */
 async function missingModel(tool: Tool, url: string, key: string | undefined): Promise<CliFailure> {
   if (key === undefined)
     return new CliFailure(2, `${tool.title} must be told which model to ask for; expected --model NAME.`);
@@ -152,7 +155,7 @@ interface Change {
   readonly keyId: string | null;
 }
 
-/** Keys are never shown: the file has them. */
+/** Never prints keys; the file contains them. */
 function say(environment: CliEnvironment, { tool, file, before, after, flags, keyId }: Change): void {
   const difference = maskKeys(renderDifference(before, after));
   const changed = flags.dryRun !== true;
@@ -170,7 +173,7 @@ function say(environment: CliEnvironment, { tool, file, before, after, flags, ke
   );
 }
 
-/** A key is nothing to be quoted, wherever an editor stumbles. */
+/** Errors of an editor must not quote the key. */
 function inWords(file: string, edit: () => string): string {
   try {
     return edit();
@@ -188,7 +191,7 @@ function parseUrl(text: string): string {
   return url.href.replace(/\/+(v1\/*)?$/, '');
 }
 
-/** Of the server of this data folder; null: none runs. */
+/** The address of the server of this data folder; null: none is running. */
 async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
   try {
     const reply = await callControl(dataDir, 'server.address', {});
@@ -198,7 +201,9 @@ async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
   }
 }
 
-/** As a server in this folder would listen; one that listens everywhere is reached on this machine. */
+/**
+ * The address where a server in this folder would listen; for one that listens on all interfaces, the loopback address.
+ */
 function configuredUrl({ cwd, variables }: Surroundings): string {
   const { config } = loadConfig({ environment: variables, cwd });
   if (config === null) {

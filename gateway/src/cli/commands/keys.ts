@@ -1,4 +1,4 @@
-/** Owns the commands `tollgate keys …`: their flags, and what they print. What they do is in control/. */
+/** Defines the commands `tollgate keys …`: flags and output. The operations are in control/. */
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
@@ -124,7 +124,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** The flags in the words of the command's arguments; what was not given stays out. */
+/** Converts the flags to command arguments; flags that were not given are omitted. */
 function restrictions(flags: SetFlags): object {
   return {
     workspace: flags.workspace,
@@ -138,7 +138,7 @@ function restrictions(flags: SetFlags): object {
   };
 }
 
-/** What a view of a key holds; see control/views.ts. */
+/** A view of a key; see control/views.ts. */
 const keyView = z.object({
   id: z.string(),
   key: z.string().optional(),
@@ -184,7 +184,7 @@ function renderKeyState(key: KeyView, nowMs: number): string {
   return `The key ${makeVisible(key.name)} is ${stateOf(key, nowMs)}.\n${renderFields(describe(key))}`;
 }
 
-/** Prints all keys, in the order in which they were made. */
+/** Prints all keys, in order of creation. */
 async function printKeyList(environment: CliEnvironment, asJson: boolean): Promise<void> {
   const views = await withReading(environment, async (reading) => {
     const capsOf = await readCapsOf(reading, 'key');

@@ -1,4 +1,4 @@
-/** Owns the commands `tollgate limits …`: their flags, and what they print. What they do is in control/. */
+/** Defines the commands `tollgate limits …`: flags and output. The operations are in control/. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
@@ -64,7 +64,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** As the running server tells them, which knows what it serves; else as they are kept. */
+/** From the running server, which knows the served models; without one, from the store. */
 async function listRules(environment: CliEnvironment): Promise<readonly Json[]> {
   const reply = await callControl(environment.dataDir, 'limits.list', {}).catch((fault: unknown) => {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));

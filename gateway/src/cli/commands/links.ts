@@ -1,4 +1,7 @@
-/** Owns the command `tollgate setup-link`: a new one-time link to set the console up with, while nobody has. */
+/**
+ * Defines the command `tollgate setup-link`: creates a new one-time link to set up the console, until a user has done
+ * so.
+ */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { renderConfigProblem } from '../../config/file/config-problem.ts';
@@ -8,7 +11,7 @@ import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.
 
 const linkView = z.object({ link: z.string(), expires_at: z.string() });
 
-/** Adds the command. `source` is where the file and the variables come from. */
+/** Adds the command. `source` provides the file and the variables. */
 export function register(
   program: Command,
   environment: CliEnvironment,
@@ -30,7 +33,7 @@ export function register(
     });
 }
 
-/** As the commands that make links take it. `console`: whether it is served. @throws CliFailure for a file with errors. */
+/** For the commands that create links. `console`: whether it is served. @throws CliFailure for a file with errors. */
 export function readConsolePlace(source: ConfigSource): { readonly console: boolean; readonly base_url: string } {
   const { config, problems } = loadConfig(source);
   if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));

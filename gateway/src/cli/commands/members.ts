@@ -1,4 +1,4 @@
-/** Runs `tollgate members verify`: says that an email address is the user's who signs in by it. */
+/** Defines `tollgate members verify`: marks the email address of a user as verified. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { administer } from '../administer.ts';

@@ -1,4 +1,4 @@
-/** Owns the command `tollgate topup`: its flags. */
+/** Defines the command `tollgate topup`, and applies and prints movements of money. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
@@ -38,7 +38,7 @@ export interface AskedMovement {
   readonly id?: string | undefined;
 }
 
-/** Whoever asks again with the same id moves once. @throws CliFailure as `administer` does. */
+/** Repeating a request with the same id moves the money once. @throws CliFailure as `administer` does. */
 export async function moveMoney(
   environment: CliEnvironment,
   command: 'accounts.topup' | 'accounts.correct',
@@ -55,7 +55,7 @@ export async function moveMoney(
   }
 }
 
-/** What a view of a movement holds; see control/views.ts. */
+/** A view of a movement; see control/views.ts. */
 const movementView = z.object({
   id: z.string(),
   account: z.string(),

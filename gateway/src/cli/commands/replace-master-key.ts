@@ -1,4 +1,4 @@
-/** Runs the command `tollgate replace-master-key`: a new master key for a data folder whose own is lost. */
+/** Defines the command `tollgate replace-master-key`: creates a new master key for a data folder that lost its own. */
 import type { Command } from 'commander';
 import { acquireDataLock } from '../../store/sqlite/database/data-folder.ts';
 import { type ReplacedMasterKey, replaceMasterKey } from '../../store/sqlite/database/master-key.ts';

@@ -1,4 +1,4 @@
-/** Owns the command `tollgate calls`: its flags, and how records are printed. */
+/** Defines the command `tollgate requests` (alias `calls`): its flags, and how records are printed. */
 import type { Command } from 'commander';
 import { renderCallRecord, unpricedToolsOf } from '../../billing/render-call-record.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
@@ -18,7 +18,7 @@ interface Flags {
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100_000;
 
-/** Adds `calls` to the program. */
+/** Adds `requests` to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('requests')
@@ -46,7 +46,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** @throws Error where there is no such key. */
+/** @throws Error if there is no such key. */
 function findKey(keys: readonly StoredKey[], id: string): void {
   if (keys.some((key) => key.id === id)) return;
   throw new Error(`There is no key with the id ${JSON.stringify(maskKeys(id))}. List them: tollgate keys list`);
@@ -76,7 +76,7 @@ function renderCost(record: CallRecord): string {
   return `${renderUsd(record.cost_nano_usd)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')} unpriced)`}`;
 }
 
-/** Nano-dollars as dollars, digit by digit: money is never a float. */
+/** Converts nano-dollars to dollars digit by digit: money is never a float. */
 function renderUsd(nanoUsd: string): string {
   const digits = nanoUsd.replace('-', '').padStart(10, '0');
   const sign = nanoUsd.startsWith('-') ? '-' : '';

@@ -1,4 +1,4 @@
-/** Owns the command `tollgate reset-password`: a one-time link by which somebody who forgot his password sets a new one. */
+/** Defines the command `tollgate reset-password`: creates a one-time link for a user who forgot their password. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { ConfigSource } from '../../config/load-config.ts';
@@ -17,7 +17,7 @@ interface Flags {
   readonly withoutSecondFactor?: true;
 }
 
-/** Adds the command. `source` is where the file and the variables come from. */
+/** Adds the command. `source` provides the file and the variables. */
 export function register(
   program: Command,
   environment: CliEnvironment,

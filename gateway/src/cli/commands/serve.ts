@@ -1,4 +1,4 @@
-/** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app/app.ts. */
+/** Defines the command `tollgate serve`: start, reload, signals and shutdown. app/app.ts composes what it starts. */
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
 import { drain } from '../../app/drain.ts';
@@ -14,7 +14,7 @@ interface ServeFlags {
   readonly port?: string;
 }
 
-/** Terminals send Ctrl-C to the launcher and to us: two signals within this time are one. */
+/** Terminals send Ctrl-C to the launcher and to this process: two signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Adds the command to the program. */
@@ -44,7 +44,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
     throw new CliFailure(1, problems.map((problem) => renderConfigProblem(nameFlag(problem, flags))).join('\n'));
   }
   const log = createLog();
-  // Here, not above: it is most of the program, and no other command needs it.
+  // Imported here, not above: it is most of the program, and no other command needs it.
   const [{ startApp }, { startWhenRoom }] = await Promise.all([
     import('../../app/app.ts'),
     import('../../app/start-when-room.ts'),
@@ -52,18 +52,20 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   const app = await startWhenRoom(() => startApp(config, log), log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
+  // Before the first words: a program that waits for them may send a signal at once.
+  const end = ended(app, log);
   environment.stdout(renderFirstWords(app, startMs));
   const reload = () => void reloadConfig(app, source, log);
   process.on('SIGHUP', reload);
   const watch = config.file === null ? null : watchConfig(config.file, reload);
-  await ended(app, log);
+  await end;
   watch?.stop();
   if (app.gate.unknownCallers > 0)
     log.info({ calls: app.gate.unknownCallers }, 'calls without a valid key were refused');
   process.exit(0);
 }
 
-/** A configuration that does not hold changes nothing. */
+/** An invalid configuration changes nothing. */
 async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
   const { config, problems } = loadConfig(source);
   if (config === null) {
@@ -83,7 +85,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
   log.info({ models: app.gate.settings.routes.size }, 'the configuration was reloaded');
 }
 
-/** Resolves when the server has ended after a signal, or after its launcher's death. */
+/** Resolves when the server has ended after a signal, or after the launcher exited. */
 function ended(app: App, log: Log): Promise<void> {
   const hurry = new AbortController();
   let firstMs: number | null = null;
@@ -112,7 +114,9 @@ function ended(app: App, log: Log): Promise<void> {
   });
 }
 
-/** The text for standard output. The first key and the set-up link are the only secrets ever printed, at the first start. */
+/**
+ * The text for standard output. The first key and the setup link are the only secrets ever printed, at the first start.
+ */
 function renderFirstWords(app: App, startMs: number): string {
   const { config, routes } = app.gate.settings;
   const base = config.server.publicUrl ?? app.server.url;
@@ -172,9 +176,9 @@ function renderCurl(command: string, url: string, key: string, body: object): st
 }
 
 /**
- * Calls `onGone` once when the process that started this one with a channel (`bin/tollgate`) is gone, however it ended,
- * also when that was before this call. Does nothing where there is no channel, and never keeps the process alive.
- * Returns a function that stops the watch.
+ * Calls `onGone` once when the process that started this one with a channel (`bin/tollgate`) has exited, for any
+ * reason, even before this call. Does nothing without a channel, and never keeps the process alive. Returns a function
+ * that stops the watch.
  */
 export function watchLauncher(onGone: () => void): () => void {
   if (process.send === undefined) return () => {};
@@ -185,7 +189,7 @@ export function watchLauncher(onGone: () => void): () => void {
   };
 }
 
-/** The problem with the flag that was given in the variable's place; any other as it is. */
+/** Names the flag in a problem with a variable that the flag set; other problems stay as they are. */
 export function nameFlag(
   problem: ConfigProblem,
   flags: { readonly host?: string | undefined; readonly port?: string | undefined },

@@ -1,4 +1,6 @@
-/** Owns the command `tollgate verify`: its flags, what it says of the ledger, and that it fails where that does not hold. */
+/**
+ * Defines the command `tollgate verify`: verifies the ledger, prints the result, and fails if the ledger is invalid.
+ */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { chargedNanoUsd } from '../../billing/cost.ts';
@@ -30,7 +32,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** What a cut at the end would leave no trace of is found by whoever noted this elsewhere. */
+/** Entries cut off at the end leave no trace; a last entry noted elsewhere reveals them. */
 function renderLast(last: NotedEntry | null): string {
   return last === null ? '' : `Its last entry, to be noted in another place: --noted ${last.entry}:${last.hash}\n`;
 }
@@ -38,7 +40,7 @@ function renderLast(last: NotedEntry | null): string {
 /** Bounds the prices kept in memory; a ledger has few versions, each used by many calls. */
 const PRICES_MAX = 10_000;
 
-/** @throws CliFailure with exit code 1 where the file cannot be read. */
+/** @throws CliFailure with exit code 1 if the file cannot be read. */
 export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
   const prices = new Map<string, Price>();
   const priceOf = (version: string) => {
@@ -54,7 +56,7 @@ export function prove(path: string, noted: NotedEntry | null = null): LedgerProo
   }
 }
 
-/** The first thing that does not hold, in words. */
+/** Renders the first problem found. */
 export function renderProblem({ entry, message }: NonNullable<LedgerProof['problem']>): string {
   return `The ledger does not hold: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
 }

@@ -1,4 +1,4 @@
-/** Owns the commands `tollgate workspaces …`: their flags, and what they print. What they do is in control/. */
+/** Defines the commands `tollgate workspaces …`: flags and output. The operations are in control/. */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
@@ -74,7 +74,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-/** The flags in the words of the command's arguments; what was not given stays out. */
+/** Converts the flags to command arguments; flags that were not given are omitted. */
 function policy(flags: Flags): object {
   return {
     models: orNull(flags.models),

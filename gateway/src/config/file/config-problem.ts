@@ -1,21 +1,21 @@
-/** Owns how one fault of a configuration is described and printed. Finds none. */
+/** Describes one fault of a configuration and prints it. Also quotes text, renders paths and suggests near names. */
 
-/** One fault, with everything needed to mend it. No member ever carries a credential or a value of the environment. */
+/** One fault, with everything needed to fix it. No member ever contains a credential or a value of the environment. */
 export interface ConfigProblem {
   /** The file as it was named, or `environment`. */
   readonly source: string;
-  /** Both from 1; null where there is no place in a file. */
+  /** Both from 1; null if the fault has no position in a file. */
   readonly line: number | null;
   readonly column: number | null;
   /** Such as `providers.lab.base_url` or `models.a.targets[0]`; empty for the document as a whole. */
   readonly path: string;
   readonly found: string;
   readonly expected: string;
-  /** What to do about it: a whole sentence. */
+  /** The remedy, as a whole sentence. */
   readonly advice: string;
 }
 
-/** What was found, what was expected, and what to do: a problem without its place. */
+/** A problem without its position: what was found, what was expected, and the remedy. */
 export type Fault = Pick<ConfigProblem, 'found' | 'expected' | 'advice'>;
 
 /** `tollgate.yaml:3:9: server.port: found 'x', expected a number from 0 to 65535. Correct the number.` */
@@ -39,7 +39,9 @@ export function renderPath(path: readonly PathStep[]): string {
   return text;
 }
 
-/** The text in single quotes, cut after 60 characters, without control characters, so that it is safe to print. */
+/**
+ * The text in single quotes, truncated after 60 characters, without control characters, so that it is safe to print.
+ */
 export function quoteText(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   const visible = short.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, (character) => {
@@ -49,8 +51,8 @@ export function quoteText(text: string): string {
 }
 
 /**
- * The candidate that the fewest slips (a character added, lost, changed, or two swapped) turn into `name`; null where
- * none is within a third of its length, the only one that begins as it does. The first of equals wins.
+ * The candidate that the fewest edits (a character added, removed, changed, or two swapped) turn into `name`; the first
+ * on a tie. If none is within a third of its length: the only candidate that begins with `name`, else null.
  */
 export function chooseNearName(name: string, candidates: readonly string[]): string | null {
   let nearest: string | null = null;

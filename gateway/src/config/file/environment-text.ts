@@ -1,28 +1,28 @@
 /**
- * Owns `${NAME}` and `${NAME:-default}` inside the values of a configuration file: hiding them from the YAML parser and
- * putting the environment's values in afterwards, so that a value can never become YAML.
+ * Substitutes `${NAME}` and `${NAME:-default}` inside the values of a configuration file: hides them from the YAML
+ * parser and inserts the environment's values afterwards, so that a value can never become YAML.
  */
 
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** What became of a text: its value, or what is wrong with an expression in it. */
+/** The substituted value, or the problem with an expression in the text. */
 export type Substitution =
   | { readonly text: string; readonly substituted: boolean }
   | { readonly found: string; readonly expected: string; readonly advice: string };
 
-/** `$${…}` stands for the characters `${…}` themselves. */
+/** `$${…}` escapes the literal characters `${…}`. */
 const EXPRESSION = /\$?\$\{[^}\n]*\}/g;
 const PLACEHOLDER_BASE = 0xe000;
 const PLACEHOLDERS = /[\ue000-\ue07f]/g;
 
-/** True where a file contains characters that hiding needs for itself (of the private-use area). */
+/** True if a file contains characters that hiding needs for itself (of the private-use area). */
 export function hasPlaceholders(text: string): boolean {
   return text.search(PLACEHOLDERS) !== -1;
 }
 
 /**
- * The text with every expression turned into private-use characters, one for one: in `{ api_key: ${KEY} }` the braces
- * would otherwise be YAML's own. Positions stay what they were.
+ * Replaces every expression with private-use characters, one for one: in `{ api_key: ${KEY} }` the braces would
+ * otherwise be YAML's own. Positions do not change.
  */
 export function hideExpressions(text: string): string {
   return text.replace(EXPRESSION, (expression) =>
@@ -30,14 +30,14 @@ export function hideExpressions(text: string): string {
   );
 }
 
-/** The inverse of `hideExpressions`, for the whole text or any piece of it. */
+/** The inverse of `hideExpressions`, for the whole text or any part of it. */
 export function showExpressions(text: string): string {
   return text.replace(PLACEHOLDERS, (character) => String.fromCharCode(character.charCodeAt(0) - PLACEHOLDER_BASE));
 }
 
 /**
- * The text with each expression replaced by the environment's value. What it puts in is not looked at again. A default
- * stands in where the variable is unset or empty, as in a shell.
+ * Replaces each expression with the environment's value. Inserted text is not expanded again. A default applies if the
+ * variable is unset or empty, as in a shell.
  */
 export function substituteEnvironment(text: string, environment: Environment): Substitution {
   let value = '';

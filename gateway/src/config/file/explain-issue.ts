@@ -1,4 +1,7 @@
-/** Owns the words for what the file's shape refuses: from a validator's issue to problems with place, finding and cure. */
+/**
+ * Converts a schema validator's issues to configuration problems: place, what was found, what was expected, and the
+ * remedy.
+ */
 import { z } from 'zod';
 import {
   type ConfigProblem,
@@ -14,7 +17,7 @@ import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Members that a later version will have: what to do until then. */
+/** Members planned for a later version, with what to do until then. */
 const LATER_MEMBERS: ReadonlyMap<string, string> = new Map([
   ['weight', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
   ['priority', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
@@ -45,7 +48,8 @@ export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): Conf
     });
   }
   if (issue.code === 'invalid_union') {
-    // Each union is of a text, a mapping and maybe a list. Of a mapping or a list, what is in it is what is wrong.
+    // Each union consists of a text, a mapping and maybe a list. For a mapping or a list, report the problems of its
+    // content.
     const branch = typeof value === 'string' ? undefined : issue.errors[Array.isArray(value) ? 2 : 1];
     if (value === undefined || branch === undefined) {
       const forms = path[2] === 'alias' ? ALIAS_FORMS : PRICE_FORMS;
@@ -107,14 +111,14 @@ const PRICE_FORMS = {
   advice: 'Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.',
 };
 
-/** A scalar as it was written. A value that came from the environment is shown as its expression only. */
+/** A scalar as written. A value that came from the environment is shown only as its expression. */
 function showFound(value: YamlTree, written: string | null): string {
   if (typeof value !== 'string') return showKind(value);
   const text = written ?? value;
   return text.includes('${') ? `the value of ${quoteText(text)}` : quoteText(text);
 }
 
-/** Without its content: where a mapping belongs, a text may well be a credential. */
+/** Omits the content: where a mapping is expected, a text may be a credential. */
 function showKind(value: YamlTree): string {
   if (typeof value === 'string') return 'a text';
   return Array.isArray(value) ? 'a list' : 'a mapping';
@@ -130,7 +134,7 @@ function valueAt(tree: YamlTree | null, path: readonly PathStep[]): YamlTree | u
   return value;
 }
 
-/** The names of the members that the mapping at this path may have. */
+/** The member names allowed in the mapping at this path. */
 function membersAt(path: readonly PathStep[]): readonly string[] {
   let schema: unknown = fileSchema;
   for (const step of path) {
@@ -143,7 +147,7 @@ function membersAt(path: readonly PathStep[]): readonly string[] {
   return object instanceof z.ZodObject ? Object.keys(object.shape) : [];
 }
 
-/** Of a union, the option of the form that was written. */
+/** The option of a union that has the written form. */
 function unwrap(schema: unknown, form: typeof z.ZodObject | typeof z.ZodArray): unknown {
   if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap(), form);
   if (schema instanceof z.ZodUnion)

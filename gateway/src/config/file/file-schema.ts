@@ -1,5 +1,5 @@
 /**
- * Owns the shape of the configuration file: every member this version accepts, and its description. Rules between
+ * Defines the schema of the configuration file: every member this version accepts, with its description. Rules between
  * members are in resolve-*.ts.
  */
 import { z } from 'zod';
@@ -37,7 +37,7 @@ import {
 
 const MODEL_NAME_CHARACTERS_MAX = 256;
 
-/** The presets that `preset` may name: the others have a kind of their own. */
+/** The presets that `preset` may name; the others have their own kind. */
 const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-compatible');
 
 const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
@@ -270,7 +270,7 @@ export type ProviderShape = z.output<typeof providerSchema>;
 export type ModelShape = z.output<typeof modelSchema>;
 export type TimeoutsShape = z.output<typeof timeoutsSchema>;
 
-/** A node of the schema, as far as its readers look at it. */
+/** The parts of a schema node that its readers use. */
 export interface SchemaNode {
   readonly description?: string;
   readonly default?: unknown;
@@ -284,12 +284,15 @@ export interface SchemaNode {
   readonly [member: string]: unknown;
 }
 
-/** JSON Schema 2020-12 of the file. Wherever it wants a single value, an expression such as `${NAME}` fits as well. */
+/**
+ * JSON Schema 2020-12 of the file. Wherever a single value is expected, an expression such as `${NAME}` is also
+ * allowed.
+ */
 export function renderConfigSchema(): SchemaNode {
   const schema = z.toJSONSchema(fileSchema, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // The converter drops what a transformed value has as its default; the page and editors want it.
+      // The converter drops the default of a transformed value; the docs page and editors need it.
       const fallback = z.globalRegistry.get(zodSchema)?.default;
       if (fallback !== undefined) jsonSchema.default = fallback as typeof jsonSchema.default;
     },

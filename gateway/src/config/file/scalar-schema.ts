@@ -1,6 +1,6 @@
 /**
- * Owns the kinds of single values that the file is made of: each from its text to its value, with what to say where it
- * does not fit and how the published schema describes it. Knows no member by name.
+ * Defines the types of single values in the file: each parses its text, explains what does not fit, and describes
+ * itself in the published schema. Knows no member by name.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { Secret } from '../../lib/secret.ts';
 import { type BaseUrl, parseBaseUrl } from '../base-url.ts';
 import type { Fault } from './config-problem.ts';
 
-/** Why a text does not fit, where the rule's own words are too general. A member left out: the rule's. */
+/** Why a text does not fit, where the rule's own words are too general. Omitted members come from the rule. */
 export class Unfit {
   readonly fault: Partial<Fault>;
 
@@ -29,12 +29,12 @@ interface ScalarRule<Value> {
   readonly advice: string;
   /** Members of the published JSON Schema. */
   readonly json: { readonly [member: string]: unknown };
-  /** True: what was found is never shown. */
+  /** True: the value found is never shown. */
   readonly secret?: boolean;
   readonly parse: (text: string) => Value | Unfit;
 }
 
-/** In the published schema every value may hold an expression instead. */
+/** In the published schema every value may be an expression instead. */
 const EXPRESSION_PATTERN = '\\$\\{.+\\}';
 
 /** A value made from text. Its issues carry `params: {found?, expected, advice, secret}`. */
@@ -90,7 +90,7 @@ export const wholeNumber = (least: number, most: number = Number.MAX_SAFE_INTEGE
     },
   });
 
-/** A span of time in milliseconds, bounds included and written as in the file. */
+/** A duration in milliseconds, bounds included and written as in the file. */
 export const duration = (least: string, most: string) =>
   scalar({
     expected: `a duration from ${least} to ${most}, such as 300ms, 60s, 15m or 1h`,
@@ -99,7 +99,7 @@ export const duration = (least: string, most: string) =>
     parse: (text) => withinBounds(text, parseDurationMs, least, most),
   });
 
-/** A span of whole days, such as `30d`, as their number; bounds included. */
+/** A duration in whole days, such as `30d`, as a number of days; bounds included. */
 export const wholeDays = (least: number, most: number) =>
   scalar({
     expected: `whole days from ${least}d to ${most}d, such as 30d`,
@@ -172,7 +172,7 @@ export const listenHost = scalar({
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
 
-/** A tier that costs more is no tier. */
+/** A tier with a greater factor is a mistake. */
 const MULTIPLIER_MAX = 1_000;
 
 const decimal = (unit: string, json: { readonly title: string; readonly maximum: number }) =>
@@ -197,12 +197,12 @@ const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_P
 /** A factor of a price, as written. */
 const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
 
-/** A word for a tier, as a request gives it and an answer states it. */
+/** A word for a tier, as used in requests and responses. */
 const tierWord = z
   .string()
   .regex(TIER_WORD, 'a word for a tier: 1 to 40 letters, digits, _, . and -, such as priority');
 
-/** The kind of a tool that runs upstream, as its usage counts it. */
+/** The kind of a tool that runs upstream, as used in usage counts. */
 const toolKind = z
   .string()
   .regex(
@@ -210,7 +210,7 @@ const toolKind = z
     'a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
   );
 
-/** A day or a moment, as written. */
+/** A day or an instant, as written. */
 const instant = scalar({
   expected: 'a day such as 2026-12-01 (its first moment in UTC), or a moment such as 2026-12-01T08:00:00Z',
   advice: 'Correct the date.',
@@ -221,7 +221,7 @@ const instant = scalar({
   },
 });
 
-/** The id of a service, as it stands in an address. */
+/** The id of a service, as used in URLs. */
 export const oidcId = scalar({
   expected: '1 to 32 of a-z, 0-9 and -, beginning with a letter',
   advice: 'Choose another id.',
@@ -229,7 +229,7 @@ export const oidcId = scalar({
   parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
 });
 
-/** A domain of e-mail addresses. */
+/** A domain of email addresses. */
 export const domainName = scalar({
   expected: 'a domain such as example.com',
   advice: 'Write what stands behind the @ of the addresses.',
@@ -295,7 +295,7 @@ const pricePeriodSchema = z.strictObject({
     .optional(),
 });
 
-/** A model's price: one, or a list of several with their beginnings. */
+/** A model's price: one, or a list of several with their start dates. */
 export const priceSchema = z.union([choice(['free']), pricePeriodSchema, z.array(pricePeriodSchema).min(1)]).meta({
   description:
     'USD per million tokens, or the word `free`; or a list of such mappings, each but one with `from`. The price in force when a call arrives counts. Default: the catalogue.',

@@ -1,4 +1,4 @@
-/** Owns noticing that the configuration file has new content. Does not load it. */
+/** Detects that the configuration file has new content. Does not load it. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -10,10 +10,10 @@ export interface ConfigWatch {
 }
 
 /**
- * Calls back each time the file has other content than before, once it has been quiet for a look. Touching it changes
- * nothing; a file that is gone or unreadable is not new content, for an editor may be about to put it back. A look is one
- * `stat`: unlike notifications of the kernel it also sees a file behind symbolic links, on a network share, or mounted
- * alone into a container. The watch keeps no process alive.
+ * Calls back each time the file's content changes, once it has been stable for one check. Touching the file changes
+ * nothing; a missing or unreadable file is not new content, because an editor may be about to put it back. A check is
+ * one `stat`: unlike kernel notifications it also works for a file behind symbolic links, on a network share, or
+ * mounted alone into a container. The watch keeps no process alive.
  */
 export function watchConfig(file: string, onChange: () => void, lookEveryMs = LOOK_EVERY_MS): ConfigWatch {
   let stopped = false;
@@ -46,7 +46,7 @@ export function watchConfig(file: string, onChange: () => void, lookEveryMs = LO
   };
 }
 
-/** Differs whenever the file was written, replaced or swapped; null: there is none. */
+/** Differs whenever the file was written, replaced or swapped; null: there is no file. */
 async function readStamp(file: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
@@ -58,7 +58,7 @@ async function readStamp(file: string): Promise<string | null> {
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** At once, so that nothing written after the watch began counts as old. */
+/** Runs at once, so that nothing written after the watch began counts as old. */
 function hashNow(file: string): string | null {
   try {
     return hash(readFileSync(file));

@@ -1,6 +1,6 @@
 /**
- * Owns the way from the text of a YAML file to a tree of mappings, lists and texts with the place of each, within fixed
- * limits of size, depth and number. Knows no member of the configuration; every scalar stays the text that was written.
+ * Parses the text of a YAML file into a tree of mappings, lists and texts with their positions, within fixed limits of
+ * size, depth and number. Knows no member of the configuration; every scalar stays the text that was written.
  */
 import {
   type Alias,
@@ -19,7 +19,10 @@ import { type Environment, hideExpressions, showExpressions, substituteEnvironme
 
 export type YamlTree = string | YamlTree[] | { [name: string]: YamlTree };
 
-/** Where a value stands, both from 1. `written` is a scalar as it may be shown: expressions instead of their values. */
+/**
+ * The position of a value, both numbers from 1. `written` is a scalar in a printable form: expressions instead of their
+ * values.
+ */
 interface YamlPlace {
   readonly line: number;
   readonly column: number;
@@ -30,9 +33,9 @@ export interface ReadYaml {
   /** Null: the file has no content. */
   readonly tree: YamlTree | null;
   readonly problems: readonly ConfigProblem[];
-  /** The place of a value, else of what holds it. */
+  /** The position of a value, else of its parent. */
   placeOf(path: readonly PathStep[]): YamlPlace;
-  /** The place of a member's name, else of what would hold it. */
+  /** The position of a member's name, else of the mapping that would contain it. */
   nameAt(path: readonly PathStep[]): YamlPlace;
 }
 
@@ -47,9 +50,9 @@ type Ranged = { readonly range?: readonly [number, number, number] | null | unde
 class TooMuch extends Error {}
 
 /**
- * Reads one document of YAML 1.2. Anchors and aliases are allowed within limits; tags, merge keys, names given twice and
- * names that are not text are problems. A value that is missing, or whose variable is unset, is a problem and left out
- * of the tree.
+ * Reads one document of YAML 1.2. Anchors and aliases are allowed within limits; tags, merge keys, duplicate names and
+ * names that are not text are problems. A value that is missing, or whose variable is unset, is a problem and is
+ * omitted from the tree.
  */
 export function readYamlTree(text: string, source: string, environment: Environment): ReadYaml {
   const lines = new LineCounter();
@@ -89,7 +92,7 @@ export function readYamlTree(text: string, source: string, environment: Environm
     }
     if (isMap(node)) return readMap(node, path);
     if (isSeq(node)) {
-      // An item that has a problem keeps its place, or the numbers of those after it would be wrong.
+      // An item with a problem stays in the list, so that the numbers of later items are right.
       return node.items.map((item, index) => readNode(item, [...path, index], place) ?? '');
     }
     const plain = !isScalar(node) || node.type === 'PLAIN';
@@ -253,7 +256,7 @@ const OTHER: Fault = {
   advice: `Compare the line with the documentation. ${QUOTE_IT}`,
 };
 
-/** What to say of a parser's error, by its code alone. */
+/** Describes a parser error by its code alone. */
 function describeYamlError(code: ErrorCode): Fault {
   return FAULTS[code] ?? OTHER;
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the console API's table: every route below `/app/api`, who may call it, what it takes and answers. The server serves
- * nothing else there, the tests make their matrix from it, and the console imports its types.
+ * Lists every route below `/app/api`: its access rule, input and reply. The server serves only these routes, the tests
+ * derive their access matrix from them, and the console imports their types.
  */
 import type { z } from 'zod';
 import { keyRoutes } from './keys.ts';
@@ -23,33 +23,33 @@ export const CONSOLE_ROUTES = {
 export type ConsoleRoutes = typeof CONSOLE_ROUTES;
 export type ConsoleRoute = keyof ConsoleRoutes;
 
-/** What a route answers, as JSON. */
+/** The JSON reply of a route. */
 export type Reply<Route extends ConsoleRoute> = ConsoleRoutes[Route]['reply'] extends z.ZodType
   ? z.output<ConsoleRoutes[Route]['reply']>
   : never;
-/** The body as a caller gives it. */
+/** The body as the client sends it. */
 export type Body<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly body: z.ZodType }
   ? z.input<ConsoleRoutes[Route]['body']>
   : undefined;
-/** The query as a caller gives it. */
+/** The query as the client sends it. */
 export type Query<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly query: z.ZodType }
   ? z.input<ConsoleRoutes[Route]['query']>
   : undefined;
-/** The query as a route gets it. */
+/** The query as the handler receives it. */
 export type ReadQuery<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly query: z.ZodType }
   ? z.output<ConsoleRoutes[Route]['query']>
   : undefined;
-/** The body as a route gets it. */
+/** The body as the handler receives it. */
 export type ReadBody<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly body: z.ZodType }
   ? z.output<ConsoleRoutes[Route]['body']>
   : undefined;
 
-/** The names in braces of a route's path. */
+/** The names in braces in the path of a route. */
 export type PathNames<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathNames<Rest>
   : never;
 
-/** The row of a route, without its own type. */
+/** The row of a route, without its specific type. */
 export function rowOf(route: ConsoleRoute): RouteRow {
   return CONSOLE_ROUTES[route];
 }

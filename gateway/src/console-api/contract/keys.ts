@@ -1,4 +1,4 @@
-/** Owns the routes about API keys. */
+/** Defines the routes about API keys. */
 import { z } from 'zod';
 import { caps, gauge, givenName, id, layeredCaps, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
 
@@ -11,20 +11,22 @@ const keyView = z.object({
   name: z.string(),
   last4: z.string(),
   workspace: id,
-  /** Who made it; null: the command line, or the first start. */
+  /** The member who created the key; null: the command line or the first start. */
   owner: z.object({ id, name: z.string() }).nullable(),
   models: patterns,
   ips: addresses,
   scopes: z.array(scope),
-  /** Refuses what a translation between the formats would drop. */
+  /** Refuses a request that translation between the formats would change. */
   strict: z.boolean(),
   ...layeredCaps,
   status,
-  /** While it is disabled: who did it, where that is known. He enables it, and whoever may set limits. */
+  /**
+   * While the key is disabled: who disabled it, where known. That person, or anyone who may set limits, can enable it.
+   */
   disabled_by: z.object({ id, name: z.string() }).nullable(),
   created_at: time,
   expires_at: time.nullable(),
-  /** While a rotation's grace lasts: the old secret still works until then, and when each was last used. */
+  /** During the grace period of a rotation: when the old secret stops working, and when each secret was last used. */
   rotation: z
     .object({
       old_last4: z.string().nullable(),
@@ -34,9 +36,9 @@ const keyView = z.object({
     })
     .nullable(),
   last_used: z.object({ at: time, client: z.string().nullable() }).nullable(),
-  /** Settled and held in the window of its own budget; null: it has none. */
+  /** Settled and held amounts in the current window of the key's own budget; null: it has no budget. */
   budget: z.object({ used_nano_usd: nanoUsd, held_nano_usd: nanoUsd, limit_nano_usd: nanoUsd }).nullable(),
-  /** Cost of the last seven days, the oldest first. */
+  /** Cost of the last seven days, oldest first. */
   week_nano_usd: z.array(nanoUsd).length(7),
   week_requests: z.array(z.int()).length(7),
 });
@@ -70,7 +72,7 @@ export const keyRoutes = {
     access: 'keys.read',
     reply: z.object({
       key: keyView,
-      /** The last thirty days by the account's clocks, the oldest first; errors as in usage. */
+      /** The last thirty days in the account's time zone, oldest first. Errors are counted as in usage. */
       days: z.array(
         z.object({
           day: z.string(),
@@ -91,7 +93,7 @@ export const keyRoutes = {
         }),
       ),
       audit: z.array(z.object({ at: time, actor: z.string(), act: z.string() })),
-      /** Calls in the last hour: what a revocation would stop. */
+      /** Calls in the last hour, which shows what a revocation would stop. */
       hour_requests: z.int(),
     }),
   },

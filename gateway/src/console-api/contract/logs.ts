@@ -1,4 +1,4 @@
-/** Owns the routes about single calls: the list, its live tail and file, and one call whole. */
+/** Defines the routes about single calls: the list with its live tail and CSV export, and the detail of one call. */
 import { z } from 'zod';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
 import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
@@ -10,20 +10,22 @@ const usage = z.object({
   cache_write_1h: z.int(),
   output: z.int(),
   reasoning: z.int(),
-  /** What few calls have: sound and images are parts of the counters above, requests of tools are by kind. */
+  /**
+   * Present on few calls. Audio and image tokens are included in the counters above; tool requests are counted by kind.
+   */
   audio_input: z.int().optional(),
   audio_cache_read: z.int().optional(),
   audio_output: z.int().optional(),
   image_input: z.int().optional(),
   image_output: z.int().optional(),
   server_tools: z.record(z.string(), z.int()).optional(),
-  /** The tier that the answer stated, where its price is not that of the list: `{ "speed": "fast" }`. */
+  /** The tier stated in the response, where its price differs from the list price: `{ "speed": "fast" }`. */
   tier: z.record(z.string(), z.string()).optional(),
-  /** What each run of a model used, where they were charged at several prices; together they are the counters above. */
+  /** Usage of each model run, where the runs had different prices; they add up to the counters above. */
   parts: z
     .array(
       z.object({
-        /** Absent: the model that was asked for. */
+        /** Absent: the requested model. */
         model: z.string().optional(),
         input: z.int(),
         cache_read: z.int(),
@@ -42,9 +44,12 @@ const attempt = z.object({
   model: z.string(),
   status: z.int().nullable(),
   error: z.string().nullable(),
-  /** From the arrival of the call until the attempt began. Absent with the other marks: the record is older than they are. */
+  /** From the arrival of the call to the start of the attempt. Records from before these marks have none of them. */
   start_ms: z.number().optional(),
-  /** Since the attempt began: until the request was sent, the head of the answer came, the first token of a stream came. */
+  /**
+   * Since the start of the attempt: until the request was sent, the response head arrived, the first stream token
+   * arrived.
+   */
   connect_ms: z.number().nullable().optional(),
   ttfb_ms: z.number().nullable().optional(),
   ttft_ms: z.number().nullable().optional(),
@@ -52,7 +57,9 @@ const attempt = z.object({
 });
 const amount = z.union([z.int(), nanoUsd]);
 
-/** Why a call was refused, failed or was cut. Members only where they apply, and where the reader has the right to them. */
+/**
+ * Why a call was refused, failed or was cut off. Members are present only where they apply and the reader may see them.
+ */
 const reason = z.object({
   kind: z.enum(REASON_KINDS),
   subject: z.object({ type: z.enum(REASON_SUBJECTS), id: z.string(), name: z.string() }).optional(),
@@ -63,7 +70,7 @@ const reason = z.object({
       window: z.enum(['day', 'week', 'month', 'total']).optional(),
     })
     .optional(),
-  /** Counts; of budgets and balances nano-USD. Of a balance `limit` is what was left. */
+  /** Counts; nano-USD for budgets and balances. For a balance, `limit` is the remaining amount. */
   used: amount.optional(),
   limit: amount.optional(),
   needed: amount.optional(),
@@ -78,7 +85,7 @@ const reason = z.object({
   at_step: z.enum(REASON_STEPS),
 });
 
-/** As published for `tollgate calls --json`. */
+/** The format of `tollgate calls --json`. */
 const callView = z.object({
   request_id: id,
   at: time,
@@ -95,16 +102,16 @@ const callView = z.object({
   stream: z.boolean(),
   status: z.int(),
   error: z.string().nullable(),
-  /** Absent: it was answered whole, or its record is from before reasons were kept. */
+  /** Absent: the call was answered completely, or its record is from before reasons were stored. */
   reason: reason.optional(),
   finish_reason: z.string().nullable(),
   usage,
   usage_source: z.string(),
-  /** What is odd about the provider's numbers, which count all the same. Absent: nothing. */
+  /** Anomalies in the usage that the provider reported; it counts all the same. Absent: none. */
   usage_flags: z.array(z.enum(['sum', 'cached', 'reasoning', 'far_input', 'far_output'])).optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
-  /** Kinds of tools whose requests are in no cost, for the price had no fee for them. Absent: none. */
+  /** Kinds of tools whose requests are not in the cost, because the price had no fee for them. Absent: none. */
   unpriced_server_tools: z.array(z.string()).optional(),
   ttfb_ms: z.number().nullable(),
   duration_ms: z.number(),
@@ -114,12 +121,12 @@ const callView = z.object({
 const filters = {
   from: time.optional(),
   to: time.optional(),
-  /** A request id, whole or its beginning. */
+  /** A request id or its beginning. */
   q: z.string().max(128).optional(),
   model: z.string().max(256).optional(),
   provider: z.string().max(128).optional(),
   key: id.optional(),
-  /** Who made the key. */
+  /** The member who created the key. */
   member: id.optional(),
   workspace: id.optional(),
   end_user: z.string().max(64).optional(),
@@ -129,7 +136,7 @@ const filters = {
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
 };
 
-/** A piece of a conversation, as text and JSON to be shown as text. */
+/** A part of a conversation. JSON is displayed as text. */
 const part = z.object({
   kind: z.enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'other']),
   name: z.string().nullable(),
@@ -144,17 +151,20 @@ export const logRoutes = {
     query: z.object({
       ...filters,
       before: cursor.optional(),
-      /** For the live tail: what `newest` said. Answers what ended since, and perhaps some calls of the last answer again. */
+      /**
+       * For the live tail: the last `newest`. Returns the calls that ended since, and may repeat some of the previous
+       * reply.
+       */
       after: cursor.optional(),
       limit: z.coerce.number().int().min(1).max(200).default(50),
     }),
     reply: z.object({
-      /** May be fewer than asked for though there is a `next`: looking for rare ones pauses. */
+      /** May be shorter than the limit even with a `next`: a search for rare calls pauses. */
       calls: z.array(callView),
       next: cursor.nullable(),
       newest: cursor.nullable(),
       filter_labels: filterLabels,
-      /** Not with `before` or `after`: they continue a page that has it. */
+      /** Null with `before` or `after`, which continue a page that already has it. */
       histogram: z
         .object({ step_ms: z.int(), bars: z.array(z.object({ at: time, requests: z.int(), errors: z.int() })) })
         .nullable(),
@@ -171,7 +181,7 @@ export const logRoutes = {
     access: 'logs.read',
     reply: z.object({
       call: callView,
-      /** The reason in words, and the page that mends it where the reader may. Null: there is no reason. */
+      /** The reason as a sentence, and the page that fixes it where the reader may use it. Null: there is no reason. */
       explanation: z
         .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
         .nullable(),
@@ -179,9 +189,9 @@ export const logRoutes = {
         .object({
           lines: z.array(
             z.object({
-              /** A counter of tokens, a kind of tool, or `mark_up`. */
+              /** A token counter, a kind of tool, or `mark_up`. */
               kind: z.string(),
-              /** Null: of the mark-up, which is a part of the lines above it. */
+              /** Null: the mark-up, which is a percentage of the lines above it. */
               unit: z.enum(['token', 'request']).nullable(),
               count: z.int(),
               pico_usd_each: z.string(),
@@ -203,10 +213,16 @@ export const logRoutes = {
           hash: z.string(),
         }),
       ),
-      /** `hidden`: kept, and the reader may not see it. `none`: the workspace's policy keeps none. `unreadable`: the disk's copy is. */
+      /**
+       * `hidden`: stored, but the reader may not see it. `none`: the workspace's policy stores none. `unreadable`: the
+       * copy on disk can't be read.
+       */
       content: z.enum(['shown', 'hidden', 'none', 'unreadable']),
       conversation: z.array(conversationTurn).nullable(),
-      /** Bodies as text. `response` is what went out (a stream: its events); `upstream_response` what came back, where that was another. */
+      /**
+       * Bodies as text. `response` is the body sent to the client (for a stream, its events); `upstream_response` is
+       * the provider's body, where it differs.
+       */
       raw: z
         .object({
           request: z.string(),

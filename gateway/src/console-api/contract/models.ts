@@ -1,4 +1,4 @@
-/** Owns the routes about models, their prices and routes, and the providers that answer them. */
+/** Defines the routes about models, their prices and routes, and the providers that serve them. */
 import { z } from 'zod';
 import { id, nothing, type RouteTable, time } from './row.ts';
 
@@ -11,7 +11,7 @@ const rates = {
   cache_write_5m: rate,
   cache_write_1h: rate,
   reasoning: rate,
-  /** Sound and images; left out: as the counter that they are a part of. */
+  /** Audio and images. Absent: the price of the counter that includes them. */
   audio_input: rate.optional(),
   audio_cache_read: rate.optional(),
   audio_output: rate.optional(),
@@ -23,7 +23,7 @@ const fees = z.record(z.string().max(40), z.string().max(40)).optional();
 
 export const priceView = z.object({
   version: z.string(),
-  /** Null: from ever. */
+  /** Null: no start, valid for all earlier times. */
   from: time.nullable(),
   free: z.boolean(),
   ...rates,
@@ -42,13 +42,13 @@ const modelView = z.object({
   context_tokens: z.int().nullable(),
   output_tokens_max: z.int().nullable(),
   capabilities: z.array(z.string()),
-  /** What the price is now; null: unpriced. */
+  /** The current price; null: unpriced. */
   price: priceView.nullable(),
-  /** Every version, the newest first. */
+  /** Every version, newest first. */
   prices: z.array(priceView),
-  /** Where the model is defined; what stands in the file is read-only here. */
+  /** Where the model is defined. The console can't change models defined in the file. */
   source: z.enum(['file', 'environment', 'demo', 'console']),
-  /** Keys of this account that may call it. */
+  /** The number of this account's keys that may call it. */
   keys: z.int(),
 });
 
@@ -67,7 +67,7 @@ const providerView = z.object({
     ttfb_p50_ms: z.number().nullable(),
   }),
   models: z.int(),
-  /** What is wrong with an entry of the console, in sentences: it is not used, or not wholly; null: nothing. */
+  /** Why a console entry is not used, or only in part, in sentences; null: no problem. */
   problem: z.string().nullable(),
 });
 
@@ -77,7 +77,7 @@ export const modelRoutes = {
     access: 'models.read',
     reply: z.object({
       models: z.array(modelView),
-      /** Kinds of tools that upstreams are known to charge for by the request; a price may name others. */
+      /** Kinds of tools for which some upstreams charge per request; a price may name others. */
       tool_kinds: z.array(z.string()),
     }),
   },
@@ -100,7 +100,10 @@ export const modelRoutes = {
         .max(20)
         .optional(),
     }),
-    /** `left_out`: members of the price before that this one has not, by their paths: `per_1000_requests.web_search`. */
+    /**
+     * `left_out`: members that the previous price had and this one lacks, by their paths:
+     * `per_1000_requests.web_search`.
+     */
     reply: priceView.extend({ left_out: z.array(z.string()) }),
   },
   'GET /accounts/{account}/providers': {
@@ -108,7 +111,7 @@ export const modelRoutes = {
     access: 'house.read',
     reply: z.object({
       providers: z.array(providerView),
-      /** When a provider counts as failing, in one sentence. */
+      /** The rule by which a provider counts as failing, in one sentence. */
       health_rule: z.string(),
       kinds: z.array(z.object({ kind: z.string(), name: z.string(), base_url: z.string().nullable() })),
     }),
@@ -121,7 +124,7 @@ export const modelRoutes = {
       kind: z.string().max(64),
       base_url: z.url().max(2_048).nullable(),
       credential: z.string().min(1).max(8_192).nullable(),
-      /** Names of models to serve from it; each the public name and the upstream's. */
+      /** The models to serve from it: public name and upstream name. */
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
         .max(500),
@@ -162,9 +165,9 @@ export const modelRoutes = {
       version: z.string(),
       started_at: time,
       providers: z.array(z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']) })),
-      /** When a provider counts as failing, in one sentence. */
+      /** The rule by which a provider counts as failing, in one sentence. */
       health_rule: z.string(),
-      /** Null: none was asked for, or there is none of that id. Details only with a session that may see them. */
+      /** Null: no id was given, or there is no call with that id. Details require a session that may see them. */
       call: z
         .object({ request_id: id, at: time, status: z.int(), error: z.string().nullable(), account: id.nullable() })
         .nullable(),

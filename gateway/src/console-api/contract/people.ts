@@ -1,28 +1,28 @@
-/** Owns the routes by which people come in: set-up, sign-in, their own account, invitations. */
+/** Defines the routes for set-up, sign-in, a user's own account, invitations and password resets. */
 import { z } from 'zod';
 import { PERMISSIONS } from '../../people/roles.ts';
 import { email, givenName, id, nothing, type RouteTable, role, time } from './row.ts';
 
 const bytes = z.string().regex(/^[\w-]+$/, 'bytes in base64url, without padding');
-/** An authenticator makes ids of at most 1023 bytes. */
+/** Authenticators create ids of at most 1023 bytes. */
 const credential = bytes.max(1_364);
 const type = z.literal('public-key');
 
-/** What a browser makes. */
+/** A new passkey, as the browser sends it. */
 const madePasskey = z.object({
   id: credential,
   type,
   response: z.object({ clientDataJSON: bytes, attestationObject: bytes }),
 });
 
-/** What a browser has signed. */
+/** A signature by a passkey, as the browser sends it. */
 const signedByPasskey = z.object({
   id: credential,
   type,
   response: z.object({ clientDataJSON: bytes, authenticatorData: bytes, signature: bytes, userHandle: bytes }),
 });
 
-/** What a browser makes one from. */
+/** Options for creating a passkey. */
 const makeOptions = z.object({
   challenge: bytes,
   rp: z.object({ id: z.string(), name: z.string() }),
@@ -38,7 +38,7 @@ const makeOptions = z.object({
   }),
 });
 
-/** What a browser has signed by any passkey of the host. */
+/** Options for signing with any passkey of the host. */
 const signOptions = z.object({
   challenge: bytes,
   rpId: z.string(),
@@ -47,7 +47,7 @@ const signOptions = z.object({
 });
 
 const password = z.string().min(12, 'at least 12 characters').max(200);
-/** Its id: made in the account `default` where it is not there yet. */
+/** Workspace id; a workspace that does not exist yet is created in the account `default`. */
 const newWorkspace = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
@@ -57,11 +57,11 @@ const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, o
 const person = z.object({ id, name: z.string(), email: z.string() });
 const grant = z.object({
   account: id,
-  /** What people call the account. */
+  /** The account's display name. */
   name: z.string(),
-  /** IANA name: whose midnights begin the account's days. */
+  /** IANA name of the time zone in which the account's days start at midnight. */
   time_zone: z.string(),
-  /** False: entered as one of those who run the installation. */
+  /** False: an operator of the installation who is not a member. */
   member: z.boolean(),
   role,
   permissions: z.array(z.enum(PERMISSIONS)),
@@ -71,13 +71,13 @@ const grant = z.object({
 const session = z.object({
   state: z.enum(['setup', 'signed_out', 'second_factor', 'signed_in']),
   version: z.string(),
-  /** The address that snippets use. */
+  /** The address used in snippets. */
   public_url: z.string(),
   person: person.nullable(),
   accounts: z.array(grant),
-  /** Sign-in by others, as configured. */
+  /** The configured OpenID Connect services. */
   oidc: z.array(z.object({ id, name: z.string() })),
-  /** Whether passkeys can be made and used at this address: an IP address has none. */
+  /** Whether passkeys can be created and used at this address; IP addresses don't support them. */
   passkeys: z.boolean(),
 });
 const signedIn = z.object({ state: z.enum(['second_factor', 'signed_in']) });
@@ -107,7 +107,7 @@ export const peopleRoutes = {
     body: z.strictObject({ email, password: z.string().min(1).max(200), account: id.optional() }),
     reply: z.object({
       state: z.enum(['second_factor', 'signed_in', 'choose_account']),
-      /** With `choose_account` only. */
+      /** Only with `choose_account`. */
       accounts: z.array(z.object({ account: id, name: z.string() })).optional(),
     }),
   },
@@ -154,7 +154,7 @@ export const peopleRoutes = {
     access: 'person',
     reply: z.object({
       person,
-      /** Whether it was proved that the address is the user’s. Who is not verified joins no second account. */
+      /** Whether the user has proved that the address is theirs. Unverified users can't join a second account. */
       email_verified: z.boolean(),
       /** The services that are configured or linked. */
       services: z.array(z.object({ id, name: z.string(), linked: z.boolean() })),
@@ -207,7 +207,7 @@ export const peopleRoutes = {
   'POST /me/passkeys/options': {
     summary: 'What the browser needs to make a passkey.',
     access: 'person',
-    /** Null: of whoever has none; he must have signed in within the last ten minutes. */
+    /** Null: the user has no password and must have signed in within the last ten minutes. */
     body: z.strictObject({ password: z.string().max(200).nullable() }),
     reply: makeOptions,
   },
@@ -227,7 +227,7 @@ export const peopleRoutes = {
   'POST /me/services': {
     summary: 'Where to send the browser to link a service, as one more way to sign in.',
     access: 'person',
-    /** Null: of a user without one, who must have signed in within the last ten minutes. */
+    /** Null: the user has no password and must have signed in within the last ten minutes. */
     body: z.strictObject({ provider: id, password: z.string().max(200).nullable() }),
     reply: z.object({ url: z.url() }),
   },

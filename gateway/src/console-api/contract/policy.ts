@@ -1,4 +1,4 @@
-/** Owns the routes about limits, workspaces, members, money, audit and settings. */
+/** Defines the routes about limits, workspaces, members, billing, audit and settings. */
 import { z } from 'zod';
 import {
   caps,
@@ -26,10 +26,10 @@ const bodies = z.enum(['off', 'errors', 'all']);
 const node = z.object({
   subject: z.object({ kind: subjectKind, id: z.string() }),
   name: z.string(),
-  /** The subject above; null: the account itself, models and end users. */
+  /** The id of the parent subject; null: the account itself, models and end users. */
   parent: id.nullable(),
   ...layeredCaps,
-  /** False: of a model that is not served; its rule binds nothing. */
+  /** False: a rule of a model that is not served; it has no effect. */
   binds: z.boolean(),
   gauges: z.array(gauge),
 });
@@ -37,7 +37,7 @@ const node = z.object({
 const workspace = z.object({
   id,
   models: z.array(z.string()).nullable(),
-  /** Of which calls it is kept what was said, and for how many days; null: as configured for all. */
+  /** Which calls have their content stored, and for how many days; null: the configured default. */
   bodies: bodies.nullable(),
   bodies_days: z.int().nullable(),
   ...layeredCaps,
@@ -52,13 +52,16 @@ const workspaceGiven = {
   caps,
 };
 
-/** Those that who asks has himself, null: all of the account. `elsewhere`: there are others too, so that he changes nothing of it. */
+/**
+ * The workspaces that the caller has too; null: the whole account. `elsewhere`: the item has other workspaces as well,
+ * so the caller can't change it.
+ */
 const ofWorkspaces = { workspaces: z.array(id).nullable(), elsewhere: z.boolean() };
 const member = z.object({
   person: id,
   name: z.string(),
   email: z.string(),
-  /** Whether it was proved that the address is the member’s. */
+  /** Whether the member has proved that the address is theirs. */
   email_verified: z.boolean(),
   role,
   ...ofWorkspaces,
@@ -78,7 +81,7 @@ const memberGiven = { role, workspaces: z.array(id).min(1).nullable() };
 
 const account = z.object({
   id,
-  /** What people call it; its id where nobody named it. */
+  /** The display name; the id where no name was given. */
   name: z.string(),
   mode: z.enum(['postpaid', 'prepaid']),
   balance_nano_usd: nanoUsd,
@@ -136,7 +139,7 @@ export const policyRoutes = {
     access: 'workspaces.read',
     reply: z.object({
       workspaces: z.array(workspace),
-      /** What holds where a workspace says nothing. */
+      /** The defaults for workspaces without a setting of their own. */
       configured: z.object({ bodies, bodies_days: z.int() }),
     }),
   },
@@ -213,7 +216,7 @@ export const policyRoutes = {
     access: 'house.write',
     body: z.strictObject({
       id: newId,
-      /** Left out: it is called by its id. */
+      /** Absent: the id is used as the name. */
       name: givenName.optional(),
       mode: z.enum(['postpaid', 'prepaid']),
     }),
@@ -287,7 +290,7 @@ export const policyRoutes = {
     access: 'settings.read',
     reply: z.object({
       account,
-      /** Lines about the installation: the configuration file, data folder, version. */
+      /** Facts about the installation: the configuration file, data folder, version. */
       facts: z.array(z.object({ name: z.string(), text: z.string() })),
     }),
   },

@@ -1,4 +1,7 @@
-/** Owns the routes about usage: the home page's overview, the usage page, its file, and the proof that it equals the ledger. */
+/**
+ * Defines the routes about usage: the home page's overview, the usage page and its CSV file, and the reconciliation
+ * with the ledger.
+ */
 import { z } from 'zod';
 import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
@@ -17,14 +20,14 @@ const METRICS = [
 const dimension = z.enum(DIMENSIONS);
 
 /**
- * Sums over calls. Tokens by kind as in a record. Errors: of callers and of others, without calls that their callers left.
- * Percentiles: of calls that ended well, at most 5 % off.
+ * Sums over calls. Tokens are counted by kind, as in a record. Errors include client and server errors, but not calls
+ * that the client cancelled. Percentiles cover successful calls and are at most 5 % off.
  */
 const sums = z.object({
   requests: z.int(),
   errors: z.int(),
   cost_nano_usd: nanoUsd,
-  /** Calls without a price: in the requests, not in the cost. */
+  /** Calls without a price: included in the requests, not in the cost. */
   unpriced: z.int(),
   input: z.int(),
   cache_read: z.int(),
@@ -32,7 +35,7 @@ const sums = z.object({
   cache_write_1h: z.int(),
   output: z.int(),
   reasoning: z.int(),
-  /** What the same input would have cost without cache reads, less what it did. */
+  /** What the same input would have cost without cache reads, minus its actual cost. */
   cache_savings_nano_usd: nanoUsd,
   /** Null: no such call. */
   latency_p50_ms: z.number().nullable(),
@@ -41,7 +44,7 @@ const sums = z.object({
   ttfb_p95_ms: z.number().nullable(),
 });
 
-/** What a page at a glance shows of them. */
+/** The members shown on overview pages. */
 const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, unpriced: true, ttfb_p50_ms: true });
 
 const filters = {
@@ -58,24 +61,26 @@ const filters = {
   without,
 };
 
-/** One or two dimensions, by commas. */
+/** One or two dimensions, separated by commas. */
 const by = z
   .string()
   .default('model')
   .transform((text) => text.split(','))
   .pipe(z.array(dimension).min(1).max(2));
 
-/** Of the metric that was asked for, in the order of `buckets`: nano-USD as text, else a number. Null: no call that has one. */
+/**
+ * Values of the requested metric in the order of `buckets`: nano-USD as text, else a number. Null: no call has a value.
+ */
 const amounts = z.array(z.union([nanoUsd, z.number()]).nullable());
 const counts = z.array(z.int());
 
 const group = z.object({
-  /** A value for each dimension asked for; null: the calls had none. */
+  /** A value for each requested dimension; null: the calls had none. */
   values: z.array(z.string().nullable()),
-  /** Names to show, where an id has one. */
+  /** Display names for ids that have one. */
   labels: z.array(z.string().nullable()),
   sums,
-  /** Of the first eight groups; null: not one of them. */
+  /** Only for the first eight groups; null: for the others. */
   amounts: amounts.nullable(),
 });
 
@@ -92,7 +97,7 @@ export const usageRoutes = {
     reply: z.object({
       sums: glance,
       before: glance,
-      /** Of the account: days begin by it. */
+      /** The account's time zone, in which its days start. */
       time_zone: z.string(),
       buckets: z.array(time),
       series: z.array(glance.nullable()),
@@ -101,13 +106,16 @@ export const usageRoutes = {
       budget: z
         .object({ window: z.string(), limit_nano_usd: nanoUsd, used_nano_usd: nanoUsd, held_nano_usd: nanoUsd })
         .nullable(),
-      /** A prepaid account's; null: postpaid. */
+      /** Only for a prepaid account; null: postpaid. */
       balance_nano_usd: nanoUsd.nullable(),
-      /** Those that the account used over the range. The state is the provider's; the counts are the account's own, of 15 minutes. */
+      /**
+       * The providers that the account used in the range. The state covers all accounts; the counts cover this account,
+       * over 15 minutes.
+       */
       providers: z.array(
         z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']), calls: z.int(), errors: z.int() }),
       ),
-      /** When a provider counts as failing, in one sentence; the same on every page. */
+      /** The rule by which a provider counts as failing, in one sentence; the same on every page. */
       health_rule: z.string(),
       has_keys: z.boolean(),
       has_calls: z.boolean(),
@@ -122,24 +130,27 @@ export const usageRoutes = {
       /** `auto`: minutes, hours or days, by the length of the range. */
       step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto'),
       compare: z.enum(['none', 'before']).default('none'),
-      /** What is shown over time, and which groups come first: those with most of it; of percentiles, those with most calls. */
+      /** The metric shown over time, which also ranks the groups; percentiles rank them by number of calls. */
       metric: z.enum(METRICS).default('cost'),
     }),
     reply: z.object({
       step: z.enum(['minute', 'hour', 'day']),
       time_zone: z.string(),
-      /** What the amounts are of. */
+      /** The metric of the amounts. */
       metric: z.enum(METRICS),
       buckets: z.array(time),
       filter_labels: filterLabels,
       groups: z.array(group),
-      /** Groups beyond the first hundred, together; null: there are none. */
+      /** The sum of all groups after the first hundred; null: there are none. */
       rest: sums.nullable(),
-      /** All groups without amounts of their own, together; null: there are none, or percentiles, which do not add up. */
+      /**
+       * The sum of all groups without amounts of their own; null: there are none, or the metric is a percentile, which
+       * can't be summed.
+       */
       others: amounts.nullable(),
       total: sums,
       totals: amounts,
-      /** Where tokens are asked for: of all calls, by kind. */
+      /** Present if the metric is tokens: the tokens of all calls, by kind. */
       kinds: z
         .object({
           input: counts,
@@ -151,7 +162,7 @@ export const usageRoutes = {
         })
         .nullable(),
       before: sums.nullable(),
-      /** Of this month at its present pace, against the account's budget. */
+      /** This month's cost at the present pace, against the account's budget. */
       forecast: z
         .object({ month_nano_usd: nanoUsd, spent_nano_usd: nanoUsd, budget_nano_usd: nanoUsd.nullable() })
         .nullable(),
@@ -173,11 +184,14 @@ export const usageRoutes = {
       usage_nano_usd: nanoUsd,
       records_nano_usd: nanoUsd,
       ledger_nano_usd: nanoUsd,
-      /** Of the records: kept before there was a ledger, and in none of its entries. */
+      /** Calls recorded before the ledger existed, which have no entries in it. */
       before_ledger_nano_usd: nanoUsd,
       calls: z.int(),
       entries: z.int(),
-      /** Whether the hashes of the entries from the first to the last follow from one another, as far as the time reached. */
+      /**
+       * Whether the hash chain from the first to the last entry is valid, as far as it was checked in the available
+       * time.
+       */
       chain: z.object({ holds: z.boolean(), checked: z.int(), of: z.int() }),
     }),
   },

@@ -1,8 +1,8 @@
-/** Owns who asks the console API, and what he may do in an account. Reads no session and no key: both are given. */
+/** Defines the actors of the console API and computes their rights in an account. Takes the session or key as given. */
 import { type MemberRights, memberMay, PERMISSIONS, type Permission, roleMay } from '../../people/roles.ts';
 import type { Scope } from '../../store/ports/records.ts';
 
-/** What a person is to one account. */
+/** A person's rights in one account. */
 export interface Grant extends MemberRights {
   readonly account: string;
 }
@@ -26,15 +26,15 @@ export type Actor =
       readonly scopes: readonly Scope[];
     };
 
-/** What an actor may do in one account: the tenant of every query that is made for him. */
+/** An actor's rights in one account: the tenant of every query made for them. */
 export interface Tenancy {
   readonly account: string;
-  /** The workspaces whose content he sees; null: all of the account. */
+  /** The workspaces whose content the actor may see; null: all of the account. */
   readonly workspaces: readonly string[] | null;
   may(permission: Permission): boolean;
 }
 
-/** What scope `usage` stands for, in the key's own workspace. */
+/** The permissions of the scope `usage`, in the key's own workspace. */
 const USAGE_SCOPE: ReadonlySet<Permission> = new Set([
   'usage.read',
   'logs.read',
@@ -43,7 +43,7 @@ const USAGE_SCOPE: ReadonlySet<Permission> = new Set([
   'limits.read',
 ]);
 
-/** The actor's rights in the account; null: he has none there, and it is not told whether it exists. */
+/** The actor's rights in the account; null: they have none there, and are not told whether it exists. */
 export function tenancyOf(actor: Actor, account: string): Tenancy | null {
   if (actor.kind === 'nobody') return null;
   if (actor.kind === 'key') return keyTenancy(actor, account);
@@ -56,27 +56,27 @@ export function tenancyOf(actor: Actor, account: string): Tenancy | null {
   };
 }
 
-/** Whoever runs the installation may enter every account: nobody who is restricted to workspaces does. */
+/** Operators of the installation may enter every account, except those restricted to workspaces. */
 function houseGrant(grants: readonly Grant[], account: string): Grant | null {
   const house = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
   return house === undefined ? null : { account, role: house.role, workspaces: null };
 }
 
-/** Whether the actor may change what is the installation's, in whichever account. */
+/** Whether the actor may change installation-wide data, in any account. */
 export function runsHouse(actor: Actor): boolean {
   if (actor.kind === 'nobody') return false;
   if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
   return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
 }
 
-/** An account that a person may enter, and all that he may do there. */
+/** An account that a person may enter, with all their permissions there. */
 export interface Entry extends Grant {
   readonly permissions: readonly Permission[];
-  /** False: as one of those who run the installation. */
+  /** False: an operator of the installation who is not a member. */
   readonly isMember: boolean;
 }
 
-/** Of all `accounts` those that a person may enter, his own first. */
+/** The accounts in `accounts` that a person may enter, their own first. */
 export function entriesOf(grants: readonly Grant[], accounts: readonly string[]): readonly Entry[] {
   const own = grants.map((grant) => ({ ...grant, isMember: true }));
   const others = accounts
@@ -89,7 +89,7 @@ export function entriesOf(grants: readonly Grant[], accounts: readonly string[])
   }));
 }
 
-/** A `house.` permission counts wherever it is used, from the account that it is held in. */
+/** A `house.` permission applies from the account that grants it, wherever it is used. */
 function grantMay(grants: readonly Grant[], grant: Grant, permission: Permission, account: string): boolean {
   if (permission.startsWith('house.')) return grants.some((one) => memberMay(one, permission, one.account));
   return memberMay(grant, permission, account);

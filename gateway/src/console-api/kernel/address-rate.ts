@@ -1,15 +1,17 @@
-/** Owns how often one address may ask something that strangers may ask. In memory; bounded, however many addresses ask. */
+/**
+ * Limits how often one address may send unauthenticated requests. Counts in memory, for a bounded number of addresses.
+ */
 import { type Bucket, followClock, levelAt, newBucket, take, waitMs } from '../../admission/gcra.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
 export interface AddressRate {
-  /** Counts one request. Throws `too_many` where the address has asked too often. Null: all whose address is not known. */
+  /** Counts one request. Null: all unknown addresses share one count. Throws `too_many` above the limit. */
   take(address: string | null, nowMs: number): void;
 }
 
 const ADDRESSES_MAX = 10_000;
 
-/** At most so many requests a minute from one address. */
+/** `perMinute`: requests per minute from one address. */
 export function createAddressRate(perMinute: number): AddressRate {
   const buckets = new Map<string, Bucket>();
   return {
@@ -25,7 +27,7 @@ export function createAddressRate(perMinute: number): AddressRate {
         });
       }
       take(bucket, perMinute, 1, nowMs);
-      // Set anew, so that the first of the map is the one that has asked nothing for the longest.
+      // Reinserted so that the first entry of the map is the least recently used.
       buckets.delete(name);
       buckets.set(name, bucket);
       if (buckets.size > ADDRESSES_MAX) buckets.delete(buckets.keys().next().value ?? '');

@@ -1,6 +1,6 @@
 /**
- * Owns the way of a request to its route below `/app/api`: who asks, whether he may, what he gave, what he is answered.
- * Serves the routes of the contract's table and nothing else. Knows no single route.
+ * Authenticates, authorizes and validates a request below `/app/api`, dispatches it to its handler and renders the
+ * reply. Also checks for cross-site requests and reads JSON bodies. Serves only the routes in the contract's table.
  */
 
 import { promisify } from 'node:util';
@@ -23,43 +23,46 @@ import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
 
 export interface ConsoleApiParts {
   readonly handlers: Handlers;
-  /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
+  /**
+   * The actor of a request: from its session cookie or the key in `authorization`. Throws ConsoleFailure for an invalid
+   * key.
+   */
   identify(arrival: Arrival): Promise<Actor>;
-  /** What people reach the gateway at; null, or left out: what their requests say. */
+  /** The gateway's public address; null or absent: taken from each request. */
   publicUrl?(): string | null;
-  /** How long a body may take; left out: the defaults. */
+  /** How long receiving a body may take; absent: the defaults. */
   bodyTimes?(): BodyTimeLimits;
-  /** A fault of ours, for the operator. */
+  /** Reports an internal error to the operator. */
   onFault(route: string, cause: unknown): void;
 }
 
 export interface ConsoleApi {
   /**
-   * `request.url` has the path below `/app/api`. Answers every request, whatever it is. `isForwardedHttps`: a trusted proxy
-   * says that it came by https.
+   * `request.url` contains the path below `/app/api`. Always resolves with a response. `isForwardedHttps`: a trusted
+   * proxy reports that the request came over https.
    */
   fetch(request: Request, address: string | null, isForwardedHttps?: boolean): Promise<Response>;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;
-/** What strangers may send. */
+/** Maximum bytes of an unauthenticated request's body. */
 const STRANGER_BODY_BYTES_MAX = 4 * 1024;
 const PREFIX = '/app/api';
 
-/** What every answer carries: nothing here is kept by a browser, framed, or taken for another type. */
+/** Sent with every response: no caching, framing or content-type sniffing. */
 const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
 
-/** The looser type of a handler, where it is called for any route. */
+/** The general type of a handler, used to call any route. */
 type AnyHandler = (call: ConsoleCall<ConsoleRoute>) => Promise<unknown>;
 interface Environment {
   readonly Bindings: { readonly address: string | null; readonly isForwardedHttps: boolean };
 }
 
-/** The API over its handlers. */
+/** Builds the API from its handlers. */
 export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
   const app = new Hono<Environment>().basePath(PREFIX);
   for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
@@ -87,7 +90,7 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
 
 const OWN_FAULT = new ConsoleFailure('gateway_fault', 'the gateway failed; this is not your fault. Its log says why');
 
-/** Method and path of a route. */
+/** Splits a route into method and path. */
 export function splitRoute(route: ConsoleRoute): readonly [method: string, path: string] {
   const space = route.indexOf(' ');
   return [route.slice(0, space), route.slice(space + 1)];
@@ -128,7 +131,7 @@ async function answer(
       body,
       outgoing,
     };
-    // The table's schemas made the members; their types are lost where routes are handled alike.
+    // The schemas validated these members; their types are lost because all routes share this code.
     const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
     if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing, (cause) => parts.onFault(route, cause));
     if (row.reply === 'redirect') return redirectResponse(result as Redirect, outgoing);
@@ -148,7 +151,7 @@ function redirectResponse({ location }: Redirect, outgoing: Headers): Response {
   return new Response(null, { status: 303, headers: outgoing });
 }
 
-/** The rights that the route needs; null where it needs none in an account. */
+/** The actor's rights that the route needs; null: the route needs none in an account. */
 function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy | null {
   if (row.access === 'anyone') return null;
   if (actor.kind === 'nobody') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
@@ -170,7 +173,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
   return tenancy;
 }
 
-/** What is asked of no account is the installation's. */
+/** The account that routes without `{account}` belong to. */
 const HOUSE = 'default';
 
 function requirePerson(actor: Actor): void {
@@ -197,7 +200,7 @@ function parsed(schema: z.ZodObject, given: unknown): unknown {
   throw new ConsoleFailure('invalid', message, { member, ...(faults.length > 1 ? { faults } : {}) });
 }
 
-/** The first thing wrong with each member, in their order. */
+/** The first fault of each member, in order. */
 function memberFaults({ issues }: z.ZodError): readonly MemberFault[] {
   const faults = new Map<string, MemberFault>();
   for (const { path, message } of issues) {
@@ -213,10 +216,10 @@ function withHeaders(response: Response, outgoing: Headers = new Headers(HEADERS
   return response;
 }
 
-/** Smaller answers travel in one packet as they are. */
+/** Smaller replies fit in one packet uncompressed. */
 const PACKED_FROM_BYTES = 1_024;
 
-/** Packs on a thread of its own, so that no call waits for it. */
+/** Compresses on another thread, so that no call waits for it. */
 const pack = promisify(gzip);
 
 export async function jsonReply(result: unknown, request: Request, headers: Headers): Promise<Response> {
@@ -234,9 +237,9 @@ export async function jsonReply(result: unknown, request: Request, headers: Head
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Throws `cross_site` where a request that changes something does not come from a page of this server. A browser sends
- * `sec-fetch-site` with every request; an old one `origin` at least. `publicUrl`: what people reach the gateway at, behind a
- * proxy that speaks to it under another name.
+ * Throws `cross_site` for a modifying request that does not come from a page of this server. Browsers send
+ * `sec-fetch-site` with every request; old ones send at least `origin`. `publicUrl`: the public address behind a proxy
+ * that uses another host name for the gateway.
  */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
   if (READS.has(request.method)) return;
@@ -260,7 +263,7 @@ function isAt(origin: string, publicUrl: string | null): boolean {
   return publicUrl !== null && origin === new URL(publicUrl).origin;
 }
 
-/** How long the body may take, and who sends it. */
+/** How long the body may take, and the address of the sender. */
 interface BodyArrival {
   readonly limits: BodyTimeLimits;
   readonly address: string | null;

@@ -1,4 +1,7 @@
-/** Owns how the console API says no: a kind, words for people, the member that is wrong, and the page that mends it. */
+/**
+ * Defines the error responses of the console API: a code, a message for people, the invalid member, and the page that
+ * fixes the error.
+ */
 
 export const CONSOLE_FAILURES = {
   invalid: 400,
@@ -25,13 +28,13 @@ export interface MemberFault {
 }
 
 export interface FailureDetails {
-  /** The member of the body or query that is wrong, by its path: `caps.rpm`. */
+  /** The path of the invalid member in the body or query: `caps.rpm`. */
   readonly member?: string;
-  /** Each member that is wrong, `member` first, where there are several. */
+  /** Every invalid member where there are several, starting with `member`. */
   readonly faults?: readonly MemberFault[];
-  /** The page of the console that mends it. */
+  /** The console page that fixes the error. */
   readonly page?: string;
-  /** Whole seconds after which to ask again. */
+  /** Whole seconds to wait before retrying. */
   readonly retryAfterSeconds?: number;
   /** The rest of the body is not read. */
   readonly closeConnection?: boolean;
@@ -50,7 +53,10 @@ export class ConsoleFailure extends Error {
   }
 }
 
-/** `{"error":{"code","message","member","page"}}`, and `faults` where several members are wrong, with the kind's status. */
+/**
+ * `{"error":{"code","message","member","page"}}` with the kind's status, plus `faults` where several members are
+ * invalid.
+ */
 export function failureResponse({ kind, message, details }: ConsoleFailure): Response {
   const { member = null, page = null, faults, retryAfterSeconds, closeConnection } = details;
   const headers: Record<string, string> = {};

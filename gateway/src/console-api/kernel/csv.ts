@@ -1,14 +1,17 @@
-/** Owns how files of comma-separated values are written: quoting, and cells that a spreadsheet would run as formulas. RFC 4180. */
+/** Writes CSV files (RFC 4180): quotes cells, and escapes those that a spreadsheet would run as formulas. */
 import type { CsvFile } from './handlers.ts';
 
 /**
- * Begins what spreadsheets take for a formula: a sign, in ASCII or full width, behind spaces and characters that do not show,
- * which some of them remove; or a tab or line break.
+ * The start of text that spreadsheets treat as a formula: a tab or line break, or a sign, in ASCII or full width, after
+ * spaces and invisible characters, which some spreadsheets remove.
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}]*[=+\-@|＝＋－＠｜﹦﹢﹣﹫−])/u;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** One line, with its end. A cell that would run as a formula begins with a quote mark; numbers are as they are. */
+/**
+ * One line with its line break. A cell that would run as a formula is prefixed with an apostrophe; numbers are
+ * unchanged.
+ */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
@@ -21,8 +24,8 @@ function csvCell(cell: string | number | boolean | null): string {
 }
 
 /**
- * The answer that a browser saves as a file. Where the lines end in a fault the connection breaks, so that no file looks whole
- * that is not; `onFault` is told.
+ * The response that a browser saves as a file. If `lines` throws, the connection breaks, so that a partial file does
+ * not look complete, and `onFault` is called.
  */
 export function csvResponse({ name, lines }: CsvFile, headers: Headers, onFault: (cause: unknown) => void): Response {
   headers.set('content-type', 'text/csv; charset=utf-8');

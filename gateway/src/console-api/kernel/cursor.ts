@@ -1,7 +1,7 @@
-/** Owns how far a page of a list reached, as an opaque text: here the number of the last row. */
+/** Encodes the position in a list as an opaque cursor, here the number of the last row, and parses time ranges. */
 import { ConsoleFailure } from './console-failure.ts';
 
-/** Null: from the newest on. Throws `invalid`. */
+/** Null: from the newest. Throws `invalid`. */
 export function readCursor(before: string | undefined): number | null {
   if (before === undefined) return null;
   const seq = /^[1-9]\d{0,15}$/.test(before) ? Number(before) : Number.NaN;
@@ -13,7 +13,7 @@ export function renderCursor(seq: number | null): string | null {
   return seq === null ? null : String(seq);
 }
 
-/** Unix ms. Throws `invalid` where the time is none. */
+/** Unix ms. Throws `invalid` for an invalid range. */
 export function readRange({
   from,
   to,

@@ -1,7 +1,7 @@
-/** Owns the days that pages count by: an account's own, by the clocks of its time zone. */
+/** Computes the bounds of days in an account's time zone. */
 import { windowAt } from '../../admission/window.ts';
 
-/** Where each of the last days begins, the oldest first, and where today ends. Unix ms; one more than there are days. */
+/** The starts of the last `days` days, oldest first, then the end of today. Unix ms; `days` + 1 values. */
 export function dayBounds(timeZone: string, nowMs: number, days: number): readonly number[] {
   const today = windowAt('day', timeZone, nowMs);
   const bounds = [today.startMs];
@@ -9,7 +9,7 @@ export function dayBounds(timeZone: string, nowMs: number, days: number): readon
   return [...bounds, today.endMs ?? nowMs + 1];
 }
 
-/** The date that clocks of the zone show at a moment: `2026-11-30`. */
+/** The date in the zone at a moment: `2026-11-30`. */
 export function dateIn(timeZone: string, atMs: number): string {
   const shown = new Intl.DateTimeFormat('en-CA', {
     timeZone,

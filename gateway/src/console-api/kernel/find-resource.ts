@@ -1,4 +1,7 @@
-/** Owns finding what a path names within the rights of who asks: what is another account's, or another workspace's, is not there. */
+/**
+ * Finds the resource that a path names, within the caller's rights. A resource of another account or workspace counts
+ * as not found.
+ */
 import type { StoredAccount } from '../../store/ports/policy.ts';
 import type { Scope, StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 import type { PolicyParts } from '../policy/policy-parts.ts';
@@ -41,7 +44,7 @@ export function findAccount({ gate }: Directory, { account: id }: Tenancy): Stor
   throw new ConsoleFailure('not_found', 'there is no such account; see the list of accounts', { page: '/app/billing' });
 }
 
-/** A key that who asks may change: his own, or with `keys.manage` anybody's. Throws `not_found` or `forbidden`. */
+/** A key that the caller may change: their own, or any with `keys.manage`. Throws `not_found` or `forbidden`. */
 export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: string): StoredKey {
   const key = findKey(parts, tenancy, id);
   const me = personBehind(parts, actor);
@@ -53,16 +56,19 @@ export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: str
   );
 }
 
-/** The person whose rights a key that is made now is bound by; null: nobody’s. What a key makes is its maker’s. */
+/**
+ * The person whose rights limit a new key; null: no person. A key created with another key belongs to that key's
+ * creator.
+ */
 export function personBehind({ gate }: Directory, actor: Actor): string | null {
   if (actor.kind === 'person') return actor.id;
   return actor.kind === 'key' ? (gate.directory.keys.get(actor.id)?.createdBy ?? null) : null;
 }
 
-/** Throws `forbidden` where a key with these scopes could do more than who asks for it. */
+/** Throws `forbidden` where a key with these scopes could do more than the caller. */
 export function checkScopes({ tenancy }: Asking, scopes: readonly Scope[]): void {
   if (!scopes.includes('admin')) return;
-  // A key with the scope admin is an admin of all of the account.
+  // A key with the scope `admin` is an admin of the whole account.
   if (tenancy.may('keys.manage') && tenancy.may('settings.write')) return;
 
   throw new ConsoleFailure(
@@ -75,7 +81,7 @@ export function checkScopes({ tenancy }: Asking, scopes: readonly Scope[]): void
   );
 }
 
-/** Throws `forbidden` for who is restricted to some workspaces, where something is the whole account’s. */
+/** Throws `forbidden` for a caller who is restricted to some workspaces. */
 export function requireWholeAccount({ workspaces }: Tenancy, what: string): void {
   if (workspaces === null) return;
   throw new ConsoleFailure(

@@ -1,4 +1,7 @@
-/** Owns who asks the console API: the person of a session's cookie, else the key of `authorization`, else nobody. */
+/**
+ * Identifies the actor of a console API request: the person of the session cookie, else the key in `authorization`,
+ * else anonymous.
+ */
 import { authenticate, mayComeFrom } from '../../identity/authorize.ts';
 
 import type { KeyDirectory } from '../../identity/key-directory.ts';
@@ -13,7 +16,7 @@ interface IdentifyParts {
   nowMs(): number;
 }
 
-/** Throws ConsoleFailure for a key that is none, or that may not be used here. */
+/** The returned function throws ConsoleFailure for an invalid key or one that may not be used here. */
 export function createIdentify({ sessions, directory, nowMs }: IdentifyParts): (arrival: Arrival) => Promise<Actor> {
   return async (arrival) => {
     const signedIn = await sessions.find(arrival);

@@ -1,10 +1,10 @@
-/** Owns the OpenAPI operations of the console API, made from its table of routes. */
+/** Generates the OpenAPI operations of the console API from its route table. */
 import { z } from 'zod';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
 import type { RouteRow } from '../contract/row.ts';
 import { splitRoute } from './console-api.ts';
 
-/** An OpenAPI object, or a part of one. */
+/** An OpenAPI object or a part of one. */
 type OpenapiPart = { readonly [member: string]: unknown };
 
 const PREFIX = '/app/api';
@@ -85,7 +85,7 @@ function queryParameters({ query }: RouteRow): OpenapiPart[] {
   }));
 }
 
-/** What a schema cannot say in JSON (a transformation) is left open. */
+/** Anything that JSON Schema can't express (a transformation) allows any value. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): OpenapiPart {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest as OpenapiPart;

@@ -1,10 +1,10 @@
-/** Owns how a route has a command run: in the name of who asks, and with its refusal in the words of the console's API. */
+/** Runs a control command on behalf of a console API caller, and turns its errors into console API errors. */
 import type { CommandOrigin } from '../../control/command.ts';
 import { type Control, isUndone } from '../../control/control.ts';
 import { type Actor, runsHouse } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
-/** Who asks, and from where. */
+/** The caller and their address. */
 interface Asking {
   readonly actor: Actor;
   readonly address: string | null;
@@ -12,13 +12,16 @@ interface Asking {
 
 type Result = { readonly [member: string]: unknown };
 
-/** Members of commands' arguments that stand deeper in a body. */
+/** Command arguments that are nested in `caps` in a body. */
 const CAPS = new Set(['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window']);
 
-/** What the command made or changed, as `control/views.ts` shows it. Throws ConsoleFailure where it is refused. */
+/**
+ * The created or changed resource, as `control/views.ts` renders it. Throws ConsoleFailure where the command is
+ * refused.
+ */
 export async function runCommand(control: Control, asking: Asking, name: string, given: object): Promise<Result> {
   const reply = await control.run(name, given, changedBy(asking)).catch(nameStoreFault);
-  // Every command but a list answers with an object.
+  // Every command except a list returns an object.
   if (reply.ok) return reply.result as Result;
   if (reply.kind === 'failed') throw new ConsoleFailure('conflict', reply.message);
   if (reply.kind === 'forbidden') throw new ConsoleFailure('forbidden', reply.message);
@@ -27,14 +30,17 @@ export async function runCommand(control: Control, asking: Asking, name: string,
   throw new ConsoleFailure('invalid', reply.message, member === '' ? {} : { member });
 }
 
-/** Who asks, for the audit trail, and with whose authority: nobody but who runs the installation changes the operator's limits. */
+/**
+ * The caller for the audit trail, and their authority: only an operator of the installation changes the operator's
+ * limits.
+ */
 function changedBy({ actor, address }: Asking): CommandOrigin {
   if (actor.kind === 'nobody') throw new Error('a command is asked for by somebody');
   const authority = runsHouse(actor) ? 'operator' : 'account';
   return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address, authority };
 }
 
-/** The store's failures are told apart by their kind; its classes are below this layer. */
+/** Store failures are distinguished by `kind`, because their classes belong to a lower layer. */
 function nameStoreFault(fault: unknown): never {
   const kind = fault instanceof Error && 'kind' in fault ? fault.kind : null;
   if (!(fault instanceof Error) || fault.name !== 'StoreFailure') throw fault;

@@ -1,4 +1,4 @@
-/** Owns how the filters of a query become a condition on calls. */
+/** Converts the filters of a query to a condition on calls. */
 import { type CallCondition, NONE } from '../../store/ports/usage.ts';
 import type { ReadQuery } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
@@ -18,14 +18,15 @@ export const EVERY_CALL: CallCondition = {
   protocol: null,
 };
 
-/** Whether `conditionOf` needs to know whose keys are whose. */
+/** Whether `conditionOf` needs to know who owns which key. */
 export function asksMember({ member, without }: AskedCalls): boolean {
   return member !== undefined || (without?.includes('member') ?? false);
 }
 
 /**
- * `owners`: key → member. A member stands for his keys; calls without one are those whose key nobody of them made.
- * @throws ConsoleFailure where calls are to have a value and none.
+ * `owners`: key → member. A member matches the keys that they created; `without` member matches keys that no member of
+ * the account created.
+ * @throws ConsoleFailure where a filter has a value and is also in `without`.
  */
 export function conditionOf(asked: AskedCalls, owners: ReadonlyMap<string, string>): CallCondition {
   const { without = [] } = asked;

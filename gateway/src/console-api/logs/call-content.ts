@@ -1,4 +1,7 @@
-/** Owns what a reader of the log gets of a call's content: nothing, that it is hidden, or all of it. Keeps nothing. */
+/**
+ * Shows the stored content of a call to a reader of the logs, as raw bodies and as a conversation, where their
+ * permissions allow it.
+ */
 
 import type { z } from 'zod';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
@@ -15,15 +18,15 @@ import type { Reply } from '../contract/contract.ts';
 import type { conversationTurn } from '../contract/logs.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 
-/** The members of a call's detail that are about what was said in it. */
+/** The content members of a call's detail. */
 export type ShownContent = Pick<Reply<'GET /accounts/{account}/logs/{request}'>, 'content' | 'conversation' | 'raw'>;
 
-/** What a reader gets of the call; what belongs to another account or workspace is as if it were not kept. Never rejects. */
+/** The content that a reader may see. Content of another account or workspace counts as not stored. Never rejects. */
 export type ContentOf = (tenancy: Tenancy, requestId: string) => Promise<ShownContent>;
 
 const NOTHING = { conversation: null, raw: null } as const;
 
-/** `onFault`: content is kept and cannot be read, for the operator. */
+/** `onFault`: reports stored content that can't be read to the operator. */
 export function createContentOf(
   store: Pick<ContentStore, 'find' | 'read'>,
   onFault: (requestId: string, cause: unknown) => void,
@@ -48,7 +51,7 @@ async function showContent(content: CallContent): Promise<ShownContent> {
   const { request, upstreamRequest, response, upstreamResponse, stream, status } = content;
   const protocol = PROTOCOLS[content.protocol];
   const said = isCut(request) ? null : await readRequestTurns(protocol, request.bytes);
-  // The beginning of a stream can be read without its end, the beginning of JSON cannot.
+  // The beginning of a stream is readable without its end; the beginning of JSON is not.
   const answered =
     isCut(response) && !stream ? null : readAnswerTurn(protocol, { bytes: response.bytes, stream, status });
   const requestText = textOf(request);
@@ -71,7 +74,7 @@ function isCut({ bytes, totalBytes }: KeptBytes): boolean {
   return bytes.length < totalBytes;
 }
 
-/** Bytes that are not UTF-8 are shown as the replacement character. */
+/** Invalid UTF-8 becomes the replacement character. */
 function textOf({ bytes }: KeptBytes): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
@@ -79,10 +82,10 @@ function textOf({ bytes }: KeptBytes): string {
 type ConversationTurn = z.output<typeof conversationTurn>;
 type ConversationPart = ConversationTurn['parts'][number];
 
-/** After so many bytes other calls get their turn. */
+/** Other calls run after each step of this many bytes. */
 const STEP_BYTES = 256 * 1024;
 
-/** What the caller said; null: it cannot be read, since it is not whole or not of the format. */
+/** The conversation in the request; null: it is incomplete or not in the protocol's format. */
 async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promise<readonly ConversationTurn[] | null> {
   const scan = startJsonScan(request, { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   let outcome = scan.step(STEP_BYTES);
@@ -95,12 +98,12 @@ async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promis
     const { turns } = protocol.codec.parseRequest(outcome, startNotes(false));
     return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
   } catch {
-    // A caller's request may be refused for what it says: then the raw body is what there is to show.
+    // The content of a request may be invalid; then only the raw body can be shown.
     return null;
   }
 }
 
-/** What went out: the answer, as far as it came, or the error; null: neither can be read in it. */
+/** The response, as far as it was sent, or its error; null: neither can be read from it. */
 function readAnswerTurn(
   protocol: Protocol,
   { bytes, stream, status }: { readonly bytes: Uint8Array; readonly stream: boolean; readonly status: number },
@@ -155,7 +158,7 @@ function showPart(part: Part): ConversationPart {
   }
 }
 
-/** A medium's bytes are not shown: what they are, and how many. */
+/** Describes media by type and size instead of showing the bytes. */
 function describeSource(source: Source): string {
   switch (source.kind) {
     case 'base64':

@@ -1,4 +1,4 @@
-/** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
+/** Serves the logs page: the list of calls, its live tail and CSV export, and one call with its cost and content. */
 
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
@@ -28,8 +28,8 @@ export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZ
 }
 
 /**
- * A call is on the disk a little after its end. The tail asks so far back again, so it may answer a call twice: readers know
- * calls by their ids.
+ * A call reaches the disk a little after its end. The tail reads this much again, so it may return a call twice;
+ * clients deduplicate by id.
  */
 const TAIL_OVERLAP_MS = 2_000;
 
@@ -50,7 +50,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
       if (after !== undefined) {
         const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
         const last = found.at(-1);
-        // A full page ends before the present: the next one goes on where it ended.
+        // A full page ends before the present; the next one continues where it ended.
         const isFull = last !== undefined && found.length === limit;
         const newest = isFull ? Math.floor(last.at_ms + last.duration_ms) : askedMs - TAIL_OVERLAP_MS;
         const { fromMs, toMs } = rangeOf(query, askedMs);
@@ -130,7 +130,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
   };
 }
 
-/** Null: neither a key nor a member is asked for. */
+/** Null: there is no key or member filter. */
 async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked): Promise<UsageLabels | null> {
   return asked.key !== undefined || asksMember(asked) ? labelsOf(account) : null;
 }
@@ -144,14 +144,14 @@ function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; t
     const [fromMs, toMs] = parseRange(from, to);
     return { fromMs, toMs };
   }
-  // A call that arrives while the page is read belongs to it.
+  // Includes calls that arrive while the page is read.
   return {
     fromMs: from === undefined ? null : Date.parse(from),
     toMs: to === undefined ? nowMs + TAIL_OVERLAP_MS : Date.parse(to),
   };
 }
 
-/** What people paste may lack the prefix. */
+/** Users may paste an id without its prefix. */
 function prefixOf(q: string | undefined): string | null {
   const text = q?.trim() ?? '';
   if (text === '') return null;
@@ -172,7 +172,10 @@ type CostLine = NonNullable<CallCost>['lines'][number];
 const PPM = 1_000_000n;
 const PICO_PER_NANO = 1_000n;
 
-/** Null: the call has no price. Lines are exact pico-USD; their sum is rounded once, half up, to what was settled and absorbed. */
+/**
+ * Null: the call has no price. Lines are exact pico-USD; their sum is rounded once, half up, to the settled plus
+ * written-off amount.
+ */
 export function callCost({ call, entries }: CallDetail): CallCost {
   if (call.cost_nano_usd === null) return null;
   const sum = (...kinds: readonly CallEntry['kind'][]) =>
@@ -185,7 +188,10 @@ export function callCost({ call, entries }: CallDetail): CallCost {
   };
 }
 
-/** None where nothing was charged by tokens: a call whose usage is void, one answered from a cache, one without a price then. */
+/**
+ * Empty where no tokens were charged: a call whose usage is void, one answered from a cache, one without a price at the
+ * time.
+ */
 function linesOf({ price_version, usage_source, usage }: CallDetail['call']): CostLine[] {
   if (price_version === null || usage_source === 'void' || usage_source === 'cache') return [];
   const price = readPriceVersion(price_version);
@@ -206,7 +212,7 @@ function linesOf({ price_version, usage_source, usage }: CallDetail['call']): Co
   return [...lines, { kind: 'mark_up', unit: null, count: 0, pico_usd_each: '0', cost_pico_usd: markUp.toString() }];
 }
 
-/** The tokens of a call, or of one of the runs of models that it took, by kind. */
+/** Adds the tokens of a call, or of one of its model runs, by kind. */
 function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): void {
   const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
   const rates = chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
@@ -229,7 +235,7 @@ function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): v
   }
 }
 
-/** What is of one kind at one price is one line. */
+/** Merges counts of the same kind and price into one line. */
 function addLine(
   lines: CostLine[],
   { kind, unit, count }: Pick<CostLine, 'kind' | 'unit' | 'count'>,
@@ -278,7 +284,10 @@ const COLUMNS = [
 ] as const;
 const PAGE_CALLS = 1_000;
 
-/** The head, then the newest first. What is being read holds no more than a page; a reading that fails ends the file in a fault. */
+/**
+ * The header, then the calls, newest first. Holds at most one page in memory; a failed read throws, so that the file
+ * ends in an error.
+ */
 export async function* callLines(
   usage: Pick<UsageReader, 'readLogs'>,
   question: Omit<LogQuestion, 'beforeId' | 'limit' | 'withHistogram'>,

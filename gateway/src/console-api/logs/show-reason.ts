@@ -1,4 +1,6 @@
-/** Shows the reason of a failed call to a person: what they have the right to know of it, its sentence, and a remedy that they may use. */
+/**
+ * Shows the reason of a failed call: the details that the reader may see, a sentence, and a remedy that they may use.
+ */
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
 import type { Reason } from '../../errors/reason.ts';
@@ -10,14 +12,14 @@ import type { Tenancy } from '../kernel/actor.ts';
 type CallView = Reply<'GET /accounts/{account}/logs'>['calls'][number];
 type Explanation = NonNullable<Reply<'GET /accounts/{account}/logs/{request}'>['explanation']>;
 
-/** The record as `tollgate calls --json` prints it, its reason as far as the person may know it. */
+/** The record as `tollgate calls --json` prints it, with the parts of its reason that the reader may see. */
 export function showCall(tenancy: Tenancy, record: CallRecord): CallView {
   return renderCallRecord(
     record.reason === null ? record : { ...record, reason: visibleReason(tenancy, record.reason) },
   );
 }
 
-/** Null: the call did not fail, or its record is from before reasons were kept. */
+/** Null: the call did not fail, or its record is from before reasons were stored. */
 export function explainCallFailure(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
   if (record.reason === null) return null;
   const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), record, zone);
@@ -25,8 +27,8 @@ export function explainCallFailure(tenancy: Tenancy, record: CallRecord, zone: s
 }
 
 /**
- * A model's rule is the operator's, and so is trouble with their account at a provider. What an account has left is for those
- * who see the whole account. Of these reasons others are told the kind, and whom it concerns.
+ * A model's rule belongs to the operator, and so do credential problems at a provider. An account's balance is visible
+ * only to members of the whole account. Other readers see the kind and subject of these reasons only.
  */
 function visibleReason(tenancy: Tenancy, reason: Reason): Reason {
   const { kind, subject, rule, upstream, used, limit, needed, ...rest } = reason;
@@ -47,7 +49,7 @@ function visibleReason(tenancy: Tenancy, reason: Reason): Reason {
   };
 }
 
-/** What it takes to use the page of a remedy. */
+/** The permission needed to use a remedy's page. */
 const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
   ['/app/keys', 'keys.write'],
   ['/app/workspaces', 'workspaces.write'],

@@ -1,4 +1,7 @@
-/** Owns what the routes about models, prices and providers work on: the configuration as it runs, and how it is changed. */
+/**
+ * Defines the dependencies of the routes about models, prices and providers: the running configuration and the means to
+ * change it.
+ */
 
 import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
 import type { Settings } from '../../call/deps.ts';
@@ -10,20 +13,20 @@ import type { CredentialSeal } from '../../providers/credential-seal.ts';
 import type { ProviderBook } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
 
-/** The configuration as it runs: the file's (or environment's) with what was entered in the console. */
+/** The running configuration: the file's (or environment's), plus the entries of the console. */
 export interface Running {
-  /** `config` is without the console's entries; `routes` has them. */
+  /** `config` excludes the console's entries; `routes` includes them. */
   readonly settings: Settings;
-  /** All names that are served, each with its model. */
+  /** All served names, each with its model. */
   readonly served: ReadonlyMap<string, ServedModel>;
-  /** The console's entries, also those that cannot be used. */
+  /** The console's entries, including unusable ones. */
   readonly added: readonly ConsoleProvider[];
 }
 
-/** One change of what is the house's, for its audit trail. Only the members that changed, and never a credential. */
+/** One installation-wide change, for the audit trail. Contains only the changed members, never a credential. */
 export interface ModelNote {
   readonly actor: Actor;
-  /** The caller's; null: unknown. */
+  /** The client's address; null: unknown. */
   readonly address: string | null;
   readonly act: 'providers.create' | 'providers.change' | 'providers.remove' | 'providers.test' | 'prices.set';
   /** The name of the provider or model. */
@@ -38,18 +41,18 @@ export interface ModelDesk {
   readonly seal: CredentialSeal;
   readonly directory: Pick<KeyDirectory, 'keys' | 'byHash' | 'workspaces'>;
   readonly health: Pick<ProviderHealth, 'read'>;
-  /** What the catalogue knows of a model; null: nothing. */
+  /** The catalogue's entry for a model; null: none. */
   describe(name: CatalogName): CatalogModel | null;
-  /** Reads what was entered, and takes it over: it binds the next call. */
+  /** Reloads the entries and applies them from the next call. */
   reload(): Promise<void>;
-  /** One change after the other, so that none is made on what another has just changed. */
+  /** Runs changes one at a time, so that none starts from outdated data. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   note(entry: ModelNote): Promise<void>;
   /** Unix ms. */
   nowMs(): number;
 }
 
-/** Who did it, as a price keeps it: `person:…` or `key:…`. */
+/** The actor as stored with a price: `person:…` or `key:…`. */
 export function nameActor(actor: Actor): string {
   return actor.kind === 'nobody' ? actor.kind : `${actor.kind}:${actor.id}`;
 }

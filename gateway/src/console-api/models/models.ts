@@ -1,4 +1,7 @@
-/** Owns the routes that show models: what is served, by whom, at what price, and which names patterns match. Changes nothing. */
+/**
+ * Serves the routes that show models: the served models, their prices, the keys that may call them, and the routing
+ * preview. Setting a price is in `set-price.ts`.
+ */
 import { KNOWN_KINDS } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../billing/price-book.ts';
 import { chooseRoute } from '../../call/request/identify.ts';
@@ -17,7 +20,7 @@ import { setPrice } from './set-price.ts';
 
 type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 
-/** The handlers of everything about models. */
+/** The handlers of all model routes. */
 export function modelHandlers(
   desk: ModelDesk,
 ): Handlers<
@@ -63,32 +66,32 @@ function renderModel(model: ServedModel, running: Running, desk: ModelDesk, grou
   };
 }
 
-/** The period in force, by the same choice as of calls. */
+/** The current period, chosen as for calls. */
 function periodAt(book: PriceBook, nowMs: number): PricePeriod {
   const price = priceAt(book, nowMs);
   return book.findLast((period) => period.fromMs <= nowMs && period.price === price) ?? book[0];
 }
 
-/** Where a model is defined. Without models in the file they are where their first provider is. */
+/** Where a model is defined. Without models in the file, it is where their first provider is defined. */
 export function sourceOfModel(model: ServedModel, { settings: { config }, added }: Running): ModelView['source'] {
   const [{ provider }] = model.targets;
   if (added.some((one) => one.provider === provider)) return 'console';
   return config.models?.has(model.name) === true ? 'file' : sourceOfConfigured(config.providersFrom);
 }
 
-/** What the configuration's own providers are called, by where they came from. */
+/** The source of the configuration's own providers. */
 export function sourceOfConfigured(from: 'file' | 'environment' | 'built-in'): 'file' | 'environment' | 'demo' {
   return from === 'built-in' ? 'demo' : from;
 }
 
-/** Keys with the same rights over models; there are seldom many groups. */
+/** Keys with the same model permissions; there are usually few groups. */
 interface KeyGroup {
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
   keys: number;
 }
 
-/** The keys of the account that may call models at all now, within what the caller sees. */
+/** The account's keys that may currently call models, within the caller's rights. */
 function groupKeys({ directory, nowMs }: ModelDesk, { account, workspaces }: Tenancy): readonly KeyGroup[] {
   const groups = new Map<string, KeyGroup>();
   for (const key of directory.keys.values()) {
@@ -109,10 +112,10 @@ type DryRunRoute = 'GET /accounts/{account}/models/{model}/dry-run';
 type Step = Reply<DryRunRoute>['steps'][number];
 type Asked = Pick<ConsoleCall<DryRunRoute>, 'tenancy' | 'path' | 'query'>;
 
-/** A key that may do everything. */
+/** A key with all permissions. */
 const ANY_KEY: ModelRights = { keyAllows: () => true, workspaceAllows: () => true };
 
-/** The steps. Throws `not_found` for a key that is not the caller's to see. */
+/** The steps of the routing preview. Throws `not_found` for a key that the caller may not see. */
 export function dryRun(desk: ModelDesk, { tenancy, path, query }: Asked): Step[] {
   const rights = query.key === undefined ? ANY_KEY : rightsOfKey(desk, tenancy, query.key);
   if ('outcome' in rights) return [rights];
@@ -129,7 +132,7 @@ function stops(text: string): Step {
   return { outcome: 'stops', text };
 }
 
-/** The rights of a key over models, or where its calls end before a model is looked at. */
+/** The model permissions of a key, or the step at which its calls are refused before a model is chosen. */
 function rightsOfKey(
   { directory, nowMs }: ModelDesk,
   { account, workspaces }: Asked['tenancy'],
@@ -142,7 +145,7 @@ function rightsOfKey(
   if (entry.status !== 'active') return stops(`Refused: the key is ${entry.status}.`);
   if (nowMs() >= entry.endsAtMs) return stops('Refused: the key has expired.');
   const { principal } = entry;
-  // From where the call would come is not known here: every address is taken as one of the key's.
+  // The address of the future call is unknown, so it is assumed to be allowed.
   const answer = authorize({ ...principal, ranges: null }, { scope: 'inference', address: null, modelNames: null });
   return answer === 'allowed'
     ? principal

@@ -1,4 +1,4 @@
-/** Owns how the console shows a model's prices, and where each comes from. */
+/** Renders a model's prices and their source for the console. */
 import type { z } from 'zod';
 import { formatUsdPerMillion, formatUsdPerThousand } from '../../billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type Price, type PriceTier, type Rates } from '../../billing/price.ts';
@@ -10,12 +10,12 @@ import type { priceView } from '../contract/models.ts';
 
 export type PriceView = z.output<typeof priceView>;
 
-/** Every version of a model's price, the newest first; one that nobody knows is left out. `fromFile`: the file sets the price. */
+/** Every version of a model's price, newest first; unknown prices are omitted. `fromFile`: the file sets the price. */
 export function renderPrices(book: PriceBook, fromFile: boolean): readonly PriceView[] {
   return book.flatMap((period) => renderPeriod(period, fromFile) ?? []).reverse();
 }
 
-/** Null: nobody knows the price of the period. */
+/** Null: the price of the period is unknown. */
 export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean): PriceView | null {
   if (price === null) return null;
   return {
@@ -55,7 +55,7 @@ function isFree(price: Price): boolean {
   return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0;
 }
 
-/** The word that a version opens with; `free` stands for a word that file and console have, and for what the demo costs. */
+/** Read from the prefix of the version. `free` is ambiguous: the file, the console and the demo all use it. */
 function sourceOf({ version }: Price, fromMs: number, fromFile: boolean): PriceView['source'] {
   if (version.startsWith('console:')) return 'console';
   if (/^config[:@]/.test(version)) return 'file';

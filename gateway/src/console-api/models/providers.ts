@@ -1,4 +1,6 @@
-/** Owns the routes about providers: what is there, and what is entered, changed, taken away or tested. Its words and rules are elsewhere. */
+/**
+ * Serves the routes about providers: lists, creates, changes, removes and tests them, and validates the entered values.
+ */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
@@ -22,7 +24,7 @@ type ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
 type RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
 type TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
 
-/** The handlers of everything about providers. */
+/** The handlers of all provider routes. */
 export function providerHandlers(
   desk: ModelDesk,
 ): Handlers<'GET /accounts/{account}/providers' | CreateRoute | ChangeRoute | RemoveRoute | TestRoute> {
@@ -93,7 +95,7 @@ async function changeProvider(desk: ModelDesk, call: ConsoleCall<ChangeRoute>): 
     'providers.change',
     entry.name,
     models === undefined ? {} : { models: entry.models },
-    // Of a credential it is said that it changed, and nothing else.
+    // The audit trail says only that a credential was replaced.
     { ...(models === undefined ? {} : { models }), ...(secret === null ? {} : { credential: 'replaced' }) },
   );
   return viewOf(desk, entry.name);
@@ -156,7 +158,7 @@ function notThere(): ConsoleFailure {
   });
 }
 
-/** What is kept of a credential; the installation's account is its tenant. */
+/** The stored form of a credential, bound to the operator's account as its tenant. */
 function seal(desk: ModelDesk, provider: string, origin: string, credential: Secret | null) {
   if (credential === null) return { sealed: null, last4: null };
   const binding = { tenant: HOUSE_ACCOUNT, provider, origin };
@@ -182,16 +184,16 @@ async function viewOf(desk: ModelDesk, name: string): Promise<ProviderView> {
 
 type ProviderView = Reply<'GET /accounts/{account}/providers'>['providers'][number];
 
-/** Of a shorter credential four characters would say too much. */
+/** Four characters of a shorter credential would reveal too much. */
 const SHOWN_FROM_CHARACTERS = 12;
 
-/** What is shown of a credential: its last four characters, or nothing of a short one. */
+/** The last four characters of a credential; empty for a short one. */
 function lastFour(credential: Secret): string {
   const text = credential.reveal();
   return text.length < SHOWN_FROM_CHARACTERS ? '' : text.slice(-4);
 }
 
-/** All providers: the configuration's first, then the console's in the order in which they were entered. */
+/** All providers: the configuration's first, then the console's in order of creation. */
 async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
   const running = desk.running();
   const tests = new Map((await desk.book.readTests()).map((test) => [test.provider, test]));
@@ -222,7 +224,7 @@ async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
   return [...configured, ...entered];
 }
 
-/** `provider` null: one that is not used. */
+/** `provider` null: an unused entry. */
 function shown({ health }: ModelDesk, { served }: Running, name: string, provider: ProviderConfig | null) {
   const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
   const models = [...new Set(served.values())].filter(({ targets }) =>
@@ -233,14 +235,14 @@ function shown({ health }: ModelDesk, { served }: Running, name: string, provide
 
 const UNUSED = { state: 'idle', calls: 0, errors: 0, ttfbP50Ms: null } as const;
 
-/** A test of another origin, or from before the entry was changed, says nothing of what is there now. */
+/** A test of another origin, or from before the entry was changed, does not apply. */
 function renderTest(test: StoredProviderTest | undefined, origin: string, sinceMs: number): ProviderView['tested'] {
   if (test === undefined || test.origin !== origin || test.atMs < sinceMs) return null;
   const { atMs, ok, message, durationMs } = test;
   return { at: new Date(atMs).toISOString(), ok, message, duration_ms: durationMs };
 }
 
-/** Where a provider is asked; the demo is nowhere. */
+/** A provider's origin; the demo has none. */
 function originOf(provider: ProviderConfig): string {
   return provider.kind === 'demo' ? '' : new URL(provider.baseUrl).origin;
 }
@@ -248,11 +250,11 @@ function originOf(provider: ProviderConfig): string {
 type ProviderBody = ReadBody<'POST /accounts/{account}/providers'>;
 
 const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
-/** Others wait for their turn meanwhile. */
+/** Other changes wait during the lookup. */
 const LOOK_UP_MS_MAX = 3_000;
 const CONTROLS = /\p{Cc}/u;
 
-/** Throws `conflict` for a name that something else has, or could have after the next start. */
+/** Throws `conflict` for a name that is in use, or could be after the next start. */
 function checkName(name: string, { settings: { config }, added }: Running): void {
   const owner = config.providers.has(name)
     ? 'the configuration has a provider of this name, which is read-only here'
@@ -264,14 +266,16 @@ function checkName(name: string, { settings: { config }, added }: Running): void
   if (owner !== null) throw new ConsoleFailure('conflict', `name: ${owner}; choose another one`, { member: 'name' });
 }
 
-/** Throws `invalid` for a kind that is none. */
+/** Throws `invalid` for an unknown kind. */
 function checkKind(kind: string): void {
   if (presetOfKind(kind) !== undefined) return;
   const kinds = CONSOLE_KINDS.map((one) => one.kind).join(', ');
   throw new ConsoleFailure('invalid', `kind: found ${quoteText(kind)}, expected one of ${kinds}`, { member: 'kind' });
 }
 
-/** The address of the provider, of the public internet where the file says nothing else. Throws `invalid`. */
+/**
+ * The provider's address. Must be on the public internet, except for origins that the file allows. Throws `invalid`.
+ */
 async function readAddress(
   { kind, base_url }: Pick<ProviderBody, 'kind' | 'base_url'>,
   { settings: { config } }: Running,
@@ -283,7 +287,7 @@ async function readAddress(
   try {
     await Promise.race([findPublicAddress(host), setTimeout(LOOK_UP_MS_MAX, undefined, { ref: false })]);
   } catch (fault) {
-    // A name that cannot be looked up now is judged at each connection, as every name is.
+    // A name that can't be resolved now is checked at each connection, like every name.
     if (fault instanceof NotPublic) {
       refuseAddress(
         `${fault.message}. Write ${address.origin} under server.private_origins in the configuration file if it is meant.`,
@@ -297,7 +301,7 @@ function refuseAddress(words: string): never {
   throw new ConsoleFailure('invalid', `base_url: ${words}`, { member: 'base_url' });
 }
 
-/** The credential; null: none. Throws `invalid`, in words without it. */
+/** The credential; null: none. Throws `invalid` with a message that does not contain it. */
 function readCredential(kind: string, written: string | null): Secret | null {
   const variables = presetOfKind(kind)?.credentialVariables ?? [];
   if (written === null) {
@@ -312,7 +316,7 @@ function readCredential(kind: string, written: string | null): Secret | null {
   );
 }
 
-/** Throws `invalid` or `conflict` for names that cannot be served. */
+/** Throws `invalid` or `conflict` for model names that can't be served. */
 function checkModels(kind: string, models: readonly EnteredModel[], running: Running): void {
   if (models.length === 0 && (presetOfKind(kind)?.catalogProvider ?? null) === null) {
     throw new ConsoleFailure(

@@ -1,4 +1,7 @@
-/** Owns setting a model's price from a moment on: what is refused, what is kept, what is answered. */
+/**
+ * Sets a model's price from a given time on: validates and stores it, and reports what the previous price had in
+ * addition.
+ */
 import { PriceError } from '../../billing/money.ts';
 import type { Price, Rates } from '../../billing/price.ts';
 import { parseSetPrice, priceAt } from '../../billing/price-book.ts';
@@ -14,7 +17,7 @@ type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';
 type PriceBody = ReadBody<SetPriceRoute>;
 type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[number]>;
 
-/** Keeps the price, and takes it over: it binds the next call. */
+/** Stores the price and applies it from the next call. */
 export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
   const { path, body, actor, address } = call;
   const { served, settings } = desk.running();
@@ -78,7 +81,7 @@ function readRates(body: PriceBody): StoredRates | null {
   };
 }
 
-/** `path` leads to the rates, in words of a refusal. */
+/** `path`: the path of the rates, for error messages. */
 function readTokenRates(body: TokenRates, path: string) {
   const { input, output } = body;
   if (input === null || output === null) {
@@ -103,7 +106,7 @@ function parse(price: { readonly rates: StoredRates | null; readonly fromMs: num
   }
 }
 
-/** Each rate that need not be given, and as what it costs then. */
+/** Each optional rate, and the rate that it defaults to. */
 const COSTS_AS = {
   cache_read: 'input',
   cache_write_5m: 'input',
@@ -112,12 +115,12 @@ const COSTS_AS = {
   ...MEDIA_PARTS,
 } as const satisfies { readonly [Rate in keyof Rates]?: keyof Rates };
 
-/** Those rates, in the order in which a price is written. */
+/** The optional rates, in the order in which prices are written. */
 const OPTIONAL_RATES = Object.keys(COSTS_AS) as readonly (keyof typeof COSTS_AS)[];
 
 /**
- * Members by their path, `per_1000_requests.web_search`: rates that were apart, tiers by their bound, fees. None where the
- * price before is unknown, or one of the two is free of everything.
+ * Members of the previous price that the new one lacks, by path, such as `per_1000_requests.web_search`: rates with a
+ * price of their own, tiers by their bound, fees. Empty where the previous price is unknown, or either price is free.
  */
 function leftOut(before: Price | null, rates: StoredRates | null): string[] {
   if (before === null || rates === null) return [];

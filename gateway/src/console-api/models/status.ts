@@ -1,4 +1,7 @@
-/** Owns the route that tells anyone how the service is, and what became of one call. Knows no provider's numbers, only its state. */
+/**
+ * Serves the public status: the state of the service and its providers, and the outcome of one call. Shows the states
+ * of providers, but not their numbers.
+ */
 
 import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
 import type { Gate } from '../../call/deps.ts';
@@ -22,7 +25,7 @@ export interface StatusParts {
 
 const LOOK_UPS_PER_MINUTE = 30;
 
-/** The handler of the status. */
+/** The handlers of the status route. */
 export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
   const rate = createAddressRate(LOOK_UPS_PER_MINUTE);
   return {
@@ -33,7 +36,7 @@ export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
   };
 }
 
-/** Strangers are told of providers, by name, where the operator says so. */
+/** Anonymous clients see provider names only if the operator enables it. */
 function describeService({ desk, gate, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
   const { ready, draining, recorder } = gate();
   const providers = listProviderStates(desk).map(({ name, state }) => ({ name, state }));
@@ -60,7 +63,7 @@ function unnamed(): string {
   return 'A model provider is failing.';
 }
 
-/** Ids are random, so that who has one was given it; asking for them one after the other is bounded all the same. */
+/** Ids are random, so only someone who received one has it; repeated lookups are rate-limited all the same. */
 async function lookUp(
   { calls, desk }: StatusParts,
   rate: AddressRate,

@@ -1,4 +1,4 @@
-/** Owns the routes of whoever was invited: what the link leads to, and accepting it. */
+/** Serves the routes of one-time links: shows and accepts invitations, and resets passwords. */
 import { addressSubject } from '../../people/sign-in/attempts.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';

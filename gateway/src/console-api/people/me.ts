@@ -1,4 +1,7 @@
-/** Owns the routes by which people see to their own account: name, password, second factor, sessions. */
+/**
+ * Serves the routes for a user's own account: name, password, second factor, sessions, services and passkeys. Also
+ * serves passkey sign-in.
+ */
 
 import type { RelyingParty } from '../../people/passkeys/relying-party.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';

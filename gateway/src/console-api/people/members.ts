@@ -1,4 +1,7 @@
-/** Owns the routes about the people of an account: who is there, who is invited, what each may do. */
+/**
+ * Serves the routes about an account's members and invitations: lists, invites, changes and removes them, and creates
+ * reset links.
+ */
 
 import type { Invitation } from '../../people/members/invitations.ts';
 import { type Giver, holds, type Member } from '../../people/members/members.ts';
@@ -67,7 +70,7 @@ function giverOf({ actor, tenancy, address }: Pick<ConsoleCall<ConsoleRoute>, 'a
   return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
 }
 
-/** Of workspaces he sees those that he has, and whether there are others. */
+/** The workspaces that the caller has too, and whether there are others. */
 function viewWorkspaces(theirs: readonly string[] | null, { workspaces: mine }: Pick<Tenancy, 'workspaces'>) {
   const seen = theirs?.filter((workspace) => mine === null || mine.includes(workspace)) ?? null;
   return { workspaces: seen, elsewhere: !holds(mine, theirs) };

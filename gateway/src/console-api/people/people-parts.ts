@@ -1,4 +1,6 @@
-/** Owns what the routes about people work on, and how a signed-in person is asked for. */
+/**
+ * Defines the dependencies of the routes about people, and helpers for the signed-in person and the gateway's address.
+ */
 
 import type { Invitations } from '../../people/members/invitations.ts';
 import type { Members, PersonNames } from '../../people/members/members.ts';
@@ -31,26 +33,26 @@ export interface PeopleParts {
   readonly invitations: Invitations;
   readonly resets: PasswordResets;
   readonly attempts: Attempts;
-  /** For whoever shows what somebody made or did. */
+  /** Looks up the names of people who created or changed something. */
   readonly personNames: PersonNames;
   readonly note: TakeNote;
-  /** The services that people may sign in by. */
+  /** The services that users may sign in with. */
   services(): readonly OidcService[];
-  /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
+  /** The gateway's public address, without a trailing slash; null where the configuration has none. */
   publicUrl(): string | null;
-  /** Every account of the installation, by its id. */
+  /** All accounts of the installation, by id. */
   readonly accounts: ReadonlyMap<string, { readonly name: string; readonly timeZone: string }>;
   readonly version: string;
-  /** What there is to call, for whoever sets the console up. */
+  /** The providers and a model to call, shown during set-up. */
   describeGateway(): { readonly providers: readonly { name: string; kind: string }[]; readonly model: string };
   /** @throws ConsoleFailure `invalid` where another account has a workspace of this id. */
   checkWorkspace(id: string): void;
-  /** Makes a workspace of the account `default`, where there is none of this id. @throws ConsoleFailure `invalid` */
+  /** Creates a workspace in the account `default`, if none has this id. @throws ConsoleFailure `invalid` */
   makeWorkspace(id: string): Promise<void>;
   nowMs(): number;
 }
 
-/** The session behind a call of a route for people. */
+/** The session of a request. @throws ConsoleFailure `signed_out` */
 export async function requireSignedIn(
   { sessions }: Pick<PeopleParts, 'sessions'>,
   { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
@@ -60,12 +62,12 @@ export async function requireSignedIn(
   return signedIn;
 }
 
-/** What people reach the gateway at: as configured, else as this request did. */
+/** The gateway's address: the configured one, else that of the request. */
 export function addressOf({ publicUrl }: Pick<PeopleParts, 'publicUrl'>, isHttps: boolean, host: string): string {
   return publicUrl() ?? `${isHttps ? 'https' : 'http'}://${host}`;
 }
 
-/** For whom passkeys are made and asked at the address that a request came by; null: there can be none there. */
+/** The relying party for passkeys at the address of a request; null: the address does not support passkeys. */
 export function partyOf(
   parts: Pick<PeopleParts, 'publicUrl'>,
   { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,

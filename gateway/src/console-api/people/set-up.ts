@@ -1,4 +1,4 @@
-/** Owns the routes of the first run: whether the link works, and making the first person with it. */
+/** Serves the first-run routes: checks the set-up link, and creates the first person with it. */
 import { addressSubject } from '../../people/sign-in/attempts.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import type { PeopleParts } from './people-parts.ts';
@@ -18,7 +18,8 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
     'POST /setup': async (call) => {
       const { body, arrival, outgoing } = call;
       const attempt = attempts.begin([addressSubject(arrival.address)]);
-      // Before the link is used up, and only for whoever has one: what there is, is nobody else's business.
+      // Checked before the link is used up, and only with a valid link, so that no one else learns which workspaces
+      // exist.
       if (body.workspace !== null && (await setUp.readLink(body.token)) !== null) checkWorkspace(body.workspace);
       const person = await setUp.claim(body);
       attempt.succeed([]);

@@ -1,4 +1,4 @@
-/** Owns the routes by which people sign in and out. */
+/** Serves the routes that sign users in and out with a password, code or service, and the state of the session. */
 import { cameByHttps, NO_SESSION_COOKIE, sendCookies } from '../../people/sign-in/auth-cookies.ts';
 import type { SignedIn } from '../../people/sign-in/sessions.ts';
 import type { ConsoleRoute, Reply } from '../contract/contract.ts';
@@ -60,7 +60,7 @@ async function stateOfStranger(
   return (await signIn.waitsForCode(arrival)) ? 'second_factor' : 'signed_out';
 }
 
-/** The state of the console for whoever asks. */
+/** The console state of the caller. */
 function viewSession(
   parts: PeopleParts,
   { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
@@ -87,7 +87,7 @@ function viewSession(
   };
 }
 
-/** The session as it will be: the cookies on their way out stand for those of the next request. */
+/** The session after this reply: reads the cookies in the reply as if the next request had sent them. */
 export async function viewNewSession(
   parts: PeopleParts,
   call: Pick<ConsoleCall<ConsoleRoute>, 'arrival' | 'outgoing'>,

@@ -1,4 +1,4 @@
-/** Owns the routes by which whoever runs the installation keeps its accounts: who pays how, and money that comes in or is put right. */
+/** Serves the operator's routes about accounts: lists, creates and changes them, tops up balances and corrects them. */
 
 import { NO_LAYERED_CAPS } from '../../control/persist-and-apply.ts';
 import { viewAccount } from '../../control/views.ts';
@@ -61,7 +61,7 @@ export function accountHandlers(
 
 type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
 
-/** As the command line shows it, without its caps, which have a page of their own. */
+/** The account as the command line shows it, without its caps, which have their own page. */
 function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
   return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
 }

@@ -1,4 +1,4 @@
-/** Owns the routes that show who changed what. Shows what was kept, and changes nothing. */
+/** Serves the audit trail as a list and a CSV export. Read-only. */
 import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { csvLine } from '../kernel/csv.ts';

@@ -1,4 +1,4 @@
-/** Owns the routes that show an account's money: its ledger, and its statement as a file. Moves nothing. */
+/** Serves an account's ledger, and its statement as a CSV file. Read-only. */
 
 import { formatNanoUsd } from '../../billing/money.ts';
 import type { DayCharge, ShownEntry, Statement } from '../../store/ports/statements.ts';
@@ -38,7 +38,7 @@ export function billingHandlers(
       }
       const zone = gate.desk.timeZoneOf(id);
       const statement = await statements.readStatement(id, { fromMs, toMs }, (atMs) => dateIn(zone, atMs));
-      // What is asked for may end with the month; what is known ends now.
+      // The requested range may end with the month; the data ends now.
       const closedMs = Math.min(toMs, nowMs);
       const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
       return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
@@ -52,10 +52,10 @@ function showEntry({ seq, atMs, kind, ref, amount, released, note }: ShownEntry)
 }
 
 interface Line {
-  /** By the account's clocks. Within a day its charges come last. */
+  /** In the account's time zone. The charges of a day come last. */
   readonly date: string;
   readonly atMs: number;
-  /** From `date` to `calls`. */
+  /** The columns from `date` to `calls`. */
   readonly cells: readonly (string | number | null)[];
   readonly amount: bigint;
 }
@@ -63,8 +63,8 @@ interface Line {
 const HEAD = ['date', 'kind', 'ref', 'note', 'model', 'key_id', 'key_name', 'calls', 'amount_usd', 'balance_usd'];
 
 /**
- * Opening balance, each day's movements and its charges by model and key, closing balance: every line's balance is the one
- * before and its amount. `closedMs`: when the closing balance is that of.
+ * Opening balance, each day's movements and its charges by model and key, closing balance. Each line's balance is the
+ * previous balance plus its amount. `closedMs`: the time of the closing balance.
  */
 export async function* renderStatement(
   { opening, closing, movements, charges }: Statement,
@@ -92,13 +92,13 @@ function boundLine(kind: string, atMs: number, balance: bigint): string {
   return csvLine([showTime(atMs), kind, null, null, null, null, null, null, null, formatNanoUsd(balance)]);
 }
 
-/** Lines of the same day and moment stay in their order. */
+/** Keeps the order of lines with the same day and time. */
 function byDate(one: Line, other: Line): number {
   if (one.date !== other.date) return one.date < other.date ? -1 : 1;
   return one.atMs === other.atMs ? 0 : one.atMs < other.atMs ? -1 : 1;
 }
 
-/** The greatest charge of a day first. */
+/** Sorts a day's charges, highest first. */
 function byMost(one: DayCharge, other: DayCharge): number {
   return one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1;
 }

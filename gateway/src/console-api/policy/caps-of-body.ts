@@ -1,4 +1,7 @@
-/** Owns caps between the console API and commands: in bodies amounts are dollars, null is no cap, and what a change leaves out stays. */
+/**
+ * Converts caps between the console API and commands. In bodies, amounts are dollars, null removes a cap, and omitted
+ * caps stay.
+ */
 
 import { formatNanoUsd } from '../../billing/money.ts';
 import type { Caps } from '../../store/ports/limits.ts';
@@ -7,10 +10,13 @@ import { ConsoleFailure } from '../kernel/console-failure.ts';
 
 export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
 
-/** What a body gives; what it leaves out stays. */
+/** The caps in a body; omitted ones stay. */
 export type GivenCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
 
-/** The arguments by which a command takes the given caps over. Throws `invalid` for a budget without a window, or the other way round. */
+/**
+ * The command arguments for the given caps. Throws `invalid` for a budget without a window or a window without a
+ * budget.
+ */
 export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): object {
   if (budget_usd != null && budget_window == null) {
     throw new ConsoleFailure(

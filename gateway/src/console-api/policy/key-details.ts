@@ -1,4 +1,7 @@
-/** Owns the routes about what a key did and may do: its own page, and whether it may call a model. Changes nothing. */
+/**
+ * Serves the details of a key: its page, its gauges, and whether it may make a given call. Also previews which models
+ * patterns match. Read-only.
+ */
 import { explainCall } from '../../call/explain-call.ts';
 import { mayUseModel } from '../../identity/authorize.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
@@ -22,7 +25,7 @@ const ERRORS_MS = 7 * 24 * HOUR_MS;
 const ERRORS_MAX = 20;
 const AUDIT_MAX = 20;
 const PATTERNS_MAX = 200;
-/** No end user and no model in particular: their rules bind some calls of the key only. */
+/** No end user and no model: their rules apply to some of the key's calls only. */
 const NOBODY = { endUser: null, models: [] };
 
 export function keyDetailHandlers(
@@ -66,7 +69,7 @@ export function keyDetailHandlers(
     }),
     'GET /accounts/{account}/keys/{key}/may-call': async ({ path, query, tenancy }) => {
       const key = findKey(parts, tenancy, path.key);
-      // The smallest call there is: what does not let it through lets none through.
+      // The smallest possible call: if it is refused, every call is.
       const smallest = { endUser: null, inputTokens: 1, outputTokensMax: 1, stream: false };
       const { admitted, steps } = await explainCall(gate, { key, ...query, ...smallest }, parts.nowMs());
       return { may: admitted, reasons: [...steps] };
@@ -143,13 +146,13 @@ async function readChanges({ audit }: PolicyParts, { accountId, workspaceId, id 
 
 interface FailedQuestion {
   readonly key: StoredKey;
-  /** Unix ms of arrival; the end is no longer part of it. */
+  /** Unix ms of arrival; the end is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly limit: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 async function readFailedCalls(
   usage: Pick<UsageReader, 'readLogs'>,
   question: FailedQuestion,
@@ -168,7 +171,7 @@ async function readOutcome(
   outcome: CallOutcome,
 ): Promise<CallRecord[]> {
   const found: CallRecord[] = [];
-  // A page may be short and not the last.
+  // A page may be short without being the last.
   for (let beforeId: string | null = null; ; ) {
     const page: LogPage = await orRefuse(
       usage.readLogs({

@@ -1,4 +1,4 @@
-/** Owns the routes that list, make and change API keys. What each does is a command's; who may is decided here. */
+/** Serves the routes that list, create and change API keys. Checks permissions and leaves the changes to commands. */
 
 import { formatNanoUsd, parseUsd } from '../../billing/money.ts';
 import { BY_COMMAND_LINE } from '../../store/ports/audit.ts';
@@ -77,7 +77,7 @@ export function keyHandlers(
     },
     'POST /accounts/{account}/keys/{key}/rotate': async (call) => {
       const { id, scopes } = findLivingKey(parts, call);
-      // Whoever rotates a key holds it afterwards.
+      // The caller receives the new secret.
       checkScopes(call, scopes);
       const rotated = await runCommand(parts.control, call, 'keys.rotate', {
         id,
@@ -116,12 +116,12 @@ function findLivingKey(
   });
 }
 
-/** The newest first. */
+/** Newest first. */
 function byAge(one: StoredKey, other: StoredKey): number {
   return other.createdAtMs - one.createdAtMs || (one.id < other.id ? -1 : 1);
 }
 
-/** Throws `forbidden` where a cap would be taken away, raised, or counted over another window. What is left out stays. */
+/** Throws `forbidden` where a change removes or raises a cap, or changes the window of a budget. Omitted caps stay. */
 function checkTightens(tenancy: Tenancy, before: Caps | null, caps: GivenCaps): void {
   if (tenancy.may('limits.write') || before === null) return;
   requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
@@ -153,7 +153,7 @@ function loosens(member: keyof ShownCaps, found: string): ConsoleFailure {
   );
 }
 
-/** Throws `forbidden` where somebody else disabled the key, or it is not known who did. */
+/** Throws `forbidden` where someone else, or an unknown person, disabled the key. */
 function checkMayEnable(
   { actor, tenancy }: { readonly actor: Actor; readonly tenancy: Tenancy },
   { status, disabledBy }: StoredKey,
@@ -171,7 +171,7 @@ type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 
 const WEEK_DAYS = 7;
 
-/** The keys, all of one account, in their order. */
+/** Renders keys of one account, in order. */
 async function showKeys(
   parts: PolicyParts,
   keys: readonly StoredKey[],
@@ -229,14 +229,14 @@ async function showKeys(
   });
 }
 
-/** Whoever made a change, by the name that he has now. */
+/** The actor of a change, by their current name. */
 function showActor({ gate }: PolicyParts, id: string | null, names: ReadonlyMap<string, string>) {
   if (id === null) return null;
   const isCommandLine = id === BY_COMMAND_LINE.actor.id;
   return { id, name: isCommandLine ? 'the command line' : (names.get(id) ?? gate.directory.keys.get(id)?.name ?? id) };
 }
 
-/** Throws Error where the list has not one key for each that was asked for. */
+/** Throws Error where the list does not contain the key. */
 export async function showKey(
   parts: PolicyParts,
   key: StoredKey,
@@ -270,7 +270,7 @@ function showUse(atMs: number | undefined): string | null {
   return atMs === undefined || !Number.isFinite(atMs) ? null : showTime(atMs);
 }
 
-/** Of the operator's budget and the account's own, the one that has less left. */
+/** The budget with the smaller remaining amount: the operator's or the account's own. */
 function showBudget(bindings: readonly BindingCaps[], states: BudgetStates): ShownKey['budget'] {
   let tightest: { readonly left: bigint; readonly shown: ShownKey['budget'] } | null = null;
   for (const { subject, caps } of bindings) {

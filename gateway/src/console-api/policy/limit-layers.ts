@@ -1,4 +1,4 @@
-/** Shows a subject's caps in both layers: those that the caller's changes reach, and those that bind beside them. */
+/** Shows a subject's caps in both layers: the one that the caller's changes apply to, and the other. */
 import { HOUSE_ACCOUNT } from '../../people/roles.ts';
 import { type Caps, inLayer, type LimitLayer, type Subject } from '../../store/ports/limits.ts';
 import type { Tenancy } from '../kernel/actor.ts';
@@ -7,11 +7,11 @@ import { type ShownCaps, showCaps } from './caps-of-body.ts';
 export interface ShownLayers {
   readonly layer: LimitLayer;
   readonly caps: ShownCaps;
-  /** Of the other layer; null: the subject has one layer only. */
+  /** The caps of the other layer; null: the subject has one layer only. */
   readonly other_caps: ShownCaps | null;
 }
 
-/** The layer that the caller's changes reach: the operator's for whoever runs the installation. */
+/** The layer that the caller's changes apply to: the operator's for operators of the installation. */
 export function layerFor(tenancy: Pick<Tenancy, 'account' | 'may'>): LimitLayer {
   return tenancy.account === HOUSE_ACCOUNT || tenancy.may('house.write') ? 'operator' : 'account';
 }

@@ -1,4 +1,6 @@
-/** Owns the routes about limits: every rule of an account with what it has left, changing one, and what a call would meet. */
+/**
+ * Serves the routes about limits: lists every rule of an account with its gauges, changes a rule, and simulates a call.
+ */
 
 import { explainCall } from '../../call/explain-call.ts';
 import { chooseNearName } from '../../config/file/config-problem.ts';
@@ -25,7 +27,7 @@ import type { PolicyParts } from './policy-parts.ts';
 
 type ShownNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
 
-/** A place of the tree. */
+/** A node of the tree. */
 interface Place {
   readonly subject: Subject;
   readonly name: string;
@@ -70,7 +72,7 @@ export function limitHandlers(
   };
 }
 
-/** The account, its workspaces, their keys that are not revoked, its end users; and for who runs the house the models. */
+/** The account, its workspaces, their keys that are not revoked, and its end users; for operators also the models. */
 async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
   const { account } = tenancy;
   const { directory } = gate;
@@ -127,12 +129,17 @@ async function showPlaces(parts: PolicyParts, tenancy: Tenancy, places: readonly
   );
 }
 
-/** A rule for every end user without one binds each for himself: there is nothing that all have used. */
+/**
+ * A rule for every end user without their own applies to each of them separately, so there is no shared usage to show.
+ */
 function isEveryone({ kind, id }: Subject): boolean {
   return kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`);
 }
 
-/** Throws `not_found` for what is not there, or not of this account; `forbidden` for what is not who asks' to change. */
+/**
+ * Throws `not_found` for a subject that does not exist in this account; `forbidden` for one that the caller may not
+ * change.
+ */
 function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT>): Place {
   const { account } = findPayer(parts, tenancy);
   const { kind, subject: id } = path;
@@ -169,7 +176,7 @@ function findPayer(parts: PolicyParts, tenancy: Tenancy): { readonly account: st
   return { account: findAccount(parts, tenancy).id };
 }
 
-/** A model's rule binds all accounts together, under the model's own name. */
+/** A model's rule applies to all accounts together, under the model's own name. */
 function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject {
   const subject = { kind: 'model', id } as const;
   if (!tenancy.may('house.write')) {
@@ -178,7 +185,7 @@ function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject
       'a model’s limits bind all accounts together, and need the permission house.write; ask whoever runs this gateway',
     );
   }
-  // A rule outlives its model, and must be taken away then; one of a further name may come from the command line.
+  // A rule outlives its model and must stay removable; a rule for an alias may come from the command line.
   if (gate.desk.rules.get(subject) !== null) return subject;
   const route = gate.settings.routes.get(id);
   if (route !== undefined && route.model !== id) {
@@ -208,14 +215,14 @@ function subjectArguments({ account }: Tenancy, subject: Subject): object {
 
 type ShownGauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
-/** What budgets have used and hold, by `nameOf` their subject. */
+/** The settled and held amounts of budgets, by `nameOf` their subject. */
 export type BudgetStates = ReadonlyMap<string, BudgetState>;
 
 export function nameOf(subject: Subject): string {
   return `${layerOf(subject)} ${subject.kind} ${subject.id}`;
 }
 
-/** The state of each binding that has a budget. Those of one kind and window that are not known are read together. */
+/** The state of each binding with a budget. Unknown states of the same kind and window are read together. */
 export async function readBudgetStates(
   { gate, spends }: Pick<PolicyParts, 'gate' | 'spends'>,
   bindings: readonly BindingCaps[],
@@ -277,7 +284,7 @@ export async function readGauges(
   return gauges;
 }
 
-/** An end user without the account that is before his name in a subject's id. */
+/** Removes the account prefix from the id of an end user. */
 function showSubject({ kind, id }: Subject): Subject {
   return kind === 'end_user' ? { kind, id: id.slice(id.indexOf('/') + 1) } : { kind, id };
 }

@@ -1,4 +1,4 @@
-/** Owns the list of handlers that stand on the same parts: keys, limits, workspaces, money, audit, settings. */
+/** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
 import { findAccount } from '../kernel/find-resource.ts';
 import type { Handlers } from '../kernel/handlers.ts';

@@ -1,4 +1,4 @@
-/** Owns what the routes about keys, limits, workspaces, money and the audit trail work on. Holds no logic. */
+/** Defines the dependencies of the routes about keys, limits, workspaces, billing and audit. */
 
 import type { Gate } from '../../call/deps.ts';
 import type { Control } from '../../control/control.ts';
@@ -20,8 +20,8 @@ export interface PolicyParts {
   readonly usage: Pick<UsageReader, 'readUsage' | 'readLogs'>;
   readonly statements: StatementReader;
   readonly personNames: PersonNames;
-  /** What there is to know of the installation, for whoever runs it. */
+  /** Facts about the installation, for its operators. */
   readFacts(): readonly { readonly name: string; readonly text: string }[];
-  /** The present, unix ms. */
+  /** The current time, unix ms. */
   nowMs(): number;
 }

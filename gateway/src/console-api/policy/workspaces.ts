@@ -1,4 +1,4 @@
-/** Owns the routes about workspaces and their policy. What each changes is a command's. */
+/** Serves the routes about workspaces and their policies. Leaves the changes to commands. */
 import { windowAt } from '../../admission/window.ts';
 import type { StoredWorkspace } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -42,7 +42,7 @@ export function workspaceHandlers(
     'POST /accounts/{account}/workspaces': async (call) => {
       const { caps, id, ...given } = call.body;
       findAccount(parts, call.tenancy);
-      // Of all accounts together: a record names a workspace by its id alone.
+      // Ids are unique across all accounts, because a record refers to a workspace by its id alone.
       if (workspaces.has(id)) {
         throw new ConsoleFailure('conflict', `id: ${id} is taken; choose another one`, { member: 'id' });
       }

@@ -1,4 +1,4 @@
-/** Owns the overview: what an account spent and how it goes, in one request. */
+/** Serves the overview of an account's cost and traffic in one request. */
 import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../call/attempt/provider-health.ts';
 import type { UsageQuestion, UsageSums } from '../../store/ports/usage.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -115,10 +115,10 @@ function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQues
   });
 }
 
-/** The state is the provider's, from the requests of all accounts; the counts are this account's own, over the same time. */
+/** The state covers the provider's requests of all accounts; the counts cover this account over the same time. */
 function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | null): HomeReply['providers'][number] {
   const { state } = health.read(name);
-  // Before the first request since a start the state is not known, whatever the records have.
+  // Before the first request since a start the state is unknown, so older records are not counted.
   if (state === 'idle') return { name, state, calls: 0, errors: 0 };
   return { name, state, calls: sums?.requests ?? 0, errors: sums?.serverErrors ?? 0 };
 }

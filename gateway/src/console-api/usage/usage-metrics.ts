@@ -1,14 +1,14 @@
-/** Owns what the usage page can show over time: for each metric what groups are ranked by, and its amount in sums. */
+/** Defines the metrics of the usage page: how each ranks groups, and how its value is read from sums. */
 import type { UsageQuestion, UsageRank, UsageSums } from '../../store/ports/usage.ts';
 import type { ReadQuery } from '../contract/contract.ts';
 
 export type UsageMetric = ReadQuery<'GET /accounts/{account}/usage'>['metric'];
 
-/** Nano-USD as text, else a number: calls, tokens, or ms. Null: no call that has one. */
+/** Nano-USD as text, else a number: calls, tokens, or ms. Null: no call has a value. */
 type Amount = string | number | null;
 
 interface MetricRow {
-  /** Percentiles do not add up: the groups with most calls come first. */
+  /** Percentiles can't be summed, so they rank groups by number of calls. */
   readonly rankedBy: UsageRank;
   readonly latencies: UsageQuestion['latencies'];
   readonly amountOf: (sums: UsageSums) => Amount;
@@ -19,7 +19,7 @@ const added = (rankedBy: UsageRank, amountOf: MetricRow['amountOf']): MetricRow 
   latencies: 'sums',
   amountOf,
 });
-/** Percentiles of each bucket take longest, and are read where they are shown. */
+/** Percentiles per bucket are the slowest to read, so they are read only where they are shown. */
 const timed = (amountOf: MetricRow['amountOf']): MetricRow => ({
   rankedBy: 'requests',
   latencies: 'buckets',
@@ -38,7 +38,7 @@ export const METRICS: Readonly<Record<UsageMetric, MetricRow>> = {
   ttfb_p95: timed(({ ttfbP95Ms }) => ttfbP95Ms),
 };
 
-/** Reasoning is a part of output. */
+/** Output includes reasoning. */
 function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: UsageSums): number {
   return input + cache_read + cache_write_5m + cache_write_1h + output;
 }

@@ -1,4 +1,7 @@
-/** Owns what the pages about usage and calls stand on, beside the reader: names, zones, money. Each is asked for as it is now. */
+/**
+ * Defines the dependencies of the usage and logs pages: the usage reader, names, time zones, budgets and balances. Each
+ * is read at request time.
+ */
 import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
 import { type UsageReader, UsageRefusal } from '../../store/ports/usage.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
@@ -14,25 +17,25 @@ export interface FilterLabel {
   readonly label: string;
 }
 
-/** Names for ids, of one account. */
+/** Display names for the ids of one account. */
 export interface UsageLabels {
   keyName(keyId: string): string | null;
-  /** Key → the member who made it; a key made by the command line is not in it. */
+  /** Key → the member who created it; keys created by the command line are omitted. */
   readonly owners: ReadonlyMap<string, string>;
-  /** Null: he is gone. */
+  /** Null: the member was deleted. */
   memberName(memberId: string): string | null;
   /**
-   * What people call the key and the member that are asked for; with the id, where another one has the same name. Only of keys
-   * in these workspaces, and of who made them; null: in any.
+   * The names of the requested key and member, with the id where the name is not unique. Only for keys in these
+   * workspaces and their creators; null: in all.
    */
   namesOfAsked(asked: AskedIds, workspaces: readonly string[] | null): FilterLabel[];
-  /** All keys and who made them, by name, for suggestions. As `namesOfAsked`. */
+  /** All keys and their creators, by name, for suggestions. Restricted as in `namesOfAsked`. */
   namesToChoose(workspaces: readonly string[] | null): FilterLabel[];
-  /** Whether there is any key, in these workspaces; null: in any. */
+  /** Whether any key exists in these workspaces; null: in all. */
   hasKeys(workspaces: readonly string[] | null): boolean;
 }
 
-/** The budget of the account itself. Nano-USD. */
+/** The account's own budget. Nano-USD. */
 export interface AccountBudget {
   readonly window: 'day' | 'week' | 'month' | 'total';
   readonly limit: bigint;
@@ -47,16 +50,16 @@ export interface UsageParts {
   /** An IANA zone. */
   timeZoneOf(account: string): string;
   labelsOf(account: string): Promise<UsageLabels>;
-  /** Null: there is none. */
+  /** Null: the account has no budget. */
   readBudget(account: string): Promise<AccountBudget | null>;
-  /** What a prepaid account can still spend; null: postpaid. */
+  /** The amount that a prepaid account can still spend; null: postpaid. */
   readBalance(account: string): Promise<bigint | null>;
 }
 
-/** What a page may take to be read: far more than it does, for after a start nothing of 90 days may be in memory yet. */
+/** The time limit for reading a page. Generous, because after a start none of the 90 days may be in memory yet. */
 export const PAGE_MS_MAX = 3_000;
 
-/** Resolves as the reading does. @throws ConsoleFailure for a refusal of the reader; other faults as they are. */
+/** Resolves with the result of the read. @throws ConsoleFailure for a refusal by the reader; rethrows other errors */
 export async function orRefuse<Answer>(reading: Promise<Answer>): Promise<Answer> {
   try {
     return await reading;

@@ -1,4 +1,7 @@
-/** Owns how a range of time is cut into buckets: minutes, hours or days as the account's clocks show them. */
+/**
+ * Divides a time range into buckets of minutes, hours or days in the account's time zone, and reads sums by key or
+ * workspace over given time spans.
+ */
 import { dayAt } from '../../admission/window.ts';
 import type { UsageBuckets, UsageQuestion, UsageReader } from '../../store/ports/usage.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
@@ -20,10 +23,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const BUCKETS_MAX = 750;
 const MINUTES_UP_TO_MS = 3 * HOUR_MS;
-/** A week with the hour that it has more where clocks go back. */
+/** A week with the extra hour where clocks are set back. */
 const HOURS_UP_TO_MS = 7 * DAY_MS + HOUR_MS;
 
-/** @throws ConsoleFailure where the range is empty, or has more buckets than a page shows. */
+/** @throws ConsoleFailure where the range is empty or has too many buckets for a page. */
 export function cutRange(
   { from, to, step }: { readonly from: string; readonly to: string; readonly step: UsageStep | 'auto' },
   timeZone: string,
@@ -60,7 +63,7 @@ function beginningOf(step: UsageStep, timeZone: string, atMs: number): number {
   return step === 'day' ? startMs : startMs + Math.floor((atMs - startMs) / HOUR_MS) * HOUR_MS;
 }
 
-/** Hours count from the beginning of their day, so that they are those of the clocks in every zone. */
+/** Hours count from the start of their day, so that they match local clock hours in every zone. */
 function nextOf(step: UsageStep, timeZone: string, atMs: number): number {
   if (step === 'minute') return atMs + MINUTE_MS;
   const dayEndMs = dayAt(timeZone, atMs).endMs;
@@ -78,18 +81,18 @@ function refuse(step: UsageStep): never {
 
 interface SpansQuestion {
   readonly account: string;
-  /** The account's. */
+  /** The account's time zone. */
   readonly timeZone: string;
   readonly by: 'key' | 'workspace';
   readonly ids: readonly string[];
-  /** Unix ms, ascending: a span begins at each but the last, where the last one ends. */
+  /** Unix ms, ascending: the start of each span, then the end of the last. */
   readonly bounds: readonly number[];
 }
 
-/** An answer tells so many groups apart. */
+/** The maximum number of groups in one result. */
 const IDS_OF_A_QUESTION = 100;
 
-/** For each id that had a call: the sums of each span; null: no call. Without latencies. */
+/** For each id with a call: the sums of each span; null: no call. Without latencies. */
 export async function readSpans(
   usage: Pick<UsageReader, 'readUsage'>,
   { account, timeZone, by, ids, bounds }: SpansQuestion,

@@ -1,9 +1,9 @@
-/** Owns how sums and groups look in answers and files. */
+/** Renders usage sums and groups for replies and CSV files. */
 import type { UsageBuckets, UsageDimension, UsageGroup, UsageSums } from '../../store/ports/usage.ts';
 import { METRICS, type UsageMetric } from './usage-metrics.ts';
 import type { UsageLabels } from './usage-parts.ts';
 
-/** Errors are those of callers and ours together; calls that their callers left are none. */
+/** Errors are client and server errors together, without calls that the client cancelled. */
 export function renderSums(sums: UsageSums) {
   return {
     requests: sums.requests,
@@ -26,7 +26,7 @@ export function renderSums(sums: UsageSums) {
 
 export type RenderedSums = ReturnType<typeof renderSums>;
 
-/** The members of rendered sums, as columns of a file. */
+/** The members of rendered sums, as CSV columns. */
 export const SUMS_COLUMNS = [
   'requests',
   'errors',
@@ -45,13 +45,13 @@ export const SUMS_COLUMNS = [
   'ttfb_p95_ms',
 ] as const satisfies readonly (keyof RenderedSums)[];
 
-/** What a page at a glance shows. */
+/** The members shown on overview pages. */
 export function renderGlance(sums: UsageSums) {
   const { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms } = renderSums(sums);
   return { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms };
 }
 
-/** The amounts of a metric over the buckets; null where there was no call. */
+/** The values of a metric over the buckets; null: no call. */
 export function renderAmounts(buckets: UsageBuckets, metric: UsageMetric) {
   const { amountOf } = METRICS[metric];
   return buckets.map((sums) => (sums === null ? null : amountOf(sums)));
@@ -87,10 +87,10 @@ export function renderGroup({ values, sums, buckets }: UsageGroup, { by, metric,
   };
 }
 
-/** Whose calls they are where no member made their key. */
+/** The owner of calls whose key was created by no member. */
 const NO_MEMBER = 'command line';
 
-/** Null: the value is its own name, or the calls have none. */
+/** Null: the value is its own display name, or the calls have none. */
 export function labelOf(
   dimension: UsageDimension | undefined,
   value: string | null,

@@ -1,4 +1,4 @@
-/** Owns the usage page: sums by up to two dimensions, the same as a file, and the proof that they equal the ledger. */
+/** Serves the usage page: sums by up to two dimensions, their CSV export, and the reconciliation with the ledger. */
 import { setImmediate } from 'node:timers/promises';
 import { windowAt } from '../../admission/window.ts';
 import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/usage.ts';
@@ -20,17 +20,17 @@ type UsageRoute =
   | 'GET /accounts/{account}/usage/proof';
 type UsageReply = Reply<'GET /accounts/{account}/usage'>;
 type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
-/** What of it is shown. */
+/** How the result is shown. */
 type Shown = Pick<UsageQuestion, 'latencies' | 'rankedBy' | 'drawn'>;
 
-/** As many as a chart has colours for. */
+/** The number of colors in a chart. */
 const DRAWN = 8;
 const IN_FILE: Shown = { latencies: 'buckets', rankedBy: 'cost', drawn: Number.POSITIVE_INFINITY };
 
-/** A proof reads all that it proves, and may take longer than a page. */
+/** A reconciliation reads everything it checks, and may take longer than a page. */
 const PROOF_MS_MAX = 10_000;
 
-/** The whole account, or the workspaces that the actor is bound to. */
+/** The whole account, or the workspaces that the actor is restricted to. */
 export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
   return { account, workspaces };
 }
@@ -98,7 +98,7 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
   };
 }
 
-/** What a query asks for, with the names that its answer is shown with. */
+/** Converts a query to a usage question, with the display names for its result. */
 async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, shown: Shown) {
   const { account } = tenancy;
   const [first, second] = asked.by;
@@ -121,7 +121,7 @@ async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, sho
   return { step, labels, question };
 }
 
-/** Of the period of the same length just before: sums alone. */
+/** The sums of the previous period of the same length. */
 function justBefore(question: UsageQuestion): UsageQuestion {
   const { fromMs: toMs } = question;
   const fromMs = toMs - (question.toMs - toMs);
@@ -140,7 +140,7 @@ const FILTERS = [
   'without',
 ] as const;
 
-/** What the forecast goes by. Of the whole account only: its budget says nothing of a part of it. */
+/** The basis of the forecast. Only for the whole account, because its budget does not apply to a part. */
 function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQuestion | null {
   if (tenancy.workspaces !== null || FILTERS.some((filter) => asked[filter] !== undefined)) return null;
   const nowMs = parts.nowMs();
@@ -163,7 +163,7 @@ function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQues
   };
 }
 
-/** The month at its present pace. */
+/** The forecast for the month at the present pace. */
 function forecastOf(
   spent: bigint,
   budget: AccountBudget | null,
@@ -200,7 +200,7 @@ async function* csvOf(
       return csvLine([new Date(buckets[index] ?? 0).toISOString(), ...names, ...cells]);
     });
     yield lines.join('');
-    // Calls go before the next group.
+    // Lets calls run before the next group.
     await setImmediate();
   }
 }

@@ -1,10 +1,10 @@
-/** Owns joining filters, so that each hears what the one before it said. Knows no filter. */
+/** Chains event filters, so that each receives the output of the previous one. */
 import type { EventFilter, GenerationEvent } from '../event.ts';
 
-/** Takes events as they come and gives what is left of them. */
+/** Takes events as they arrive and returns those that remain. */
 export type EventPipe = (events: readonly GenerationEvent[]) => readonly GenerationEvent[];
 
-/** The filters one behind the other, the first nearest to upstream. Without a filter the events are handed back as they are. */
+/** Applies the filters in order, the first nearest to upstream. Without a filter the events are returned unchanged. */
 export function chainFilters(filters: readonly EventFilter[]): EventPipe {
   if (filters.length === 0) return (events) => events;
   return (events) => {

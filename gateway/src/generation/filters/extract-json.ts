@@ -1,6 +1,6 @@
 /**
- * Takes the JSON object out of an answer whose model was only told in words to write one: out of a code fence, or of the words
- * around it. What holds no object passes as it is: it was answered and paid for.
+ * Extracts the JSON object from a response whose model was asked for one only in the prompt: from a code fence or from
+ * surrounding text. A response without an object passes unchanged, because it was answered and paid for.
  */
 import type { EventFilter, GenerationEvent } from '../event.ts';
 import type { Generation } from '../generation.ts';
@@ -11,14 +11,15 @@ type TextDelta = Extract<GenerationEvent, { kind: 'text_delta' }>;
 const FENCE = '```';
 
 /**
- * Text is held back until an object begins: with the answer, or behind a fence. It is passed up to its end, and what follows is
- * left out. An answer without such a beginning is looked through when it is over. One that calls tools or refuses passes as it is.
+ * Holds text back until an object begins, at the start of the response or after a fence; passes it up to its end and
+ * drops the rest. A response without such a beginning is searched when it ends. One that calls tools or refuses passes
+ * unchanged.
  */
 export function extractJson(): EventFilter {
   const texts = new Set<number>();
   const start = new ObjectStart();
   const end = new JsonEnd();
-  /** Of the texts that were said before an object began. */
+  /** Events of the texts that came before an object began. */
   let held: GenerationEvent[] = [];
   let state: 'before' | 'inside' | 'behind' | 'passing' = 'before';
 
@@ -47,7 +48,7 @@ export function extractJson(): EventFilter {
     return [at === event.text.length ? event : { ...event, text: event.text.slice(0, at) }];
   }
 
-  /** The answer stopped without an object at a place where one is expected: any that its words surround. */
+  /** The response stopped without an object where one is expected: takes any object within its text. */
   function extractLate(): readonly GenerationEvent[] {
     const first = held.find(({ kind }) => kind === 'text_delta');
     const object = start.surrounded();
@@ -84,21 +85,21 @@ export function extractJson(): EventFilter {
   };
 }
 
-/** Whether an answer that was to be JSON stopped by itself and is no JSON object. */
+/** Whether a response that should be JSON stopped normally and is not a JSON object. */
 export function isNoJson({ parts, finish_reason }: Generation): boolean {
   if (finish_reason !== 'stop') return false;
   if (parts.some(({ kind }) => kind === 'tool_call' || kind === 'refusal')) return false;
   return !isObject(parts.map((part) => (part.kind === 'text' ? part.text : '')).join(''));
 }
 
-/** Finds where an object begins in a text that comes in pieces. */
+/** Finds the beginning of an object in a text that arrives in pieces. */
 class ObjectStart {
   #text = '';
-  /** Before here no fence begins that could still become one. */
+  /** No fence begins before this offset, not even a partial one. */
   #from = 0;
   #isBlank = true;
 
-  /** The offset in the piece; -1: none began yet. */
+  /** The offset in the piece; -1 if no object has begun. */
   push(piece: string): number {
     const before = this.#text.length;
     this.#text += piece;
@@ -111,7 +112,7 @@ class ObjectStart {
     return at === -1 ? -1 : at - before;
   }
 
-  /** The longest text from a brace to a brace, where that is an object; null: there is none. */
+  /** The longest text from a brace to a brace if it is an object, else null. */
   surrounded(): string | null {
     const text = this.#text.slice(this.#text.indexOf('{'), this.#text.lastIndexOf('}') + 1);
     return isObject(text) ? text : null;

@@ -1,15 +1,15 @@
-/** Owns turning the call of a tool that stands for the answer's format back into the answer. Whether its JSON holds is not looked at. */
+/** Converts a call of the tool that emulates a response format back into response text. Does not check the JSON. */
 import type { EventFilter } from '../event.ts';
 
-/** What a call without any argument means. */
+/** Arguments of a call that has none. */
 const NO_ARGUMENTS = '{}';
 
 /**
- * Calls of the tool `name` become text parts with their arguments as text, and the model has stopped by itself where it
- * called no other tool.
+ * Calls of the tool `name` become text parts with their arguments as text. The finish reason becomes `stop` unless the
+ * model called another tool.
  */
 export function unwrapOutputTool(name: string): EventFilter {
-  /** The open answers; true where one has some text already. */
+  /** The open response parts; true once a part has some text. */
   const answers = new Map<number, boolean>();
   let answered = false;
   let calledOther = false;

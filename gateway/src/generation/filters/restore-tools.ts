@@ -1,18 +1,18 @@
 /**
- * Owns giving tool calls back the names that the client knows, and free text to its tools that take no JSON. Which names
- * were changed on the way is told by the request's renderer.
+ * Restores the client's tool names in tool calls, and free text for its tools that take no JSON. The request's renderer
+ * reports which names it changed.
  */
 import type { EventFilter, GenerationEvent, PartOpening } from '../event.ts';
 
 type CallOpening = Extract<PartOpening, { kind: 'tool_call' }>;
 
 /**
- * `restored`: from upstream's name to the client's; a name that is not in it stays. `custom`: the client's names of tools
- * that were sent as functions of one argument, `input`: such a call opens at once and gets its text when it ends, and
- * where the model wrote anything else than that argument, what it wrote.
+ * `restored` maps upstream's names to the client's; other names stay. `custom` holds the client's names of tools that
+ * were sent as functions with one argument, `input`: such a call opens at once and gets its text when it ends. If the
+ * model wrote anything other than that argument, the call gets that text unchanged.
  */
 export function restoreTools(restored: ReadonlyMap<string, string>, custom: ReadonlySet<string>): EventFilter {
-  /** What the open calls of custom tools have written so far, by part. */
+  /** The text so far of the open calls of custom tools, by part. */
   const written = new Map<number, string>();
 
   function open(event: GenerationEvent, part: number, opening: CallOpening): readonly GenerationEvent[] {
@@ -49,7 +49,7 @@ export function restoreTools(restored: ReadonlyMap<string, string>, custom: Read
   };
 }
 
-/** The text in `{"input": "…"}`; null for everything else. */
+/** The text in `{"input": "…"}`; null for anything else. */
 function inputOf(json: string): string | null {
   let value: unknown;
   try {

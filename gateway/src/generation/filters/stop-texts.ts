@@ -1,16 +1,19 @@
-/** Owns stopping an answer at the caller's stop texts where upstream does not look for them. Looks at text only, each part by itself. */
+/**
+ * Stops a response at the client's stop sequences when upstream does not support them. Examines text only, each part
+ * separately.
+ */
 import type { EventFilter, GenerationEvent } from '../event.ts';
 
 interface OpenText {
   readonly matcher: TextMatcher;
-  /** What could be the beginning of a stop text. */
+  /** A possible beginning of a stop sequence. */
   held: string;
 }
 
 /**
- * The answer is cut before the stop text that is complete first, and its part ends there. Of what comes later only parts
- * that were open already (calls of tools), usage and the end are passed; `finish` names the stop text. What could be the
- * beginning of a stop text is held back until it is known. None of `stops` is empty.
+ * Cuts the response before the first complete stop sequence and ends its part there. After that, only parts that were
+ * already open (tool calls), usage and the end pass; `finish` names the stop sequence. Holds back a possible beginning
+ * of a stop sequence until it is decided. None of `stops` may be empty.
  */
 export function stopAtTexts(stops: readonly string[]): EventFilter {
   const texts = new Map<number, OpenText>();
@@ -33,7 +36,7 @@ export function stopAtTexts(stops: readonly string[]): EventFilter {
     return [...cut, ...flush(), { kind: 'part_end', part }];
   }
 
-  /** What other texts hold back, for nothing more will be said in them. */
+  /** The text that other parts hold back, because they get no more text. */
   function flush(): readonly GenerationEvent[] {
     const events: GenerationEvent[] = [];
     for (const [part, open] of texts) {
@@ -93,17 +96,17 @@ function deltaOf(part: number, text: string): readonly GenerationEvent[] {
   return text === '' ? [] : [{ kind: 'text_delta', part, text }];
 }
 
-/** A text that is looked for, and what has matched of it. */
+/** A text to find and its match so far. */
 interface Wanted {
   readonly text: string;
   /** Its first code unit. */
   readonly first: string;
-  /** For each length of a match so far: the length of the next shorter one that ends in the same place (Knuth, Morris, Pratt). */
+  /** For each match length: the length of the next shorter match that ends at the same place (Knuth, Morris, Pratt). */
   readonly shorter: readonly number[];
   matched: number;
 }
 
-/** What a piece held: `end` is the offset in the piece behind the text that was found first; `start` may lie before the piece. */
+/** A match in a piece: `end` is the offset in the piece after the first text found; `start` may precede the piece. */
 interface TextMatch {
   readonly text: string;
   readonly start: number;
@@ -111,13 +114,13 @@ interface TextMatch {
 }
 
 interface TextMatcher {
-  /** Reads a piece up to the first text that is complete (of several that end together: the longest); null: none was. */
+  /** Reads a piece up to the first complete text (of several that end together: the longest); null if there is none. */
   read(piece: string): TextMatch | null;
-  /** How many of the last code units could be the beginning of a text. */
+  /** How many of the last code units could begin a text. */
   readonly heldChars: number;
 }
 
-/** Texts to look for; one without a character is a mistake of the caller's and throws. */
+/** Searches for texts. An empty text is a caller's mistake and throws. */
 function startMatcher(texts: readonly string[]): TextMatcher {
   const wanted = texts.map(prepare);
   return {
@@ -137,13 +140,15 @@ function startMatcher(texts: readonly string[]): TextMatcher {
   };
 }
 
-/** Nothing has begun to match and nothing begins in this piece: most pieces are so, and native code sees it far sooner. */
+/**
+ * No match is in progress and none begins in this piece: true of most pieces, and native code detects it much faster.
+ */
 function cannotTouch(wanted: readonly Wanted[], piece: string): boolean {
   for (const { matched, first } of wanted) if (matched > 0 || piece.includes(first)) return false;
   return true;
 }
 
-/** The longest text that is complete with this code unit. */
+/** The longest text that this code unit completes. */
 function advanceAll(wanted: readonly Wanted[], unit: number): string | null {
   let found: string | null = null;
   for (const one of wanted) {

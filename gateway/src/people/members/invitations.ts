@@ -1,4 +1,7 @@
-/** Owns how somebody becomes a member: an invitation to one address, its one-time link, and what accepting it makes. Sends no mail. */
+/**
+ * Creates, lists, withdraws and accepts invitations. An invitation is for one address and has a one-time link; sending
+ * it is left to the inviter.
+ */
 import { generateId } from '../../identity/key-format.ts';
 import type { InvitationRow, PeopleChange, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
@@ -21,22 +24,22 @@ export interface Invitation extends MemberRights {
 }
 
 export interface Invitations {
-  /** Those of an account that are open and lead to one of the workspaces (null: all), the newest first. */
+  /** The open invitations of an account for at least one of the workspaces (null: all), newest first. */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
-  /** Invites an address; an open invitation of it is replaced. @throws PeopleFailure `conflict`, and as `checkGiven` */
+  /** Invites an address and replaces its open invitation. @throws PeopleFailure `conflict`, and as `checkGiven` */
   create(giver: Giver, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
   /** @throws PeopleFailure `not_found`, `forbidden` */
   withdraw(giver: Giver, id: string): Promise<void>;
-  /** Null: the link does not work. */
+  /** Null: the link is invalid. */
   look(token: string): Promise<Invitation | null>;
-  /** Accepts as somebody who is there already. @throws PeopleFailure `gone`, `conflict` */
+  /** Accepts as an existing user. @throws PeopleFailure `gone`, `conflict` */
   acceptAs(signedIn: SignedIn, token: string, address: string | null): Promise<void>;
   /**
-   * Makes an unverified user of the invitation's account and accepts as that user, whatever other users the address has
-   * elsewhere: whoever holds the link learns nothing of them, and gets nothing of theirs. The user's id.
-   *
-   * @throws PeopleFailure `gone`, `signed_out` where the account has made a user of the address already, `conflict` where the
-   *   address has too many
+   * Creates an unverified user of the invitation's account and accepts as that user, even if other accounts have users
+   * with the same address: the holder of the link learns nothing about them and gets none of their access. Returns the
+   * user's id.
+   * @throws PeopleFailure `gone`, `signed_out` where the account already created a user with this address, `conflict`
+   * where the address has too many users
    */
   acceptNew(token: string, given: { name: string; password: string }, address: string | null): Promise<string>;
 }
@@ -74,7 +77,7 @@ export function createInvitations(parts: MembersParts): Invitations {
 
   const findUsers = (email: string) => people.find('person', { where: [['email', 'is', email]] });
 
-  /** Uses the invitation up and makes what it promised, or does nothing. */
+  /** Marks the invitation as used and creates the membership, or changes nothing. */
   async function accept(row: InvitationRow, person: string, making: readonly PeopleChange[], address: string | null) {
     const atMs = nowMs();
     const { account, role, workspaces } = row;
@@ -243,7 +246,7 @@ export function createInvitations(parts: MembersParts): Invitations {
   }
 }
 
-/** Why who asks may not take an invitation back; null: he may. */
+/** Why the caller may not withdraw an invitation; null: they may. */
 function lockOf(giver: Giver, { role, workspaces }: InvitationRow): string | null {
   if (role === 'owner' && !giver.may('owners.write')) return 'only an owner takes back what makes an owner';
   return holds(giver.workspaces, parseWorkspaces(workspaces))

@@ -1,6 +1,6 @@
 /**
- * Owns who is what to an account: changing and ending memberships, and what nobody may do. An account always has an owner;
- * owners alone make and unmake owners; nobody gives what he does not have.
+ * Lists, changes and ends memberships, and enforces their rules: an account always has an owner; only owners add or
+ * remove owners; no one grants rights that they don't have. Also looks up the names of people.
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { PeopleFailure, type TakeNote } from '../people-failure.ts';
@@ -16,7 +16,7 @@ import {
 } from '../roles.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 
-/** Who changes something, and what he may do in the account. */
+/** The person who makes a change, and their rights in the account. */
 export interface Giver {
   readonly id: string;
   readonly name: string;
@@ -34,11 +34,13 @@ export interface Member extends Membership {
 type GivenRights = { readonly [Right in keyof MemberRights]?: MemberRights[Right] | undefined };
 
 export interface Members {
-  /** Everybody of the account who may enter one of the workspaces (null: everybody), who joined first first. */
+  /**
+   * The members who may enter at least one of the workspaces (null: all members), in the order in which they joined.
+   */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
-  /** What is left out stays. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
+  /** Omitted rights stay unchanged. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(giver: Giver, person: string, rights: GivenRights): Promise<Member>;
-  /** As `change`. The keys that he made stop to work; with his last membership his sessions end. */
+  /** As `change`. The keys that the person created stop working; losing the last membership ends their sessions. */
   remove(giver: Giver, person: string): Promise<void>;
 }
 
@@ -48,12 +50,12 @@ export interface MembersParts {
   readonly note: TakeNote;
   /** The workspaces of an account. */
   workspacesOf(account: string): readonly string[];
-  /** Told what the keys of somebody may do from now on. */
+  /** Receives the rights that apply to a person's keys from now on. */
   bindMaker(person: string, rights: MakerRights): void;
   nowMs(): number;
 }
 
-/** Binds what a person may do from now on: to his sessions, and to the keys that he made. */
+/** Applies a person's current rights to their sessions and to the keys that they created. */
 export async function bindPerson(
   { people, sessions, bindMaker }: Pick<MembersParts, 'people' | 'sessions' | 'bindMaker'>,
   person: string,
@@ -63,7 +65,7 @@ export async function bindPerson(
   sessions.forget();
 }
 
-/** Throws `forbidden` or `invalid` where the giver may not give these rights. */
+/** Throws `forbidden` or `invalid` where the giver may not grant these rights. */
 export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, known: readonly string[]): void {
   if (role === 'owner' && !giver.may('owners.write'))
     throw new PeopleFailure('forbidden', 'only an owner makes an owner', { member: 'role' });
@@ -99,19 +101,22 @@ export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, kno
   }
 }
 
-/** Whether one list of workspaces (null: all) has all of another. */
+/** Whether one list of workspaces (null: all) includes all of another. */
 export function holds(all: readonly string[] | null, some: readonly string[] | null): boolean {
   return all === null || (some?.every((workspace) => all.includes(workspace)) ?? false);
 }
 
-/** Of whose rights one list has something: who may enter one of its workspaces is seen by those who have it. */
+/**
+ * Whether two lists of workspaces (null: all) have one in common. Members see the members that share a
+ * workspace.
+ */
 export function shares(mine: readonly string[] | null, theirs: readonly string[] | null): boolean {
   return mine === null || theirs === null || theirs.some((workspace) => mine.includes(workspace));
 }
 
 export function createMembers(parts: MembersParts): Members {
   const { people, note, workspacesOf, nowMs } = parts;
-  /** One change after another: each looks before it leaps, and two at once could unmake the last two owners. */
+  /** Runs changes one at a time: each checks before it writes, and two at once could remove the last two owners. */
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
     const turn = last.then(work);
@@ -133,7 +138,7 @@ export function createMembers(parts: MembersParts): Members {
     });
   }
 
-  /** The member, if the giver may change him. `stays`: whether he is an owner after it. */
+  /** The member, if the giver may change them. `stays`: whether they remain an owner. */
   async function findChangeable(giver: Giver, person: string, stays: boolean): Promise<Member> {
     const all = await list(giver.account, giver.workspaces);
     const member = all.find((one) => one.person === person);
@@ -161,7 +166,7 @@ export function createMembers(parts: MembersParts): Members {
     ] as const;
   }
 
-  /** What somebody invited to by rights that he may not have any more is taken back with them. */
+  /** Withdraws the member's open invitations, because they may no longer have the right to invite. */
   function withdrawnWith({ person, account }: Membership): PeopleChange {
     const remove = [
       ['invited_by', 'is', person],
@@ -171,7 +176,7 @@ export function createMembers(parts: MembersParts): Members {
     return { of: 'invitation', remove, rows: null };
   }
 
-  /** Who is of no account any more is signed out everywhere. */
+  /** Ends all sessions of a person who no longer has an account. */
   function endedWith({ person }: Membership): PeopleChange {
     return { of: 'person_session', remove: [['person', 'is', person]], rows: null };
   }
@@ -222,7 +227,7 @@ export function createMembers(parts: MembersParts): Members {
   };
 }
 
-/** Names by id. Who is not there any more is not in it. */
+/** Names by id. Deleted people are omitted. */
 export type PersonNames = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 export function createPersonNames(people: Pick<PeopleStore, 'find'>): PersonNames {

@@ -1,6 +1,6 @@
 /**
- * Owns how a forgotten password is replaced: who may make a link for whom, and what using it changes. Who may reset somebody's
- * password can sign in as him, so a link is made only by whoever may administer all that the person can open.
+ * Creates password reset links and resets passwords with them. A user who can reset a person's password can sign in as
+ * that person, so creating a link requires the right to administer everything that the person can open.
  */
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../store/ports/people.ts';
@@ -11,26 +11,30 @@ import { membershipOf } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 import { type Giver, holds, type MembersParts, shares } from './members.ts';
 
-/** Who makes a link, and what he may do in any account; null: nothing. */
+/** The person who creates a link, and their rights in any account; null: none. */
 export interface ResetGiver extends Giver {
   rightsIn(account: string): Pick<Giver, 'workspaces' | 'may'> | null;
 }
 
-/** Whose password a link sets. */
+/** The person whose password a link resets. */
 export interface OpenReset {
   readonly email: string;
   readonly expiresAtMs: number;
 }
 
 export interface PasswordResets {
-  /** A link for a member of the giver's account. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for himself */
+  /**
+   * A link for a member of the giver's account. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for
+   * themselves
+   */
   makeLink(giver: ResetGiver, person: string): Promise<ResetLink>;
-  /** Null: the link does not work. */
+  /** Null: the link is invalid. */
   look(token: string): Promise<OpenReset | null>;
   /**
-   * Sets the password, ends all sessions of the person, removes the passkeys and uses the link up, or does nothing. Passkeys go
-   * because whoever made them may be another than who was handed the link. Linked services stay, since each vouches for the
-   * address, and the second factor, which signs nobody in alone, unless the link says otherwise. @throws PeopleFailure `gone`
+   * Sets the password, ends all sessions of the person, removes their passkeys and marks the link as used, or changes
+   * nothing. Passkeys are removed because someone other than the link's recipient may have created them. Linked
+   * services stay, since each vouches for the address; so does the second factor, which signs no one in by itself,
+   * unless the link removes it. @throws PeopleFailure `gone`
    */
   reset(token: string, password: string, address: string | null): Promise<void>;
 }
@@ -76,7 +80,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
     }
   }
 
-  /** What signs the person in from now on: a password beside whatever else does. */
+  /** Sets the person's password, whether or not they had one. */
   async function passwordChange(person: string, password: string): Promise<PeopleChange> {
     const [method] = await people.find('sign_in_method', {
       where: [
@@ -100,7 +104,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
     async makeLink(giver, person) {
       await checkMayReset(giver, person);
       const link = await links.makeFor(person, giver.id);
-      // Again: a change of rights ends a link that is kept, and may have come just before this one was.
+      // Checked again: a change of rights deletes stored links, and may have happened just before this one was stored.
       await checkMayReset(giver, person);
       const { id, name, account, address } = giver;
       const subject = { kind: 'person', id: person } as const;
@@ -125,7 +129,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
         { of: 'reset_link', remove: [['token_hash', 'is', link.token_hash]], rows: 1 },
         await passwordChange(id, password),
         { of: 'person_session', remove: [['person', 'is', id]], rows: null },
-        // A sign-in by the old password that waits for its code.
+        // Cancels a sign-in with the old password that is waiting for its code.
         { of: 'sign_in_step', remove: [['value', 'is', id]], rows: null },
         { of: 'passkey', remove: [['person', 'is', id]], rows: null },
         ...(endsSecondFactor ? withoutSecondFactor(id) : []),
@@ -162,13 +166,13 @@ function linkIsGone(): PeopleFailure {
 }
 
 interface ResetLink {
-  /** Whose password it sets. */
+  /** The person whose password it resets. */
   readonly person: string;
   readonly token: string;
   readonly expiresAtMs: number;
 }
 
-/** `unknown`: no user has the address, in the account. `several`: users have it, in these accounts. */
+/** `unknown`: no user (of the account) has the address. `several`: users in these accounts have it. */
 type ResetMade =
   | { readonly kind: 'made'; readonly link: ResetLink }
   | { readonly kind: 'unknown' }
@@ -176,13 +180,13 @@ type ResetMade =
 
 export interface ResetLinks {
   /**
-   * A new link for the user of an address, where several have it for the one of an account; the link before it works no more.
-   * `endsSecondFactor`: using it turns the second factor off.
+   * A new link for the user with an address; `account` selects one of several users. The previous link stops working.
+   * `endsSecondFactor`: using the link turns the second factor off.
    */
   makeByEmail(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
-  /** The same for a person, in the name of another one; the second factor stays. */
+  /** A new link for a person, requested by another one; the second factor stays. */
   makeFor(person: string, madeBy: string): Promise<ResetLink>;
-  /** Null: the link does not work. */
+  /** Null: the link is invalid. */
   find(token: string): Promise<ResetLinkRow | null>;
 }
 
@@ -208,7 +212,7 @@ export function createResetLinks(people: PeopleStore, nowMs: () => number): Rese
       const memberships = await people.find('membership', { where });
       const accountsOf = (user: PersonRow) => {
         const joined = memberships.flatMap((one) => (one.person === user.id ? one.account : []));
-        // Whoever was removed may have been the only one of the address.
+        // The only user with the address may have been removed from the account.
         return joined.length === 0 && user.account !== null ? [user.account] : joined;
       };
       const meant = users.filter((user) => account === null || accountsOf(user).includes(account));

@@ -1,6 +1,6 @@
 /**
- * Owns the first run: the one-time link that makes the first person, and that there is none once somebody has used it. Prints
- * nothing and knows no address.
+ * Creates the first person with a one-time set-up link, which works only until someone has used it. Also creates the
+ * rows of new people. Does not print the link or know its address.
  */
 
 import { generateId } from '../../identity/key-format.ts';
@@ -17,13 +17,16 @@ export interface SetUpLink {
 }
 
 export interface SetUp {
-  /** Whether there is a person: then there is nothing to set up. */
+  /** Whether a person exists; then set-up is done. */
   isClaimed(): Promise<boolean>;
-  /** A new link; those before it work no more. Null: somebody has set it up already. */
+  /** A new link, which replaces earlier ones. Null: set-up is done. */
   makeLink(): Promise<SetUpLink | null>;
-  /** When the link ends; null: it does not work. */
+  /** When the link expires; null: it is invalid. */
   readLink(token: string): Promise<number | null>;
-  /** Makes the owner of the house and uses the link up, or does nothing. The person's id. @throws PeopleFailure `gone` */
+  /**
+   * Creates the owner of the operator's account and marks the link as used, or changes nothing. Returns the person's
+   * id. @throws PeopleFailure `gone`
+   */
   claim(given: FirstPerson): Promise<string>;
 }
 
@@ -78,7 +81,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
         workspaces: null,
         joined_at_ms: atMs,
       };
-      // There is one link at a time, and it can be used once: of two who claim at once, one is first.
+      // Only one link exists and it works once, so only one of two concurrent claims succeeds.
       const where = [
         ['token_hash', 'is', hashToken(token)],
         ['used_at_ms', 'is', null],
@@ -109,10 +112,10 @@ interface NewPerson {
 
 interface NewPersonGiven {
   readonly name: string;
-  /** As `readEmail` answers it. */
+  /** As returned by `readEmail`. */
   readonly email: string;
   readonly password: string;
-  /** Null: the address is verified. Else the account that invited it. */
+  /** Null: the address is verified. Otherwise the account that invited it. */
   readonly account: string | null;
 }
 

@@ -1,9 +1,11 @@
-/** Verifies a user's email address by the word of whoever runs the gateway, and gives back what waited for that. */
+/**
+ * Verifies a user's email address on the word of the operator, and restores memberships that were suspended until then.
+ */
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
 import { type MakerRights, makerRightsOf, membershipOf } from '../roles.ts';
 
-/** `several`: users of the address that are not verified, by their accounts. `verified`: one user of the address is already. */
+/** `several`: unverified users of the address, by account. `verified`: a user of the address is already verified. */
 export type VerifyOutcome =
   | { readonly kind: 'done'; readonly user: VerifiedUser }
   | { readonly kind: 'unknown' }
@@ -14,20 +16,20 @@ export interface VerifiedUser {
   readonly person: string;
   readonly email: string;
   readonly name: string;
-  /** Whose invitation made the user; null: from before version 21 of the database, of no account. */
+  /** The account that invited the user; null: a user without an account, from before version 21 of the database. */
   readonly account: string | null;
   readonly createdAtMs: number;
-  /** Ways in that were there before and go on to work. */
+  /** Existing sign-in methods that keep working. */
   readonly hasPassword: boolean;
   readonly passkeyCount: number;
   readonly sessionCount: number;
-  /** Accounts whose membership was suspended until now. */
+  /** Accounts whose suspended memberships are restored. */
   readonly restored: readonly string[];
-  /** What the keys that the user made may do from now on. */
+  /** The rights that apply to the user's keys from now on. */
   readonly rights: MakerRights;
 }
 
-/** `account` null: the address has one unverified user. @throws PeopleFailure `invalid` for an address that is none */
+/** `account` null: the address has only one unverified user. @throws PeopleFailure `invalid` for an invalid address */
 export type VerifyEmail = (email: string, account: string | null) => Promise<VerifyOutcome>;
 
 export function createVerifyEmail(people: PeopleStore): VerifyEmail {
@@ -62,11 +64,11 @@ async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutco
   const isKept = await people.keep([
     { of: 'person', update, where: unverified, rows: 1 },
     { of: 'suspended_membership', remove: where, rows: null },
-    // An admin of the one account may have made it, and would set a password that opens others from now on.
+    // An admin of the one account may have created the link and would set a password that now opens others.
     { of: 'reset_link', remove: where, rows: null },
     ...restored.map((insert): PeopleChange => ({ of: 'membership', insert })),
   ]);
-  // Another command or a service was faster.
+  // A concurrent command or sign-in with a service has verified it first.
   if (!isKept) return createVerifyEmail(people)(user.email, user.account);
   return {
     kind: 'done',

@@ -1,22 +1,24 @@
-/** Keeps the last way in: a passkey or a service is not removed where nothing else would sign the user in. */
+/**
+ * Protects the last sign-in method: refuses to remove a passkey or service without which the user could not sign in.
+ */
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { createTurns } from '../sign-in/passwords.ts';
 
 export interface WaysIn {
-  /** @throws PeopleFailure `conflict` where nothing but the named passkey or service signs the user in at this address */
+  /** @throws PeopleFailure `conflict` where only the named passkey or service can sign the user in at this address */
   requireAnother(person: string, leaving: Leaving, party: RelyingParty | null): Promise<void>;
-  /** One removal after the other: of two at once, the second sees what the first has left. */
+  /** Runs removals one at a time, so that the second of two sees the result of the first. */
   oneByOne<Outcome>(work: () => Promise<Outcome>): Promise<Outcome>;
 }
 
-/** The id of a passkey, or of a service. */
+/** The id of a passkey or of a service. */
 export type Leaving = { readonly passkey: string } | { readonly service: string };
 
 interface WaysInParts {
   readonly people: Pick<PeopleStore, 'find'>;
-  /** The services that people may sign in by. */
+  /** The services that users may sign in with. */
   services(): readonly { readonly id: string }[];
 }
 

@@ -1,28 +1,32 @@
 /**
- * Owns the challenges that passkeys sign: each lies in a signed cookie of the browser that asked, holds for five minutes, for
- * one purpose, and is taken once. A flood of strangers who ask leaves nothing here: what was taken is remembered alone.
+ * Issues and checks the challenges that passkeys sign. A challenge is stored in a signed cookie of the browser, is
+ * valid for five minutes and one purpose, and can be used once. Only used challenges take memory, so a flood of
+ * requests for new ones takes none.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PeopleFailure } from '../people-failure.ts';
 import { type Arrival, COOKIE_PREFIX, readCookies, sendCookies } from '../sign-in/auth-cookies.ts';
 
 export interface PasskeyChallenges {
-  /** A new one, 256 random bits in base64url. Its cookie goes out. */
+  /** A new challenge, 256 random bits in base64url. Adds its cookie to `outgoing`. */
   ask(purpose: string, arrival: Arrival, outgoing: Headers): string;
-  /** The one that the request brings back, once; null: none, another purpose's, too old, or taken. @throws PeopleFailure `too_many` */
+  /**
+   * Uses up the challenge of the request. Null: missing, expired, used, or for another purpose. @throws PeopleFailure
+   * `too_many`
+   */
   take(purpose: string, arrival: Arrival): string | null;
 }
 
 export const CHALLENGE_MS = 5 * 60_000;
 const CHALLENGE_COOKIE = `${COOKIE_PREFIX}.passkey`;
-/** Failures cost waits, so that so many within five minutes are no people. */
+/** Failed sign-ins cost waits, so people can't use this many challenges within five minutes. */
 const TAKEN_MAX = 100_000;
 
 /** `nowMs`: unix ms. */
 export function createPasskeyChallenges(nowMs: () => number): PasskeyChallenges {
-  // Drawn at each start: what was asked before is forgotten together with what was taken before.
+  // Generated at each start, which invalidates earlier challenges, because the list of used ones is lost as well.
   const key = randomBytes(32);
-  /** When each was taken, the first first. */
+  /** When each challenge was used, oldest first. */
   const takenAtMs = new Map<string, number>();
 
   function sign(purpose: string, challenge: string, expiresAtMs: string): Buffer {

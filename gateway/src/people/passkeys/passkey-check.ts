@@ -1,6 +1,6 @@
 /**
- * Owns what a passkey must prove, over the library that knows WebAuthn's bytes: made and used at our page alone, for our
- * challenge, by somebody who was there and unlocked it. Keeps nothing. Loaded when the first comes: it takes a tenth of a second.
+ * Verifies new passkeys and passkey signatures with the WebAuthn library: created and used only on our page, for our
+ * challenge, with user presence and verification. Imported on first use: loading the library takes a tenth of a second.
  */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
@@ -13,7 +13,7 @@ interface Expected {
   readonly party: RelyingParty;
 }
 
-/** What is kept of a new passkey. @throws Error with what is wrong about it */
+/** The columns to store for a new passkey. @throws Error that says what is wrong with it */
 export async function checkMade(
   { id, response }: MadePasskey,
   { challenge, party }: Expected,
@@ -36,7 +36,7 @@ export async function checkMade(
   };
 }
 
-/** The count that the passkey has come to. @throws Error with what is wrong about it */
+/** The new signature counter. @throws Error that says what is wrong with the signature */
 export async function checkSigned(
   { id, response }: SignedByPasskey,
   { person, credential, public_key, counter }: PasskeyRow,
@@ -55,7 +55,10 @@ export async function checkSigned(
   return authenticationInfo.newCounter;
 }
 
-/** None is asked for, and of some the library would fetch what they name: an address that the caller chose. */
+/**
+ * Refuses attestation certificates: the options ask for none, and for some the library would fetch an address chosen by
+ * the caller.
+ */
 function refuseCertificates(attestationObject: string): void {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
   const format = decoded.get('fmt');

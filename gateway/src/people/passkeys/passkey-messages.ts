@@ -1,29 +1,29 @@
-/** Owns the messages between us and a browser about passkeys, in the JSON of WebAuthn (Level 3, 5.1.8–5.1.9). Bytes are base64url. */
+/** Renders the options for a browser's passkeys and types its answers: the JSON of WebAuthn (Level 3, 5.1.8–5.1.9), bytes as base64url. */
 import { CHALLENGE_MS } from './passkey-challenges.ts';
 import type { RelyingParty } from './relying-party.ts';
 
-/** What a browser says of a passkey that it made. */
+/** A new passkey, as the browser sends it. */
 export interface MadePasskey {
   readonly id: string;
   readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
 }
 
-/** What a browser says of a passkey that signed. */
+/** A passkey's signature, as the browser sends it. */
 export interface SignedByPasskey {
   readonly id: string;
   readonly response: {
     readonly clientDataJSON: string;
     readonly authenticatorData: string;
     readonly signature: string;
-    /** Whose it is, as it was told when it was made. */
+    /** The id of the person, which the passkey received when it was created. */
     readonly userHandle: string;
   };
 }
 
-/** COSE's ES256, EdDSA and RS256: what authenticators know. */
+/** COSE's ES256, EdDSA and RS256, the algorithms that authenticators support. */
 export const ALGORITHMS = [-7, -8, -257];
 
-/** A passkey is kept by its authenticator with what names the person, and signs for nobody but him. */
+/** The authenticator stores the passkey with the person's id, and signs only for that person. */
 export function renderMakeOptions(
   { id, origin }: RelyingParty,
   challenge: string,
@@ -46,7 +46,7 @@ export function renderMakeOptions(
   };
 }
 
-/** Any passkey of this host will do: nobody has said who he is. */
+/** Accepts any passkey of this host, because the person is not known yet. */
 export function renderSignOptions({ id }: RelyingParty, challenge: string) {
   return { challenge, rpId: id, timeout: CHALLENGE_MS, userVerification: 'required' as const };
 }

@@ -1,4 +1,4 @@
-/** Owns whether a passkey that signs somebody in is right: whose it is, and that what it signed is new. Makes no session. */
+/** Checks a passkey sign-in: whose passkey it is, and that its signature is fresh. Does not create a session. */
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { Arrival } from '../sign-in/auth-cookies.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
@@ -6,11 +6,11 @@ import { renderSignOptions, type SignedByPasskey } from './passkey-messages.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 export interface PasskeyProof {
-  /** What the browser has any passkey of this host sign. */
+  /** The options for signing with any passkey of this host. */
   ask(party: RelyingParty, arrival: Arrival, outgoing: Headers): SignOptions;
-  /** The passkey that says it signed; null: it is not known here. */
+  /** The passkey that claims to have signed; null: unknown. */
   find(given: SignedByPasskey): Promise<PasskeyRow | null>;
-  /** Whether it did sign what was asked; that is used up by it. @throws PeopleFailure `too_many` */
+  /** Whether the passkey signed the current challenge, which this uses up. @throws PeopleFailure `too_many` */
   isRight(passkey: PasskeyRow | null, given: SignedByPasskey, party: RelyingParty, arrival: Arrival): Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ export type SignOptions = ReturnType<typeof renderSignOptions>;
 interface ProofParts {
   readonly people: PeopleStore;
   readonly challenges: PasskeyChallenges;
-  /** Why a passkey was not right, for the operator. Holds no secret. */
+  /** Reports to the operator why a passkey was refused. Contains no secret. */
   onWords(words: string): void;
   nowMs(): number;
 }
@@ -42,7 +42,7 @@ export function createPasskeyProof({ people, challenges, onWords, nowMs }: Proof
         return null;
       });
       if (counter === null) return false;
-      // Removed or used meanwhile: then it changes no row.
+      // If the passkey was removed or used meanwhile, this changes no row.
       const where = [
         ['id', 'is', passkey.id],
         ['counter', 'is', passkey.counter],

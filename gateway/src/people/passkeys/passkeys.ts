@@ -1,4 +1,7 @@
-/** Owns the passkeys that a person has: one more, one less, their names, and that the last way in stays. Signing in by them is `passkey-proof.ts`'s. */
+/**
+ * Lists, adds, renames and removes a person's passkeys, except one that is the last sign-in method. Sign-in with
+ * passkeys is in `passkey-proof.ts`.
+ */
 import { generateId } from '../../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { WaysIn } from '../members/ways-in.ts';
@@ -10,15 +13,24 @@ import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 export interface Passkeys {
-  /** The first made first. */
+  /** In order of creation. */
   list(person: string): Promise<readonly PasskeyRow[]>;
-  /** What the browser makes one from. @throws PeopleFailure as FreshProof, and `conflict` where there are enough */
+  /**
+   * The options for creating one. @throws PeopleFailure as FreshProof, and `conflict` where the person has the maximum
+   * number
+   */
   begin(who: Caller, password: string | null, party: RelyingParty, outgoing: Headers): Promise<MakeOptions>;
-  /** Keeps what the browser made. @throws PeopleFailure `invalid`, `conflict` where it is somebody's already */
+  /**
+   * Stores the passkey that the browser created. @throws PeopleFailure `invalid`, `conflict` where it already belongs
+   * to a person
+   */
   add(who: Caller, given: NewPasskey, party: RelyingParty, outgoing: Headers): Promise<void>;
   /** @throws PeopleFailure `not_found` */
   rename(who: Caller, id: string, name: string): Promise<void>;
-  /** `party`: of the address that he came by. @throws PeopleFailure `not_found`, `conflict` where it is the last way in */
+  /**
+   * `party`: for the address of the request. @throws PeopleFailure `not_found`, `conflict` where it is the last sign-in
+   * method
+   */
   remove(who: Caller, id: string, party: RelyingParty | null): Promise<void>;
 }
 
@@ -142,7 +154,7 @@ function noSuchPasskey(): PeopleFailure {
   return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', { page: PAGE });
 }
 
-/** What was asked in one session is answered in that one, after the same proof. */
+/** Binds the challenge to the session that requested it, so no other session can answer it without the same proof. */
 function purposeOf({ signedIn }: Caller): string {
   return `make ${signedIn.session.id}`;
 }

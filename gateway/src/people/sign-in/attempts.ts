@@ -1,11 +1,11 @@
 /**
- * Owns how often somebody may try: each failure beyond the free ones doubles a wait, per address and per e-mail. It counts in
- * memory, so a restart forgets; what is tried is slow enough that this gives nobody much.
+ * Limits sign-in attempts: each failure beyond the free ones doubles a wait, per address and per email. Counts in
+ * memory and forgets them at a restart; attempts are slow enough that this gains an attacker little.
  */
 import { parseIpAddress } from '../../lib/ip-range.ts';
 import { PeopleFailure } from '../people-failure.ts';
 
-/** Who or what is counted, and how it is held to. */
+/** A counted subject (address, email or person) and its limits. */
 export interface AttemptSubject {
   readonly name: string;
   /** Failures that cost no wait. */
@@ -14,14 +14,16 @@ export interface AttemptSubject {
 }
 
 export interface Attempt {
-  /** It was right: it does not count. `forgive`: names of subjects whose former failures are forgotten too. */
+  /**
+   * The attempt succeeded and does not count. `forgive`: names of subjects whose earlier failures are forgotten too.
+   */
   succeed(forgive: readonly string[]): void;
-  /** It was not tried after all, by a fault of ours. */
+  /** The attempt did not take place because of an internal error. */
   withdraw(): void;
 }
 
 export interface Attempts {
-  /** Counts an attempt as failed until it is known to be right. @throws PeopleFailure `too_many` */
+  /** Counts an attempt as failed until it succeeds. @throws PeopleFailure `too_many` */
   begin(subjects: readonly AttemptSubject[]): Attempt;
 }
 
@@ -31,15 +33,17 @@ interface Count {
   readonly lockedUntilMs: number;
 }
 
-/** After so long without a failure a subject is new. */
+/** A subject is forgotten after this time without a failure. */
 const FORGET_MS = 3_600_000;
 const FIRST_WAIT_MS = 1_000;
-/** Of those that wait, and of those that do not: a flood of made-up subjects grows no further, and pushes out none that waits. */
+/**
+ * Applies separately to waiting and other subjects: a flood of invented subjects is bounded and evicts no waiting one.
+ */
 const SUBJECTS_MAX = 100_000;
 
 /** `nowMs`: unix ms. */
 export function createAttempts(nowMs: () => number): Attempts {
-  /** Subjects by name, the one that failed longest ago first; `waiting`: with failures beyond the free ones. */
+  /** Subjects by name, least recent failure first; `waiting`: those with failures beyond the free ones. */
   const [free, waiting] = [new Map<string, Count>(), new Map<string, Count>()];
 
   function find(name: string, atMs: number): Count | null {
@@ -100,13 +104,13 @@ export function createAttempts(nowMs: () => number): Attempts {
   };
 }
 
-/** An IPv6 host has a whole /64 to come from. */
+/** Counts a whole /64, because one IPv6 host can use all of it. */
 export function addressSubject(address: string | null): AttemptSubject {
   const bytes = address === null ? null : parseIpAddress(address)?.toByteArray().slice(0, 8);
   return { name: `address ${bytes?.join(' ') ?? 'unknown'}`, freeCount: 10, waitMsMax: 900_000 };
 }
 
-/** A short bound: whoever knows somebody's address must not be able to lock him out for long. */
+/** A short maximum wait, so that someone who knows a user's address can't lock them out for long. */
 export function emailSubject(email: string): AttemptSubject {
   return { name: `email ${email}`, freeCount: 5, waitMsMax: 60_000 };
 }

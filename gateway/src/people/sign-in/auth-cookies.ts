@@ -1,22 +1,22 @@
 /**
- * Owns the cookies of sign-in: their names and flags as they leave, and which of a request's are believed. Where the page came
- * by https they are `__Host-` cookies, which no other host and no plain page can set.
+ * Reads and writes the sign-in cookies: their names, their flags, and which cookies of a request are accepted. Over
+ * https they are `__Host-` cookies, which neither another host nor a page without https can set.
  */
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../lib/secret.ts';
 
-/** What the names of all of them begin with, after `__Host-`. */
+/** The prefix of all cookie names, after `__Host-`. */
 export const COOKIE_PREFIX = 'tollgate';
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`;
 export const SECOND_STEP_COOKIE = `${COOKIE_PREFIX}.two_factor`;
-/** Binds the way to another service and back to one browser. */
+/** Binds a sign-in with another service, from redirect to callback, to one browser. */
 export const STATE_COOKIE = `${COOKIE_PREFIX}.state`;
 const HOST_PREFIX = '__Host-';
 
-/** The address that a session is kept with comes to the library in this header, whatever the caller sent. */
+/** Passes the client address of a session to the library. Overwrites any value that the client sent. */
 export const CLIENT_ADDRESS_HEADER = 'x-tollgate-address';
 
-/** How somebody came. `isForwardedHttps`: a proxy that is believed says that he came by https. */
+/** How a request arrived. `isForwardedHttps`: a trusted proxy reports https. */
 export interface Arrival {
   readonly headers: Headers;
   readonly address: string | null;
@@ -24,8 +24,8 @@ export interface Arrival {
 }
 
 /**
- * Whether the page came by https: a believed proxy says so, or the browser does, by its page's origin or by holding a cookie
- * that it takes by https only. A caller who lies about his own request harms nobody but himself.
+ * Whether the page was loaded over https: a trusted proxy says so, or the browser does, by the origin of its page or by
+ * sending a cookie that it accepts only over https. A client that lies about its own request harms only itself.
  */
 export function cameByHttps({ headers, isForwardedHttps }: Arrival): boolean {
   if (isForwardedHttps) return true;
@@ -33,7 +33,7 @@ export function cameByHttps({ headers, isForwardedHttps }: Arrival): boolean {
   return (headers.get('cookie') ?? '').includes(`${HOST_PREFIX}${COOKIE_PREFIX}.`);
 }
 
-/** Our cookies of a request by their inner names, values as they were sent. */
+/** Our cookies of a request by their names without the `__Host-` prefix; values as sent. */
 export function readCookies(arrival: Arrival): ReadonlyMap<string, string> {
   const prefix = cameByHttps(arrival) ? HOST_PREFIX : '';
   const found = new Map<string, string>();
@@ -47,7 +47,7 @@ export function readCookies(arrival: Arrival): ReadonlyMap<string, string> {
   return found;
 }
 
-/** What the library is told of a request: the named cookies, the client's word for itself, and its address. */
+/** The headers passed to the library: the named cookies, the user agent and the client's address. */
 export function inwardHeaders(arrival: Arrival, cookieNames: readonly string[]): Headers {
   const cookies = readCookies(arrival);
   const sent = cookieNames.flatMap((name) => (cookies.has(name) ? [`${name}=${cookies.get(name)}`] : []));
@@ -57,7 +57,7 @@ export function inwardHeaders(arrival: Arrival, cookieNames: readonly string[]):
   return headers;
 }
 
-/** Hands the library's cookies on to the browser, with the names and flags that they have outside. */
+/** Passes the library's cookies on to the browser, with their external names and flags. */
 export function sendCookies(library: Headers, arrival: Arrival, outgoing: Headers): void {
   const isHttps = cameByHttps(arrival);
   for (const cookie of library.getSetCookie()) {
@@ -65,19 +65,19 @@ export function sendCookies(library: Headers, arrival: Arrival, outgoing: Header
   }
 }
 
-/** The session token that a request holds; null: none. Whether it is one, the store knows. */
+/** The session token of a request; null: none. The store checks whether it is valid. */
 export function readSessionToken(arrival: Arrival): string | null {
   const value = readCookies(arrival).get(SESSION_COOKIE);
   const [, token] = /^([0-9A-Za-z_-]{20,64})(?:\.|%2E|$)/i.exec(value ?? '') ?? [];
   return token ?? null;
 }
 
-/** A `set-cookie` line for a session token, signed as the library signs its own. */
+/** A `set-cookie` line for a session token, signed the way the library signs its own. */
 export function renderSessionCookie(token: string, secret: Secret, secondsMax: number): string {
   const signature = createHmac('sha256', secret.reveal()).update(token).digest('base64');
   const value = encodeURIComponent(`${token}.${signature}`);
   return `${SESSION_COOKIE}=${value}; Max-Age=${secondsMax}; Path=/; HttpOnly; SameSite=Lax`;
 }
 
-/** A `set-cookie` line that takes the session's cookie away. */
+/** A `set-cookie` line that removes the session cookie. */
 export const NO_SESSION_COOKIE = `${SESSION_COOKIE}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`;

@@ -1,6 +1,6 @@
 /**
- * Owns how the library behind sign-in is set up: passwords, second factors, other services. It answers no request itself; what
- * of it can be reached is what `sign-in.ts` calls. It speaks to nobody but the service that it is made for.
+ * Configures the sign-in library: passwords, second factors, other services. The library serves no requests; only the
+ * functions that `sign-in.ts` calls are reachable. It connects only to the service that it is created for.
  */
 import { betterAuth } from 'better-auth';
 import { genericOAuth, twoFactor } from 'better-auth/plugins';
@@ -13,7 +13,7 @@ import { createAuthRows } from './auth-rows.ts';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
 import { SESSION_MS_MAX } from './sessions.ts';
 
-/** Another service that people may sign in by. */
+/** Another service that users may sign in with. */
 export interface OidcService {
   readonly id: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface OidcService {
   readonly allowedDomains: readonly string[] | null;
 }
 
-/** Who comes from another service; `isNew`: nobody here has this address. */
+/** A user arriving from another service; `isNew`: no user here has this address. */
 export interface ServicePerson {
   readonly email: string;
   readonly isNew: boolean;
@@ -35,9 +35,9 @@ interface EngineParts {
   readonly people: PeopleStore;
   /** Derived from the master key. */
   readonly secret: Secret;
-  /** What people reach the gateway at, without a slash at the end. */
+  /** The gateway's public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** Told what the library reports of what went wrong. */
+  /** Receives the library's error messages. */
   readonly onWords: (words: string) => void;
   readonly service: { readonly of: OidcService; mayEnter(person: ServicePerson): Promise<boolean> } | null;
 }
@@ -54,12 +54,12 @@ const ID_WORDS: { readonly [model: string]: string } = {
 
 export type AuthEngine = ReturnType<typeof createAuthEngine>;
 
-/** The library over our store. With a service it asks that service's address for its description. */
+/** Creates the library over our store. With a service, it fetches that service's discovery document. */
 export function createAuthEngine({ people, secret, baseUrl, onWords, service }: EngineParts) {
   return betterAuth({
     appName: 'Tollgate',
     baseURL: baseUrl,
-    // Nothing is served there: where another service sends people back to is said with each service.
+    // No route serves this path: each service sets its own redirect address.
     basePath: '/app/api/sign-in/oidc',
     onAPIError: { errorURL: '/app/sign-in' },
     database: createAuthRows(people),
@@ -79,7 +79,7 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
       fields: { emailVerified: 'email_verified', createdAt: 'created_at_ms', updatedAt: 'updated_at_ms' },
       validateUserInfo: async ({ user, source }) => {
         if (service === null || source.oauth?.providerId !== service.of.id) return { error: 'not_invited' };
-        // As the service wrote it: the library turns it to lower case, which makes a k of the Kelvin sign.
+        // The address as the service wrote it: the library lower-cases it, which turns the Kelvin sign into a k.
         const email = readEmail(source.oauth.profile?.email);
         if (email === null) return { error: 'email_not_plain' };
         if (user.emailVerified !== true) return { error: 'email_not_verified' };
@@ -112,7 +112,8 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
         createdAt: 'created_at_ms',
         updatedAt: 'updated_at_ms',
       },
-      // A service signs in whom it made or was linked to by its own user id (`sub`). An address alone opens no user.
+      // A service signs in the user that it created or is linked to, by its own user id (`sub`). An address alone gives
+      // no access.
       accountLinking: { disableImplicitLinking: true },
     },
     verification: {
@@ -127,9 +128,9 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
     },
     advanced: {
       cookiePrefix: COOKIE_PREFIX,
-      // Cookies get their prefix and `Secure` where they leave: it depends on how the page came.
+      // The prefix and `Secure` are added when cookies are sent, because they depend on how the page was loaded.
       useSecureCookies: false,
-      // Requests were checked before they come here, and every address that the library sends people to is ours.
+      // Requests are checked before this point, and every address that the library redirects to is ours.
       disableCSRFCheck: true,
       disableOriginCheck: true,
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER], ipv6Subnet: 128 },
@@ -180,8 +181,8 @@ interface Identified {
 }
 
 /**
- * The user's id at the service. The library has verified the id_token where there is one; what the userinfo endpoint says
- * counts only where it speaks of the same user. OpenID Connect Core 1.0, section 5.3.2.
+ * The user's id at the service. The library has verified the id_token if there is one; the userinfo response counts
+ * only for the same user. OpenID Connect Core 1.0, section 5.3.2.
  */
 function requireSubject(idToken: string | undefined, ofProfile: unknown): string {
   if (idToken === undefined) throw new Error('the service sent no id_token');

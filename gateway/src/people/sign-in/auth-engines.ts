@@ -1,6 +1,6 @@
 /**
- * Owns when the library behind sign-in is loaded and set up: at the first request that needs it, so that a start pays nothing;
- * for another service when somebody goes there, anew after a failure.
+ * Loads the sign-in library at the first request that needs it, so that start-up is not delayed, and creates one
+ * instance per service on first use, or again after a failure. Also derives the library's secret.
  */
 
 import { hkdfSync } from 'node:crypto';
@@ -10,9 +10,9 @@ import { PeopleFailure } from '../people-failure.ts';
 import type { AuthEngine, OidcService } from './auth-engine.ts';
 
 export interface AuthEngines {
-  /** For passwords and second factors. Speaks to nobody. */
+  /** For passwords and second factors. Makes no network connections. */
   own(): Promise<AuthEngine>;
-  /** @throws PeopleFailure `not_found`, or `gateway_fault` where the service cannot be asked what it is. */
+  /** @throws PeopleFailure `not_found`, or `gateway_fault` where the service's discovery document can't be fetched. */
   ofService(id: string): Promise<AuthEngine>;
 }
 
@@ -21,19 +21,19 @@ interface EnginesParts {
   readonly secret: Secret;
   /** The services of the running configuration. */
   services(): readonly OidcService[];
-  /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
+  /** The gateway's public address, without a trailing slash; null where the configuration has none. */
   publicUrl(): string | null;
   nowMs(): number;
-  /** What the library says of a sign-in that it did not let through, for the operator. Holds no secret. */
+  /** Receives the library's messages about refused sign-ins, for the operator. Contains no secret. */
   onWords(words: string): void;
 }
 
-/** Stands where no address is needed. */
+/** Used where the library needs no real address. */
 const NO_ADDRESS = 'http://localhost';
 
 export function createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords }: EnginesParts): AuthEngines {
   let own: Promise<AuthEngine> | null = null;
-  /** Services of a configuration that was replaced go with it. */
+  /** Weak, so that services of a replaced configuration are dropped. */
   const byService = new WeakMap<OidcService, Promise<AuthEngine>>();
 
   async function make(service: OidcService | null): Promise<AuthEngine> {
@@ -47,7 +47,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
     });
   }
 
-  /** Whoever has an account here, or an invitation that waits for him. */
+  /** Whether the user has an account here or an open invitation. */
   async function mayEnter({ email, isNew }: { readonly email: string; readonly isNew: boolean }): Promise<boolean> {
     if (!isNew) return true;
     const invitations = await people.find('invitation', {
@@ -88,7 +88,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
   };
 }
 
-/** Derived from the master key (64 hex characters) and from nothing else, so that it holds over restarts. 64 hex characters. */
+/** Derived only from the master key (64 hex characters), so that it survives restarts. 64 hex characters. */
 export function deriveAuthSecret(masterKey: Secret): Secret {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate people v1', 32);
   return new Secret(Buffer.from(derived).toString('hex'));

@@ -1,6 +1,6 @@
-/** Tells a refusal of the library behind sign-in from a fault of ours. */
+/** Distinguishes refusals by the sign-in library from internal errors. */
 
-/** What the library answers, or `refused` where it says no; another fault goes on, after `withdraw`. */
+/** The library's result, or `refused`; other errors are rethrown after `withdraw`. */
 export async function orRefusal<Reply>(ask: () => Promise<Reply>, withdraw: () => void): Promise<Reply | 'refused'> {
   try {
     return await ask();
@@ -11,7 +11,7 @@ export async function orRefusal<Reply>(ask: () => Promise<Reply>, withdraw: () =
   }
 }
 
-/** By its look: the library's class would bring the whole library along at every start. */
+/** Checked by shape: importing the library's class would load the whole library at every start. */
 function isRefusal(fault: unknown): boolean {
   return fault instanceof Error && fault.name === 'APIError' && 'statusCode' in fault && Number(fault.statusCode) < 500;
 }

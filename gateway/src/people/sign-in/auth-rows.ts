@@ -1,6 +1,6 @@
 /**
- * Owns how the library behind sign-in reaches our tables: its models and conditions become the store's rows. Session tokens
- * are hashed here, on the way in; the library and the browser alone hold them.
+ * Adapts the sign-in library to our tables: translates its models and conditions to the store's rows. Hashes session
+ * tokens before they are stored; only the library and the browser have them in plain text.
  */
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import type {
@@ -16,11 +16,11 @@ import type {
 import { emailColumns, personOfEmail, readEmail } from '../email-address.ts';
 import { hashSessionToken } from './sessions.ts';
 
-/** The library's tables. Its own names of models and fields are mapped to these in `auth-engine.ts`. */
+/** The library's tables. `auth-engine.ts` maps its names for models and fields to these. */
 const TABLES = ['person', 'person_session', 'sign_in_method', 'sign_in_step', 'second_factor'] as const;
 type AuthTable = (typeof TABLES)[number];
 
-/** What the library would keep and we do not: other services' tokens, and pictures from elsewhere. */
+/** Values that the library would store and we do not: tokens of other services, and external pictures. */
 const NOT_KEPT: ReadonlySet<string> = new Set([
   'image',
   'accessToken',
@@ -42,7 +42,7 @@ const OPERATORS: { readonly [operator: string]: PeopleOperator } = {
 
 type Row = { readonly [column: string]: PeopleValue };
 
-/** The library's database, over our store. */
+/** The library's database adapter over our store. */
 export function createAuthRows(people: PeopleStore) {
   async function find(model: string, where: readonly CleanedWhere[], limit?: number, offset?: number): Promise<Row[]> {
     const table = tableOf(model);
@@ -54,7 +54,7 @@ export function createAuthRows(people: PeopleStore) {
     return (await find(model, where, 1))[0] ?? null;
   }
 
-  /** Changes the first row that passes, if it still passes then; null: none does. */
+  /** Changes the first matching row if it still matches; null: there is none. */
   async function updateFirst(
     model: string,
     where: readonly CleanedWhere[],
@@ -81,7 +81,7 @@ export function createAuthRows(people: PeopleStore) {
       supportsNumericIds: false,
       customTransformInput: ({ data, field, action }) => {
         if (NOT_KEPT.has(field)) return undefined;
-        // A service that was linked to a user does not verify that user's address: others may have ways in of their own.
+        // Linking a service does not verify the user's address: other people may have sign-in methods of their own.
         if (field === 'email_verified' && action === 'update') return undefined;
         return data instanceof Date ? data.getTime() : data;
       },
@@ -181,13 +181,16 @@ function conditionsOf<Table extends AuthTable>(
   });
 }
 
-/** The user that `emailOfPerson` stands for, else the verified user of an address: no other is found by it. */
+/**
+ * The user encoded by `emailOfPerson`, else the verified user of an address; unverified users are never found by
+ * address.
+ */
 function conditionOfEmail(value: unknown): PeopleCondition<'person'> {
   const id = personOfEmail(String(value));
   return id === null ? ['unique_email', 'is', String(value)] : ['id', 'is', id];
 }
 
-/** The library makes users only of addresses that a service has verified. */
+/** The library creates users only for addresses that a service has verified. */
 function withUniqueEmail(model: string, row: Row): Row {
   if (model !== 'person') return row;
   const email = readEmail(row.email);
@@ -208,7 +211,7 @@ function hashed(model: string, row: Row): Row {
   return model === 'person_session' ? { ...row, token: hashSessionToken(String(row.token)) } : row;
 }
 
-/** A session that was looked up by its token has that token again, as the library expects. */
+/** Adds the token back to a session that was looked up by it, as the library expects. */
 function withToken(row: Row, where: readonly CleanedWhere[]): Row {
   const token = where.find(({ field }) => isToken(field))?.value;
   return typeof token === 'string' ? { ...row, token } : row;
@@ -222,7 +225,7 @@ function idCondition(row: Row): PeopleCondition<AuthTable> {
   return ['id', 'is', row.id ?? null];
 }
 
-/** Without the members that are undefined. */
+/** Omits undefined members. */
 function present<Members extends object>(members: Members): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: NonNullable<Members[Name]>;

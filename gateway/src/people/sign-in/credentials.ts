@@ -1,4 +1,7 @@
-/** Owns what a person changes about how he signs in: password and second factor. Each change gives his session a new token. */
+/**
+ * Changes a person's password and second factor; each change gives their session a new token. Also tracks used one-time
+ * codes, and requires re-authentication before a sign-in method is added.
+ */
 
 import type { PeopleStore } from '../../store/ports/people.ts';
 import { type PeopleAct, PeopleFailure, type TakeNote } from '../people-failure.ts';
@@ -10,7 +13,7 @@ import { orRefusal } from './auth-refusal.ts';
 import { isPassword } from './passwords.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 
-/** What an authenticator is set up with; shown once. */
+/** Set-up data for an authenticator app; shown once. */
 export interface NewSecondFactor {
   readonly uri: string;
   readonly secret: string;
@@ -18,9 +21,9 @@ export interface NewSecondFactor {
 }
 
 export interface Credentials {
-  /** Ends every other session. @throws PeopleFailure `wrong_credential`, `too_many` */
+  /** Ends all other sessions. @throws PeopleFailure `wrong_credential`, `too_many` */
   changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
-  /** @throws PeopleFailure `wrong_credential`, `conflict` where one is on already, `too_many` */
+  /** @throws PeopleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
   beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
   /** @throws PeopleFailure `wrong_credential`, `too_many` */
   confirmSecondFactor(who: Caller, code: string, outgoing: Headers): Promise<void>;
@@ -28,7 +31,7 @@ export interface Credentials {
   removeSecondFactor(who: Caller, password: string, outgoing: Headers): Promise<void>;
 }
 
-/** Who asks, and how he came. */
+/** The signed-in caller, and how their request arrived. */
 export interface Caller {
   readonly signedIn: SignedIn;
   readonly arrival: Arrival;
@@ -99,7 +102,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       return { uri, secret: new URL(uri).searchParams.get('secret') ?? '', recoveryCodes };
     },
     async confirmSecondFactor(who, code, outgoing) {
-      // The same code would be right at a sign-in for a minute more.
+      // The same code would be accepted at a sign-in for another minute.
       const release = spentCodes.spend(who.signedIn.person.id, code);
       if (release === null) throw codeIsSpent();
       const verified = ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
@@ -121,14 +124,14 @@ export function createCredentials(parts: CredentialsParts): Credentials {
 }
 
 export interface SpentCodes {
-  /** Marks a code as used; null: it was used before. The result takes the mark back: the code was not right. */
+  /** Marks a code as used; null: it was used before. Call the result to undo this for a wrong code. */
   spend(person: string, code: string): (() => void) | null;
 }
 
-/** The step before, this one and the next, 30 s each. */
+/** The previous, current and next step, 30 s each. */
 const RIGHT_MS = 90_000;
 
-/** The refusal of a code that was used before. */
+/** The error for a code that was used before. */
 export function codeIsSpent(): PeopleFailure {
   return new PeopleFailure('wrong_credential', 'this code was used already; wait for the next one', { member: 'code' });
 }
@@ -148,7 +151,10 @@ export function createSpentCodes(nowMs: () => number): SpentCodes {
   };
 }
 
-/** `password` null: none was given. @throws PeopleFailure `wrong_credential`, `forbidden` where the sign-in is too old, `too_many` */
+/**
+ * `password` null: none was given. @throws PeopleFailure `wrong_credential`, `forbidden` where the sign-in is too old,
+ * `too_many`
+ */
 export type FreshProof = (who: Caller, password: string | null) => Promise<void>;
 
 interface ProofParts {
@@ -183,7 +189,7 @@ export function createFreshProof({ people, attempts, nowMs }: ProofParts): Fresh
   };
 }
 
-/** A fault of ours is no failure of his. */
+/** An internal error does not count as a failed attempt. */
 function withdrawn(withdraw: () => void): (fault: unknown) => never {
   return (fault) => {
     withdraw();

@@ -1,4 +1,7 @@
-/** Links services to the user who is signed in, and unlinks them. Other ways in stay, and no address is verified by it. */
+/**
+ * Links services to the signed-in user and unlinks them. Other sign-in methods stay, and linking does not verify an
+ * address.
+ */
 import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { WaysIn } from '../members/ways-in.ts';
@@ -16,19 +19,22 @@ export interface LinkedService {
 }
 
 export interface ServiceLinks {
-  /** The services of the configuration, and those that are linked and no longer in it. */
+  /** The configured services, and linked ones that are no longer configured. */
   list(person: string): Promise<readonly LinkedService[]>;
-  /** The address to send the browser to. @throws PeopleFailure as FreshProof, `not_found`, `conflict` where it is linked */
+  /**
+   * The address to redirect the browser to. @throws PeopleFailure as FreshProof, `not_found`, `conflict` where it is
+   * linked
+   */
   start(who: Caller, service: string, password: string | null, outgoing: Headers): Promise<string>;
-  /** For whom a way to a service and back was begun to link it; null: it was begun to sign in, or is not known. */
+  /** The person who started linking with this `state`; null: it was started for a sign-in, or is unknown. */
   findPerson(state: string | undefined): Promise<string | null>;
-  /** The page to go on at, after the service sent the browser of `person` back. */
+  /** Handles the callback of the service for `person`. Returns the page to continue at. */
   finish(arrival: Arrival, person: string, service: string, query: ReturnQuery, outgoing: Headers): Promise<string>;
-  /** @throws PeopleFailure `not_found`, `conflict` where it is the last way in */
+  /** @throws PeopleFailure `not_found`, `conflict` where it is the last sign-in method */
   remove(who: Caller, service: string, party: RelyingParty | null): Promise<void>;
 }
 
-/** What a service sends back in the address. */
+/** The query parameters of a service's callback. */
 export type ReturnQuery = Readonly<Record<string, string | undefined>>;
 
 interface LinksParts {
@@ -92,10 +98,10 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
 
     async findPerson(state) {
       if (state === undefined) return null;
-      // As the library names the steps that it keeps.
+      // The library stores its steps under this hash.
       const name = createHash('sha256').update(state).digest('base64url');
       const [step] = await people.find('sign_in_step', { where: [['name', 'is', name]] });
-      // The steps of a second factor hold no JSON.
+      // The steps of a second factor contain no JSON.
       return step?.value.startsWith('{') === true ? (JSON.parse(step.value).link?.userId ?? null) : null;
     },
 

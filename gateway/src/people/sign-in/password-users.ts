@@ -1,18 +1,23 @@
-/** Finds the users of an email address whose password was given. How long that takes does not tell how many users there are. */
+/**
+ * Finds the users of an email address who have the given password. Its duration does not reveal how many users the
+ * address has.
+ */
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
 
-/** Each costs a hash at a sign-in. One of them may be the verified user, whom no other can keep out. */
+/**
+ * Each user costs a hash at a sign-in. One place is reserved for the verified user, so that others can't keep them out.
+ */
 export const USERS_PER_EMAIL_MAX = 8;
 export const UNVERIFIED_PER_EMAIL_MAX = USERS_PER_EMAIL_MAX - 1;
 
 export interface FoundUsers {
-  /** Those with this password, the verified one first, then the oldest. */
+  /** The users with this password: the verified one first, then the oldest. */
   readonly users: readonly PersonRow[];
   /** Whether the address has no other user. */
   readonly isOnly: boolean;
 }
 
-/** `email`: as `readEmail` answers it. @throws PeopleFailure `too_many` */
+/** `email`: as returned by `readEmail`. @throws PeopleFailure `too_many` */
 export type FindByPassword = (email: string, password: string) => Promise<FoundUsers>;
 
 export interface PasswordUsersParts {
@@ -20,11 +25,11 @@ export interface PasswordUsersParts {
   isPassword(password: string, hash: string): Promise<boolean>;
   hashPassword(password: string): Promise<string>;
   pause(ms: number): Promise<void>;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   steadyMs(): number;
 }
 
-/** A sign-in waits no longer than this for the sake of its timing, whatever a hash takes on a busy machine. */
+/** Limits the delay that hides timing, however long a hash takes on a busy machine. */
 const PAUSE_MS_MAX = 3_000;
 
 export function createFindByPassword(parts: PasswordUsersParts): FindByPassword {

@@ -1,6 +1,6 @@
 /**
- * Owns who is signed in: which session a cookie holds, until when, and what ends it. A session ends after a week of silence and
- * after thirty days whatever happens; what ends one binds the next request. Most are made by the library behind sign-in.
+ * Finds, creates, lists and ends sessions. A session ends after a week without use, and after thirty days in any case;
+ * ending one applies from the next request. The sign-in library creates most of them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { generateId } from '../../identity/key-format.ts';
@@ -16,19 +16,22 @@ export interface SignedIn {
 }
 
 export interface Sessions {
-  /** Who is behind a request's cookie; null: nobody. At most a second old, and never older than a change made here. */
+  /**
+   * The signed-in person of a request's cookie; null: none. Cached for at most a second, and never older than a change
+   * made here.
+   */
   find(arrival: Arrival): Promise<SignedIn | null>;
-  /** Makes a session of a person who has proved to be it. The result holds its cookie, as the library would give it. */
+  /** Creates a session for an authenticated person. Returns headers with its cookie, as the library would. */
   begin(person: string, arrival: Arrival): Promise<Headers>;
-  /** The living sessions of a person, the last seen first. */
+  /** A person's active sessions, last seen first. */
   list(person: string): Promise<readonly PersonSessionRow[]>;
-  /** Ends a session of the person; false: he has no such one. */
+  /** Ends a session of the person; false: they have no such session. */
   end(person: string, id: string): Promise<boolean>;
-  /** Ends the session that a request holds, if it holds one. */
+  /** Ends the session of a request, if it has one. */
   endHeld(arrival: Arrival): Promise<void>;
-  /** Gives the session another token: what was held before works no more. */
+  /** Replaces the session's token; the old one stops working. */
   rotate(signedIn: SignedIn, arrival: Arrival, outgoing: Headers): Promise<void>;
-  /** What was looked up is looked up anew: somebody or his rights have changed. */
+  /** Clears the cache, because a person or their rights have changed. */
   forget(): void;
 }
 
@@ -39,16 +42,16 @@ interface SessionParts {
   onFault(cause: unknown): void;
 }
 
-/** The end of a session whatever happens. */
+/** The maximum age of a session. */
 export const SESSION_MS_MAX = 30 * 86_400_000;
 const SILENCE_MS_MAX = 7 * 86_400_000;
 const KNOWN_MS = 1_000;
 const KNOWN_MAX = 10_000;
-/** How coarse the time is at which somebody was last seen. */
+/** The resolution of the last-seen time. */
 const SEEN_GRAIN_MS = 60_000;
 
 export function createSessions({ people, secret, nowMs, onFault }: SessionParts): Sessions {
-  /** How often what is known was given up: what was looked up before then is not kept after. */
+  /** Counts how often the cache was cleared: a lookup that started before is not cached after. */
   let era = 0;
   const known = new Map<string, { readonly signedIn: SignedIn | null; readonly untilMs: number }>();
 
@@ -66,7 +69,7 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
     return nowMs() < Math.min(expires_at_ms, seen_at_ms + SILENCE_MS_MAX);
   }
 
-  /** Nobody waits for it. */
+  /** Runs in the background. */
   function markSeen({ id, person }: PersonSessionRow): void {
     const update = { seen_at_ms: nowMs() };
     people
@@ -147,7 +150,7 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
   };
 }
 
-/** What a session token is kept and found as: it has 190 random bits, so a plain hash gives nothing away. */
+/** The hash by which a session token is stored and found. A token has 190 random bits, so a plain hash is enough. */
 export function hashSessionToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -1,6 +1,7 @@
 /**
- * Owns the ways in: by password and second factor, by passkey, and by another service. Each success makes a session and ends
- * the one that came along. What a person changes about his own sign-in is in `credentials.ts` and `passkeys.ts`.
+ * Signs users in: with password and second factor, passkey or another service. Each success creates a session and ends
+ * the one that the request had. Changes to a user's sign-in methods are in `credentials.ts`, `passkeys.ts` and
+ * `oidc-links.ts`.
  */
 import { createHash } from 'node:crypto';
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
@@ -27,7 +28,7 @@ import type { Sessions } from './sessions.ts';
 
 export type SignInState = 'second_factor' | 'signed_in';
 
-/** `choose_account`: several users of the address have the password; `account` names the one who is to sign in. */
+/** `choose_account`: several users of the address have this password; `account` selects the user to sign in. */
 export type PasswordState =
   | { readonly state: SignInState }
   | { readonly state: 'choose_account'; readonly accounts: readonly string[] };
@@ -40,25 +41,30 @@ export interface GivenPassword {
 
 export interface SignIn {
   /**
-   * Tries each user of the address. @throws PeopleFailure `wrong_credential` (whatever was wrong), `too_many`, `invalid` for an
-   * account that none of several users with the password is a member of
+   * Tries each user of the address. @throws PeopleFailure `wrong_credential` (without a reason), `too_many`, `invalid`
+   * for an account of which none of several users with the password is a member
    */
   byPassword(arrival: Arrival, given: GivenPassword, outgoing: Headers): Promise<PasswordState>;
-  /** Signs a user in who was made just now, with a password. */
+  /** Signs in a user who was just created with a password. */
   asNew(arrival: Arrival, person: string, outgoing: Headers): Promise<void>;
-  /** The second step. @throws PeopleFailure `wrong_credential`, `signed_out` where no first step waits, `too_many` */
+  /**
+   * The second step. @throws PeopleFailure `wrong_credential`, `signed_out` where no first step is pending, `too_many`
+   */
   byCode(arrival: Arrival, code: string, outgoing: Headers): Promise<SignInState>;
-  /** Whether a second step waits. */
+  /** Whether a second step is pending. */
   waitsForCode(arrival: Arrival): Promise<boolean>;
-  /** What the browser needs to have a passkey sign. */
+  /** The options for signing with a passkey. */
   startPasskey(arrival: Arrival, party: RelyingParty, outgoing: Headers): SignOptions;
-  /** No second step follows: a passkey is held and unlocked. @throws PeopleFailure `wrong_credential`, `too_many` */
+  /**
+   * Needs no second step: a passkey proves possession and is unlocked. @throws PeopleFailure `wrong_credential`,
+   * `too_many`
+   */
   byPasskey(arrival: Arrival, party: RelyingParty, given: SignedByPasskey, outgoing: Headers): Promise<SignInState>;
-  /** The address of another service to send the browser to. */
+  /** The address of another service to redirect the browser to. */
   startService(arrival: Arrival, service: string, outgoing: Headers): Promise<string>;
-  /** The page of the console to go on at, after another service sent the browser back. */
+  /** Handles another service's callback. Returns the console page to continue at. */
   finishService(arrival: Arrival, service: string, query: ReturnQuery, outgoing: Headers): Promise<string>;
-  /** Ends the session that the request holds. */
+  /** Ends the session of the request. */
   signOut(arrival: Arrival): Promise<void>;
 }
 
@@ -75,7 +81,7 @@ export interface SignInParts {
   nowMs(): number;
 }
 
-/** What somebody signed in by, for the trail. */
+/** The sign-in method, for the audit trail. */
 interface By {
   readonly how: string;
   readonly passkey?: string;
@@ -109,7 +115,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     await note({ act: 'person.sign_in_failed', actor: null, subject, ...common });
   }
 
-  /** The person whose second step waits, by the cookie that the first one left. */
+  /** The person whose second step is pending, from the cookie set by the first step. */
   async function findWaiting(arrival: Arrival): Promise<string | null> {
     const [, identifier] =
       /^([0-9A-Za-z_-]+)(?:\.|%2E)/i.exec(readCookies(arrival).get(SECOND_STEP_COOKIE) ?? '') ?? [];
@@ -142,7 +148,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         attempt.withdraw();
         throw fault;
       });
-      // That one user of the address signs in does not make failures with the others forgotten.
+      // A success of one user does not forgive failures for others with the same address.
       const succeed = () => attempt.succeed(isOnly ? [bySubject.name] : []);
       if ('accounts' in chosen) {
         succeed();
@@ -287,7 +293,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     },
   };
 
-  /** Whose session the library has just made; null: it made none. */
+  /** The person whose session the library has just created; null: it created none. */
   async function findNewPerson(library: Headers): Promise<string | null> {
     const cookie = library.getSetCookie().map((line) => line.split(';', 1)[0]);
     const headers = new Headers({ cookie: cookie.join('; ') });
@@ -296,7 +302,7 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 }
 
-/** The user to sign in of those with the right password, or the accounts to choose one by. */
+/** The user to sign in among those with the right password, or the accounts to choose from. */
 async function chooseUser(
   people: PeopleStore,
   users: readonly PersonRow[],

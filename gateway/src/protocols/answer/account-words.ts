@@ -1,26 +1,26 @@
 /**
- * Owns recognising that an upstream's error is about the operator's own account or configuration there, by its code and its
- * words: hosts tell it with statuses that blame the caller. The words must begin the message, so that a quotation of the
- * caller's text is never taken for it.
+ * Recognizes upstream errors caused by the operator's own account or configuration, by code and message: providers
+ * report them with statuses that blame the caller. Phrases must match at the start of the message, so that quoted
+ * caller text never matches.
  */
 
-/** `account`: credential, balance, quota or organization. `model`: the configured model, deployment or address is not there. */
+/** `account`: credential, balance, quota, organization. `model`: configured model, deployment or address not found. */
 export type AccountTrouble = 'account' | 'model';
 
 interface Recognizer {
   readonly trouble: AccountTrouble;
-  /** `error.code`, else `error.type`, exactly. */
+  /** Exact values of `error.code`, else `error.type`. */
   readonly codes?: readonly string[];
-  /** How a message begins. */
+  /** Patterns for the start of the message. */
   readonly words?: readonly string[];
   readonly host: string;
-  /** Where it was seen, and when it was written there; `recorded`: seen in real traffic. */
+  /** The source and its date; `recorded`: seen in real traffic. */
   readonly source: string;
 }
 
 const RECORDED = 'recorded, read 2026-11-22';
 
-/** The rows are read from the top; codes and words of one row are alternatives. */
+/** Checked from the top; the codes and words of a row are alternatives. */
 const RECOGNIZERS: readonly Recognizer[] = [
   {
     trouble: 'account',
@@ -146,7 +146,7 @@ const BY_WORDS = RECOGNIZERS.flatMap(({ words = [], trouble }) =>
 );
 const WORDS_CHARS_MAX = 500;
 
-/** What an error says of the operator's account; null: nothing. `code` is `error.code`, else `error.type`. */
+/** The account or model problem that an error reports; null if none. `code` is `error.code`, else `error.type`. */
 export function readAccountTrouble(message: string, code: string | null): AccountTrouble | null {
   const byCode = code === null ? undefined : BY_CODE.get(code);
   if (byCode !== undefined) return byCode;

@@ -1,28 +1,28 @@
-/** Owns finding the words and the code in the body of an upstream's error, whatever host wrote it. Judges the status of none. */
+/** Extracts and classifies the message and code of any provider's error body. Ignores the HTTP status. */
 
 import type { UpstreamError } from '../codec.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import { readAccountTrouble } from './account-words.ts';
 import { readOverflow } from './overflow-words.ts';
 
-/** A body of more bytes is no error's: nothing is read in it. */
+/** Larger bodies are not errors and are not read. */
 const BODY_BYTES_MAX = 256 * 1024;
 const WORDS_CHARS_MAX = 2_000;
 
 export interface ErrorBody {
-  /** Empty: it gave none, or only a page for browsers or bytes that are no text. */
+  /** Empty: no message, or only an HTML page or binary data. */
   readonly message: string;
-  /** `error.code`, else `error.type`, where it is a word. */
+  /** `error.code`, else `error.type`, if it is a string. */
   readonly code: string | null;
-  /** The error object, or the body where it has none; null: the body is not JSON of an object. */
+  /** The error object, or the body if it has none; null: the body is not a JSON object. */
   readonly error: JsonObject | null;
 }
 
 const NOTHING: ErrorBody = { message: '', code: null, error: null };
 
 /**
- * Reads `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}` (a text, or a list of `{loc, msg}`), an array
- * with one of them, and a plain text.
+ * Reads `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}` (a string, or a list of `{loc, msg}`), an
+ * array that starts with one of them, and plain text.
  */
 export function readErrorBody(body: Buffer): ErrorBody {
   if (body.length === 0 || body.length > BODY_BYTES_MAX) return NOTHING;
@@ -38,14 +38,14 @@ export function readErrorBody(body: Buffer): ErrorBody {
   return { message: (words ?? '').slice(0, WORDS_CHARS_MAX), code, error };
 }
 
-/** `signature`: words of Anthropic's validator, which hosts that resell its models hand on (wire reference C.5 and C.6). */
+/** Messages of Anthropic's signature validator, which resellers of its models pass on (wire reference C.5 and C.6). */
 const ABOUT_SIGNATURES = [
   /\binvalid\s+`?(?:signature|data)`?\s+in\s+`?(?:redacted_)?thinking`?\s+block/i,
   /`?thinking`?[^.]{0,60} blocks?[^.]{0,60} cannot be modified/i,
   /\bthought.?signature\b/i,
 ];
 
-/** What an error's words and code mean to a caller. */
+/** Classifies an error by its message and code. */
 export function describeError(message: string, code: string | null, param: string | null = null): UpstreamError {
   const trouble = readAccountTrouble(message, code);
   const overflow = readOverflow(message, code);
@@ -62,13 +62,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The first line of a text; empty for a page and for bytes that are no text. */
+/** The first line of a text; empty for an HTML page and for binary data. */
 function plainWords(text: string): string {
   const line = (text.split('\n', 1)[0] ?? '').trim().slice(0, WORDS_CHARS_MAX);
   return /^<|<\/?(?:html|head|body|title)\b|<!doctype|\ufffd|\0/i.test(line) ? '' : line;
 }
 
-/** FastAPI's `detail`: a text, or what is wrong and where. */
+/** FastAPI's `detail`: a string, or a list of locations and messages. */
 function detailOf(detail: unknown): string | null {
   if (typeof detail === 'string') return asText(detail);
   const faults = asArray(detail).flatMap((fault) => {

@@ -1,11 +1,11 @@
-/** Owns of which answers in one piece the text is counted: of few, for it takes a walk through all that was said. */
+/** Decides whether to count the text of a non-streamed answer: only rarely, because counting walks the whole body. */
 import type { Usage } from '../../generation/usage.ts';
 
-/** A body is mostly its text, at some four bytes a token; far more than upstream counted is four times and a thousand tokens. */
+/** A body is about 4 bytes of text per token: this is four times the upstream count, above about 1,000 tokens. */
 const BYTES_PER_TOKEN_TOLD = 16;
 const BYTES_MIN = 4_000;
 
-/** Where upstream counted nothing, or so little that the whole body would be far more. */
+/** True if upstream reported no usage, or far less than the size of the body suggests. */
 export function isTextCounted(usage: Usage | null, bodyBytes: number): boolean {
   return usage === null || (bodyBytes > BYTES_MIN && bodyBytes > usage.output * BYTES_PER_TOKEN_TOLD);
 }

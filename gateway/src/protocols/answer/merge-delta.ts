@@ -1,25 +1,25 @@
-/** Builds a JSON value from deltas by rules that need no list of members. Knows no format. */
+/** Builds a JSON value from deltas by generic rules, independent of the wire format. */
 import { asObject, type JsonObject } from '../json.ts';
 
-/** A value in the making: an object without a prototype, so that `__proto__` and its like are names as any other. */
+/** A value under construction: an object without a prototype, so that `__proto__` is an ordinary member name. */
 export type JsonDraft = { [member: string]: unknown };
 
 export function startDraft(): JsonDraft {
   return Object.create(null) as JsonDraft;
 }
 
-/** Texts that hosts send whole, some of them again with each delta: the first one counts. */
+/** Strings that providers send whole, some with every delta: the first value is kept. */
 const WHOLE_TEXTS: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'index', 'format']);
 
 /**
- * Merges the delta: texts are joined, objects merged, lists grow (an element with the `index` of an earlier one continues it),
- * everything else is replaced. Null changes nothing that is there.
+ * Merges the delta: strings are concatenated, objects merged, arrays appended (an element with the `index` of an
+ * earlier one continues it), everything else is replaced. Null never replaces an existing value.
  */
 export function mergeDelta(draft: JsonDraft, delta: JsonObject): void {
   for (const name of Object.keys(delta)) mergeMember(draft, name, delta[name]);
 }
 
-/** As `mergeDelta`, of one member. */
+/** Like `mergeDelta`, for one member. */
 export function mergeMember(draft: JsonDraft, name: string, value: unknown): void {
   const before = draft[name];
   const object = asObject(value);
@@ -37,7 +37,7 @@ function grow(draft: unknown, delta: JsonObject): JsonDraft {
   return draft as JsonDraft;
 }
 
-/** Elements are drafts, so that later ones can continue them. */
+/** Elements are drafts, so that later deltas can continue them. */
 function growList(list: unknown[], added: readonly unknown[]): unknown[] {
   for (const value of added) {
     const element = asObject(value);

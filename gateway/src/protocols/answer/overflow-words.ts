@@ -1,6 +1,7 @@
 /**
- * Owns recognising that an upstream's words mean a prompt, or a prompt with its answer, too long for the model, and the
- * numbers in them. Hosts have no common code for it, so the words are all there is. Writes no words itself.
+ * Recognizes upstream error messages that report a context overflow (the prompt, or prompt plus output, is too long for
+ * the model) and extracts their token counts. Providers share no error code for it, so the message is the main
+ * evidence.
  */
 
 export interface Overflow {
@@ -13,7 +14,7 @@ export interface Overflow {
 const WORDS_CHARS_MAX = 2_000;
 const NUMBER = String.raw`\d[\d,]{0,15}`;
 
-/** `error.code` and `error.type` that mean it, whatever the words. */
+/** Values of `error.code` and `error.type` that mean an overflow, whatever the message says. */
 const CODES: ReadonlySet<string> = new Set([
   'context_length_exceeded',
   'context_window_exceeded',
@@ -24,13 +25,13 @@ const CODES: ReadonlySet<string> = new Set([
   'too_many_prompt_tokens',
 ]);
 
-/** A budget of tokens in time is no context window, though many words are the same. */
+/** Token rate limits use many of the same words but are not context overflows. */
 const ABOUT_RATES = /\bper (?:second|min|hour|day)|\b[tr]p[md]\b|rate.?limit|quota|throttl|please wait|\busage limit/i;
 
 /**
- * What hosts say, the most telling first. `{prompt}`, `{output}`, `{total}` and `{max}` stand for numbers of tokens.
- * Sources: recorded traffic (Anthropic, DeepSeek, Gemini, Ollama, OpenRouter, Perplexity, xAI), the wire reference C.6 and
- * E.5, else reports of the hosts' users (read in November 2026).
+ * Providers' messages, the most specific first. `{prompt}`, `{output}`, `{total}` and `{max}` match token counts.
+ * Sources: recorded traffic (Anthropic, DeepSeek, Gemini, Ollama, OpenRouter, Perplexity, xAI), the wire reference C.6
+ * and E.5, else user reports (read in November 2026).
  */
 const PHRASES: readonly RegExp[] = [
   // Anthropic
@@ -65,7 +66,7 @@ const PHRASES: readonly RegExp[] = [
   'range of input length should be \\[1, {max}\\]',
   'prompt token count of {prompt} exceeds the limit of {max}',
   'request body too large for [^{]{1,80} model\\. max size: {max} tokens',
-  // Without all numbers
+  // Not all counts
   'maximum context length (?:is|of) {max}',
   'prompt (?:is )?too long',
   'input is too long for requested model',
@@ -84,8 +85,8 @@ function patternOf(phrase: string): RegExp {
 }
 
 /**
- * What the words and the code (`error.code`, else `error.type`) say of a context that is too small; null: nothing.
- * `output_over_context` only where the numbers show that the prompt alone leaves room.
+ * The overflow that an error message and code (`error.code`, else `error.type`) report; null if none.
+ * `output_over_context` only if the counts show that the prompt alone fits.
  */
 export function readOverflow(words: string, code: string | null): Overflow | null {
   const text = words.slice(0, WORDS_CHARS_MAX);

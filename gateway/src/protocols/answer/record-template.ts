@@ -1,17 +1,17 @@
 /**
- * Owns the recognition of records that differ from one before only inside a string or two (the text of a delta, and
- * padding), so that they need neither decoding nor a JSON parse. Exact: what is recognised has the same members and
- * structure, byte for byte, around the strings; what is not recognised is left to the parser.
+ * Recognizes SSE records that differ from an earlier one only inside a string or two (the text of a delta, and
+ * padding), so that they need no decoding or JSON parse. Exact: around those strings a recognized record is byte for
+ * byte the same; everything else goes to the parser.
  */
 import type { SseRecord } from '../../framing/sse-record.ts';
 
 const QUOTE = '"';
 const RECORD_END = '\n\n';
-/** A first look is short, so that a stream without likenesses costs little; then windows grow. Bytes. */
+/** Bytes. The first window is short, so that a stream without matches costs little; later windows grow. */
 const FIRST_WINDOW = 1024;
 const WINDOW_MAX = 32 * 1024;
 
-/** All bytes of a record, its framing too, one character per byte: quick to make and to compare. */
+/** All bytes of a record, including its framing, one character per byte: fast to create and compare. */
 export function rawLatin1({ bytes, start, end }: SseRecord): string {
   return asBuffer(bytes).toString('latin1', start, end);
 }
@@ -20,9 +20,9 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** The literal text around the strings (the holes) of a record; one of the holes is what the model said. */
+/** The literal text around the variable strings (the holes) of a record; one hole holds the model's text. */
 export class RecordTemplate {
-  /** Bytes in the counted hole of all records that the last `skim` recognised. */
+  /** Bytes in the counted hole of all records that the last `skim` recognized. */
   heldBytes = 0;
   readonly #literals: readonly string[];
   readonly #countedHole: number;
@@ -35,8 +35,8 @@ export class RecordTemplate {
   }
 
   /**
-   * Where the records that it recognises end, one behind the other from `start` on; `start` itself where there is none.
-   * `onHeld` is told what each says in its counted hole, one character per byte.
+   * The end of the consecutive records recognized from `start` on; `start` itself if there are none.
+   * `onHeld` receives the counted hole of each record, one character per byte.
    */
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     this.heldBytes = 0;
@@ -62,7 +62,7 @@ export class RecordTemplate {
     }
   }
 
-  /** The end of the record at `start`, or -1. A string without quote, backslash and line end is written as it is. */
+  /** The end of the record at `start`, or -1. Holes must have no quote, backslash or line end: no unescaping. */
   #matchRecord(text: string, start: number, marks: Marks): number {
     const literals = this.#literals;
     const first = literals[0] ?? '';
@@ -85,24 +85,24 @@ export class RecordTemplate {
   }
 }
 
-/** Learns from record to record and skims what is alike; counts the bytes that the model said in what it skimmed. */
+/** Learns a template from a record and skims the records that match it; counts the model's bytes in them. */
 export class RecordSkimmer {
   #template: RecordTemplate | null = null;
   #isReasoning = false;
   #heldBytes = 0;
   #heldReasoningBytes = 0;
 
-  /** Bytes in the counted holes of all records that were skimmed. */
+  /** Bytes in the counted holes of all skimmed records. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Of them, those in likenesses of records that were learnt as reasoning. */
+  /** The part of `heldBytes` in records that match a template learned as reasoning. */
   get heldReasoningBytes(): number {
     return this.#heldReasoningBytes;
   }
 
-  /** As `RecordTemplate.skim`, once something was learnt. */
+  /** Like `RecordTemplate.skim`; returns `start` until a template is learned. */
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     if (this.#template === null) return start;
     const end = this.#template.skim(bytes, start, onHeld);
@@ -111,7 +111,7 @@ export class RecordSkimmer {
     return end;
   }
 
-  /** Takes the record for the likeness of those that follow; see `learnTemplate`. False: it cannot be one. */
+  /** Learns the record as the template for the next ones; see `learnTemplate`. False: it cannot be a template. */
   learn(
     record: SseRecord,
     holes: ReadonlyArray<readonly [key: string, value: string]>,
@@ -122,13 +122,13 @@ export class RecordSkimmer {
     return this.#template !== null;
   }
 
-  /** What follows is no longer like what was learnt. */
+  /** Discards the template. */
   forget(): void {
     this.#template = null;
   }
 }
 
-/** The next backslash and line ends of a text, looked for once each and not again for every record. */
+/** Finds the next backslash and line ends of a text, each once instead of once per record. */
 class Marks {
   readonly #text: string;
   #backslash = -1;
@@ -139,7 +139,7 @@ class Marks {
     this.#text = text;
   }
 
-  /** Whether one of them stands in `[start, end)`. Asked with growing starts. */
+  /** Whether one of them is in `[start, end)`. `start` must not decrease between calls. */
   within(start: number, end: number): boolean {
     if (this.#backslash < start) this.#backslash = this.#next('\\', start);
     if (this.#lineFeed < start) this.#lineFeed = this.#next('\n', start);
@@ -154,8 +154,8 @@ class Marks {
 }
 
 /**
- * Learns a template from a whole record with one hole per key; the first key's is the counted one. Null where a hole's
- * place is not certain (the key occurs twice, its value has an escape), or the record does not end in two line feeds.
+ * Learns a template from a whole record with one hole per key; the first key's hole is counted. Null if the position of
+ * a hole is uncertain (the key occurs twice, its value has an escape) or the record does not end in two line feeds.
  */
 export function learnTemplate(
   raw: string,

@@ -1,15 +1,15 @@
-/** Owns the reading of how often tools ran upstream, as `usage` objects of either format report it. Prices nothing. */
+/** Reads the number of server-side tool requests from the `usage` objects of either format. */
 import { asCount, asObject } from '../json.ts';
 
-/** Requests of one kind of tool. */
+/** The number of requests of one kind of tool. */
 export type ToolRequests = readonly [kind: string, requests: number];
 
-/** More requests of one kind than any answer makes: such a number does not hold. It keeps a bill within 64 bits. */
+/** More requests of one kind than any answer makes: a larger count is invalid. Keeps a bill within 64 bits. */
 const REQUESTS_MAX = 10_000;
 
 const REQUESTS_MEMBER = /^(.+)_requests$/;
 
-/** Requests by kind of a `server_tool_use` object, also those of kinds that we have not heard of; 0 where it says so. */
+/** Requests by kind of a `server_tool_use` object, including unknown kinds and counts of 0. */
 export function readServerToolUse(value: unknown): readonly ToolRequests[] {
   const given = asObject(value);
   if (given === null) return [];
@@ -20,7 +20,7 @@ export function readServerToolUse(value: unknown): readonly ToolRequests[] {
   });
 }
 
-/** Null: absent, or no number that holds. */
+/** Null: absent or invalid. */
 export function readRequests(value: unknown): number | null {
   const count = asCount(value);
   return typeof count === 'number' && count <= REQUESTS_MAX ? count : null;

@@ -1,6 +1,6 @@
 /**
- * Owns turning one upstream's stream into the client's format, record by record: parse, filter, render. What is like the
- * text before it is copied from string to string without being parsed, exactly as parsing it would have come out.
+ * Translates an upstream stream into the client's format, record by record: parse, filter, render. A text delta that
+ * matches the previous one is copied without parsing, with exactly the result that parsing would give.
  */
 import { isUtf8 } from 'node:buffer';
 import type { SseRecord } from '../../framing/sse-record.ts';
@@ -11,17 +11,16 @@ import type { StreamParser, StreamRenderer } from '../codec.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer, rawLatin1 } from './record-template.ts';
 
-/** What a translation is made of. */
 export interface TranslationParts {
   readonly parser: StreamParser;
-  /** Null: events need no change on their way. */
+  /** Null: events pass unchanged. */
   readonly filter: EventPipe | null;
-  /** The filter looks at what texts say, so that each delta must go through it. */
+  /** The filter inspects text, so each delta must go through it. */
   readonly filtersText: boolean;
   readonly renderer: StreamRenderer;
-  /** By which members upstream's format gives the text of a delta. */
+  /** The members of the upstream format that hold the text of a delta. */
   readonly deltaMembers: readonly string[];
-  /** Told every event as it goes to the client; null: nobody asks. */
+  /** Called with every event sent to the client; null: no listener. */
   readonly onEvent: ((event: GenerationEvent) => void) | null;
 }
 
@@ -31,7 +30,7 @@ export class TranslatingObserver implements StreamObserver {
   readonly rewrites = true;
   replacement: Buffer | null = null;
   failure: Failure | null = null;
-  /** Orders that the client's format does not have: nothing of them was sent. */
+  /** Events in an order that the client's format does not allow; nothing of them was sent. */
   disorders = 0;
   readonly #parts: TranslationParts;
   readonly #frame: DeltaFrame;
@@ -95,7 +94,7 @@ export class TranslatingObserver implements StreamObserver {
     return this.failure === null ? Buffer.from(written) : null;
   }
 
-  /** The client's records of some events; where they are no answer, `failure` says why. */
+  /** The client's records for the events; empty with `failure` set if they are not an answer. */
   #write(events: readonly GenerationEvent[]): string {
     for (const event of events) this.#note(event);
     const { filter } = this.#parts;
@@ -125,7 +124,7 @@ export class TranslatingObserver implements StreamObserver {
     if (this.#reasoningParts.has(part)) this.#reasoningBytes += bytes;
   }
 
-  /** What upstream says of its answer, whatever becomes of it for the client. */
+  /** Records the upstream's facts about its answer, even if the client gets none of it. */
   #note(event: GenerationEvent): void {
     switch (event.kind) {
       case 'text_delta':
@@ -149,7 +148,7 @@ export class TranslatingObserver implements StreamObserver {
   }
 }
 
-/** Records that were recognised: where they end, what the client gets for them, and what they said (a character per byte). */
+/** Recognized records: their end, what the client gets for them, and their text (one character per byte). */
 interface FramedDeltas {
   readonly end: number;
   readonly written: Buffer;
@@ -157,17 +156,17 @@ interface FramedDeltas {
   readonly part: number;
 }
 
-/** Padding that some hosts put into every chunk, of another length each time. */
+/** Padding that some providers add to every chunk, each time with another length. */
 const PADDING = /"obfuscation":"([^"\\]*)"/;
 
-/** Bytes below the space, which JSON takes only escaped: a parser must judge a text that has them. */
+/** Bytes below the space, which JSON requires to be escaped: text that has them must go to the parser. */
 const CONTROL = /[^ -\u00ff]/;
 
-/** Learns from one delta and recognises those that are like it. */
+/** Learns from one delta and recognizes the ones that match it. */
 class DeltaFrame {
   readonly #members: readonly string[];
   readonly #skimmer = new RecordSkimmer();
-  /** What stands around the text in the client's record, a character per byte; null: nothing was learnt. */
+  /** The text around the delta in the client's record, one character per byte; null: nothing learned. */
   #around: readonly [before: string, after: string] | null = null;
   #part = 0;
 
@@ -175,7 +174,7 @@ class DeltaFrame {
     this.#members = members;
   }
 
-  /** Null where the bytes from `start` on are not like what was learnt. */
+  /** Null if the bytes from `start` on do not match the template. */
   skim(bytes: Uint8Array, start: number): FramedDeltas | null {
     const around = this.#around;
     if (around === null) return null;
@@ -191,7 +190,7 @@ class DeltaFrame {
     return { end, written: Buffer.from(written, 'latin1'), held, part: this.#part };
   }
 
-  /** `written` is what the client got for the record, which said nothing but the delta. */
+  /** `written` is what the client got for the record, which held only the delta. */
   learn(record: SseRecord, delta: Extract<GenerationEvent, { kind: 'text_delta' }>, written: string): void {
     this.forget();
     const at = written.indexOf(`"${delta.text}"`);
@@ -203,7 +202,7 @@ class DeltaFrame {
     this.#part = delta.part;
   }
 
-  /** What follows is not like what was learnt. */
+  /** Discards the template. */
   forget(): void {
     this.#around = null;
     this.#skimmer.forget();

@@ -1,4 +1,4 @@
-/** Owns the registration of the chat-completions format: what the gateway asks of it, in one object. */
+/** Assembles the chat-completions format into one `Protocol` object. */
 
 import type { Codec } from '../codec.ts';
 import type { Protocol } from '../protocol.ts';

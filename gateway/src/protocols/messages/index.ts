@@ -1,4 +1,4 @@
-/** Owns the registration of the messages format: what the gateway asks of it, in one object. */
+/** Registers the messages protocol. */
 
 import type { Codec } from '../codec.ts';
 import type { Protocol } from '../protocol.ts';

@@ -1,4 +1,4 @@
-/** Owns the checks of single request members and the words of their refusals. Knows no protocol. */
+/** Validates single request members and words their errors. Independent of the protocol. */
 
 import type { Limits } from '../../config/limits.ts';
 import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
@@ -15,7 +15,10 @@ import {
 
 const FOUND_CHARS_MAX = 60;
 
-/** The type and range of a member, as JSON Schema has them: the check and the OpenAPI document are made from it. Null counts as absent where `isNullable`. */
+/**
+ * The type and range of a member, as in JSON Schema: the check and the OpenAPI document are made from it. Null counts
+ * as absent if `isNullable`.
+ */
 export type MemberType =
   | { readonly type: 'boolean'; readonly isNullable: true; readonly default?: boolean }
   | {
@@ -33,12 +36,12 @@ export function checkType(node: JsonNode, path: string, type: MemberType): void 
   else checkInteger(node, path, type.minimum, type.isNullable, type.maximum);
 }
 
-/** A refusal that names the member, what was found and what was expected. */
+/** An `invalid_request` error that names the member, what was found and what was expected. */
 export function refuse(path: string, node: JsonNode | null, expected: string): CallFailure {
   return invalidRequest(`${path}: found ${node === null ? 'nothing' : found(node)}; expected ${expected}`, path);
 }
 
-/** What stands there, in a word or as a short piece of it. */
+/** Describes the value in a word or as a short excerpt. */
 function found(node: JsonNode): string {
   if (node.kind === 'object') return 'an object';
   if (node.kind === 'array') return 'an array';
@@ -57,7 +60,7 @@ export function checkBoolean(node: JsonNode, path: string): boolean {
   return false;
 }
 
-/** A number within a closed range; null counts as absent. */
+/** A number within an inclusive range; null counts as absent. */
 export function checkNumber(node: JsonNode, path: string, least: number, most: number): void {
   if (node.kind === 'null') return;
   const value = numberValue(node);
@@ -66,7 +69,7 @@ export function checkNumber(node: JsonNode, path: string, least: number, most: n
   }
 }
 
-/** An integer of at least `least`, and at most `most`; null counts as absent where `nullable`. */
+/** An integer of at least `least`, and at most `most`; null counts as absent if `nullable`. */
 export function checkInteger(
   node: JsonNode,
   path: string,
@@ -92,7 +95,7 @@ export function checkText(node: JsonNode, path: string, charsMax: number, charsM
   return value;
 }
 
-/** Whether a text has more than so many characters: code points, as people and JSON Schema count them. */
+/** Whether a text has more than `charsMax` characters, in code points as in JSON Schema. */
 function isLonger(text: string, charsMax: number): boolean {
   if (text.length <= charsMax) return false;
   if (text.length > charsMax * 2) return true;
@@ -101,7 +104,7 @@ function isLonger(text: string, charsMax: number): boolean {
   return chars > charsMax;
 }
 
-/** The elements of an array of at most `most`. */
+/** The elements of an array of `least` to `most` elements. */
 export function checkArray(node: JsonNode, path: string, least: number, most: number): JsonNode[] {
   if (node.kind !== 'array') throw refuse(path, node, 'an array');
   const found = elements(node);
@@ -119,7 +122,7 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-/** Null counts as absent; values that are no strings pass (they are for upstream to judge). */
+/** Null counts as absent; values that are not strings pass (upstream judges them). */
 export function checkMetadata(node: JsonNode, limits: Limits): void {
   if (node.kind === 'null') return;
   checkKind(node, 'metadata', ['object'], 'an object');

@@ -1,22 +1,22 @@
 /**
- * Owns the words for what becomes of a request's members on a translated route. Each format's tables use them; the
- * documentation page is made from the tables, and a test holds the codecs to them.
+ * Defines how request members are handled on a translated route. Each format's tables use these types; the
+ * documentation page is generated from the tables, and a test checks the codecs against them.
  */
 import type { Feature } from '../../generation/request.ts';
 
-/** `emulated`: asked for in another way, with the same effect. `dropped`: named in `x-tollgate-dropped`; refused under a strict key. */
+/** `emulated`: another way, same effect. `dropped`: named in `x-tollgate-dropped`; refused under a strict key. */
 export type Fate = 'carried' | 'emulated' | 'dropped' | 'refused';
 
-/** One member of a format's request, as its client's side reads it. */
+/** One member of a client's request in a format. */
 export interface MemberRow {
   readonly member: string;
-  /** What it is in the canonical request: `turns`, `model` and `stream` are always carried; null: nothing, `fate` is its end. */
+  /** Its canonical member; `turns`, `model` and `stream` are always carried. Null: none, `fate` applies. */
   readonly becomes: Feature | 'turns' | 'model' | 'stream' | null;
-  /** Null where it becomes something: then the upstream's format decides. */
+  /** Null if `becomes` is set: then the upstream's format decides. */
   readonly fate: Fate | null;
   /** The condition or the reason, in a few words. */
   readonly note: string;
 }
 
-/** What a format does, as upstream, with each feature of a canonical request. */
+/** How an upstream of a format handles each feature of a canonical request. */
 export type FeatureFates = { readonly [feature in Feature]: { readonly fate: Fate; readonly note: string } };

@@ -1,4 +1,4 @@
-/** Owns counting the images, sounds and documents of a request and their bytes, which cost tokens by size, not by length. */
+/** Counts a request's images, audio and documents and their bytes, which do not determine their token cost. */
 import type { JsonNode } from '../../wire/json-node.ts';
 
 export interface MediaTally {
@@ -18,7 +18,7 @@ export function tallyPart(tally: MediaTally, part: JsonNode): void {
   tally.parts += 1;
 }
 
-/** What a tool's result holds lies deeper than the outline reaches: it is found by the name of the member that has the bytes. */
+/** Tool results are deeper than the outline reaches: finds media by the name of the member that holds its bytes. */
 export function tallyNested(tally: MediaTally, { outline, start, end }: JsonNode): void {
   if (end - start < NESTED_BYTES_MIN) return;
   const { bytes } = outline;
@@ -34,7 +34,7 @@ export function tallyNested(tally: MediaTally, { outline, start, end }: JsonNode
   }
 }
 
-/** The quote behind a colon; -1: the member is no string, or this is no member. */
+/** The quote after a colon; -1: the value is not a string, or this is not a member. */
 function openingQuote(buffer: Buffer, from: number): number {
   let colon = false;
   for (let at = from; at < buffer.length; at++) {

@@ -1,7 +1,6 @@
 /**
- * Owns the table of the members of a request, in either format, by which a caller names other models or changes the price of
- * the answer, and their reading. Judges no right and no price. Only what is sent upstream as it came can do either: a
- * translation carries none of it but `service_tier`.
+ * Parses the request members, in either format, that name other models or change the price of the answer. Checks no
+ * permission and no price. Only a request sent unchanged can carry them: a translation carries only `service_tier`.
  */
 import { invalidRequest } from '../../errors/call-failure.ts';
 import { isStandard, isTierWord, TIER_MEMBERS, type TierMember, type TierWords } from '../../generation/tier-words.ts';
@@ -17,34 +16,34 @@ import {
 } from '../../wire/json-node.ts';
 import { refuse } from './check-member.ts';
 
-/** A model that the caller names beside `model`. */
+/** A model that the caller names in addition to `model`. */
 export interface NamedModel {
-  /** Where it is named: `fallbacks.0.model`. */
+  /** The path of its name: `fallbacks.0.model`. */
   readonly path: string;
   readonly name: string;
-  /** `instead`: it may answer in the place of the model. `beside`: it works for the model that answers. */
+  /** `instead`: it may answer in place of the model. `beside`: it works for the answering model. */
   readonly role: 'instead' | 'beside';
-  /** Words of its own; those of the request hold where it has none. */
+  /** Its own tier members; the request's apply for those that it does not set. */
   readonly tier: TierWords;
-  /** Output tokens of one run of its own; null: as the request says. */
+  /** Output token limit of one run; null: the request's limit. */
   readonly outputTokensMax: number | null;
-  /** How often it may run. */
+  /** Maximum number of runs. */
   readonly runs: number;
 }
 
 export interface PricedMembers {
   readonly models: readonly NamedModel[];
-  /** The member by which upstream may choose any of its models; null: none. */
+  /** The member that lets upstream choose any of its models; null: none. */
   readonly anyModel: string | null;
-  /** The words that the request gives, without those that ask for the price of the list; `auto` is one of them. */
+  /** The tier members of the request, except values that mean the list price; `auto` is included. */
   readonly tier: TierWords;
-  /** Members of which nobody knows what they cost. */
+  /** Members whose cost is unknown. */
   readonly unpriced: readonly string[];
-  /** What a refusal gave for the retry on another model; null: nothing. */
+  /** The token that a refusal gave for the retry on another model; null: none. */
   readonly retryToken: string | null;
 }
 
-/** A request that has some of it, while it is read. */
+/** The mutable result while a request is read. */
 interface Found {
   readonly models: NamedModel[];
   anyModel: string | null;
@@ -55,21 +54,21 @@ interface Found {
 
 type Read = (node: JsonNode, name: string, found: Found) => void;
 
-/** More are no request that anybody answers. Anthropic takes three fallbacks, OpenRouter as many models (2026). */
+/** No provider accepts more. Anthropic accepts three fallbacks, OpenRouter three models (2026). */
 const NAMED_MAX = 64;
 const NAME_CHARS_MAX = 256;
-/** Runs of a model that works for another one, where the caller sets no `max_uses`; as with other tools that run upstream. */
+/** Runs of a `beside` model if the caller sets no `max_uses`; the same as for other server-side tools. */
 const RUNS_ASSUMED = 10;
 const RUNS_MAX = 1_000;
 
 /**
- * By the member's name at the top level. Sources: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback,
+ * By top-level member name. Sources: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback,
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool,
- * https://openrouter.ai/docs/guides/routing/model-fallbacks, https://console.groq.com/docs/compound (2026-11-22). Hosts share
- * formats and mix members, so that both formats have all of them.
+ * https://openrouter.ai/docs/guides/routing/model-fallbacks, https://console.groq.com/docs/compound (2026-11-22).
+ * Providers share formats and mix members, so both formats have all of them.
  */
 const ROWS: ReadonlyMap<string, Read> = new Map<string, Read>([
-  // Names a model.
+  // Name a model.
   ['fallbacks', readFallbacks],
   ['models', readNames],
   ['fallback_model', readNames],
@@ -81,25 +80,25 @@ const ROWS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['context_management', readInside],
   ['providerOptions', readInside],
   ['tools', readTools],
-  // Changes the price, by a word that has one.
+  // Change the price to a known one.
   ['service_tier', readTier],
   ['speed', readTier],
   ['inference_geo', readTier],
-  // Changes the price in ways that no list tells.
+  // Change the price to an unknown one.
   ['provider', readUnpriced],
   ['preset', readUnpriced],
   ['billing_policy', readUnpriced],
   ['plugins', readPlugins],
-  // Makes the retry cheaper, at the account of upstream that gave it.
+  // Makes the retry cheaper, on the upstream account that issued it.
   ['fallback_credit_token', readRetryToken],
 ]);
 
-/** In a `tools` that may name a model; one search of the bytes spares most requests a look at each tool. */
+/** Marks of a `tools` that may name a model; one byte search saves most requests a look at each tool. */
 const TOOL_MARKS = ['model', 'openrouter:', '\\u'];
 
 /**
- * Undefined for a request that has none of them. `members`: those of the top level.
- * @throws CallFailure `invalid_request` for a member of the table whose type nobody reads.
+ * Undefined for a request that has none of them. `members`: the top-level members.
+ * @throws CallFailure `invalid_request` for a member of the table with an unsupported type.
  */
 export function findPricedMembers(members: readonly JsonNode[]): PricedMembers | undefined {
   let found: Found | undefined;
@@ -122,7 +121,7 @@ function mayNameModel({ outline: { bytes }, start, end }: JsonNode): boolean {
   return TOOL_MARKS.some((mark) => text.includes(mark));
 }
 
-/** `"default"`, or a list of names and of objects with a `model`. */
+/** `"default"`, or a list of names and objects with a `model`. */
 function readFallbacks(node: JsonNode, path: string, found: Found): void {
   if (node.kind === 'string' && stringValue(node) === 'default') {
     found.anyModel = path;
@@ -155,7 +154,7 @@ function readNames(node: JsonNode, path: string, found: Found): void {
   else for (const [index, one] of elements(node).entries()) add(found, named(one, `${path}.${index}`, 'instead'));
 }
 
-/** What may name models wherever it likes: members whose names end so, as deep as the body is looked at. */
+/** Finds model names in `model`, `models`, `*_model` and `*_models`, as deep as the outline reaches. */
 function readInside(node: JsonNode, path: string, found: Found): void {
   if (!isOpen(node)) return;
   if (node.kind === 'array')
@@ -172,14 +171,14 @@ function readInside(node: JsonNode, path: string, found: Found): void {
   }
 }
 
-/** Groq's `compound_custom.models`: a name for each use. */
+/** Groq's `compound_custom.models`: one model name per use. */
 function readValues(node: JsonNode, path: string, found: Found): void {
   for (const value of children(node)) {
     if (value.kind !== 'null') add(found, named(value, `${path}.${memberName(value)}`, 'beside'));
   }
 }
 
-/** Tools of the caller's own have no model: what stands in their schemas is not looked at. */
+/** The caller's own tools have no model: their schemas are not searched. */
 function readTools(node: JsonNode, path: string, found: Found): void {
   for (const [index, tool] of elements(node).entries()) {
     if (tool.kind !== 'object') continue;
@@ -250,7 +249,7 @@ function withRuns(model: NamedModel, tool: JsonNode): NamedModel {
   return { ...model, runs, outputTokensMax: readMost(tool, 'max_tokens') };
 }
 
-/** Null: absent, or no whole number; upstream judges that. */
+/** Null: absent, or not a non-negative integer; upstream judges that. */
 function readMost(node: JsonNode, name: string): number | null {
   const value = member(node, name);
   const count = value === undefined ? undefined : numberValue(value);

@@ -1,8 +1,8 @@
-/** Reads which end user a request is for, from the members that may name one. */
+/** Reads the end user of a request from the members that may name one. */
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
 import { type JsonNode, member, stringValue } from '../../wire/json-node.ts';
 
-/** The first of the top-level members that names somebody, else `metadata.user_id`; null: none does. */
+/** The first top-level member that names an end user, else `metadata.user_id`; null: none does. */
 export function readEndUser(root: JsonNode, names: readonly string[]): string | null {
   for (const name of names) {
     const id = idOf(member(root, name));

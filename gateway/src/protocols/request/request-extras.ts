@@ -1,40 +1,40 @@
-/** Owns finding what a request brings or asks for beside text, so that its hold covers what that costs. Judges no member. */
+/** Finds the media and server-side tools of a request, so that its hold covers their cost. Validates nothing. */
 import { TOOL_KIND } from '../../generation/usage.ts';
 import { children, type JsonNode, member, numberValue, stringValue } from '../../wire/json-node.ts';
 import type { RequestApart } from './request-facts.ts';
 
-/** Tools that run upstream carry the date of their version: `web_search_20250305`. */
+/** Server-side tools carry the date of their version: `web_search_20250305`. */
 const DATED = /^(.+)_20[0-9]{6}$/;
 
-/** Requests of a tool whose caller sets no `max_uses`: the most that one answer was seen to make (recorded traffic, 2025). */
+/** Requests of a tool without `max_uses`: the most seen in one answer (recorded traffic, 2025). */
 const REQUESTS_ASSUMED = 10;
 
-/** More are not held for: it keeps a caller's absurd number from holding a whole balance. */
+/** Caps the requests that a hold covers, so that a caller's absurd number does not hold a whole balance. */
 const REQUESTS_MAX = 1_000;
 
-/** In every such type; one search of the bytes spares most requests, which have tools of their own only, a look at each. */
+/** Part of every such type; one byte search saves most requests, with only their own tools, a look at each tool. */
 const DATE_MARK = '_20';
 
 const NO_REQUESTS: ReadonlyMap<string, number> = new Map();
 
 export interface ApartNodes {
-  /** Images, sounds and documents that were found in the turns. */
+  /** The number of images, audio parts and documents in the turns. */
   readonly mediaParts: number;
-  /** What the answer may be made of: `modalities`. */
+  /** The output types: `modalities`. */
   readonly modalities?: JsonNode | undefined;
   readonly tools?: JsonNode | undefined;
 }
 
-/** Undefined for a request of text alone. */
+/** Undefined for a text-only request. */
 export function findApart({ mediaParts, modalities, tools }: ApartNodes): RequestApart | undefined {
   const mediaOutput = modalities?.kind === 'array' && children(modalities).some((word) => stringValue(word) !== 'text');
   const toolRequests = tools?.kind === 'array' ? countRequests(tools) : NO_REQUESTS;
   if (mediaParts === 0 && !mediaOutput && toolRequests.size === 0) return undefined;
-  // A turn of the assistant's own sound is named by its id and has no part.
+  // Earlier assistant audio is referenced by id and has no part, so audio output implies possible media input.
   return { mediaInput: mediaParts > 0 || mediaOutput, mediaOutput, toolRequests };
 }
 
-/** By kind; a kind that is declared twice may be used as often as both say. */
+/** By kind; the counts of a kind that is declared twice add up. */
 function countRequests(tools: JsonNode): ReadonlyMap<string, number> {
   const { outline, start, end } = tools;
   const { bytes } = outline;

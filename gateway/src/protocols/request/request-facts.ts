@@ -1,42 +1,42 @@
-/** Owns what the line needs to know of a checked request, whatever its protocol. */
+/** Defines the facts of a checked request that the call pipeline needs, independent of its protocol. */
 import type { Limits } from '../../config/limits.ts';
 import type { JsonNode, JsonOutline } from '../../wire/json-node.ts';
 import type { OutputLimitMember } from './output-limit.ts';
 import type { PricedMembers } from './priced-members.ts';
 
-/** What a request brings or asks for beside text. */
+/** Media and server-side tools of a request. */
 export interface RequestApart {
-  /** Sound, images or documents in it: any of its input may cost as they do. */
+  /** The input has audio, images or documents: any of it may be priced as such. */
   readonly mediaInput: boolean;
-  /** Sound or images in its answer: any of the output may cost as they do. */
+  /** The answer may have audio or images: any of the output may be priced as such. */
   readonly mediaOutput: boolean;
-  /** Of tools that run upstream, by kind: how many requests it allows. */
+  /** Allowed requests of server-side tools, by kind. */
   readonly toolRequests: ReadonlyMap<string, number>;
 }
 
 export interface RequestFacts {
   readonly model: string;
-  /** The value of `model` in the body, for the splice where upstream knows it by another name. */
+  /** The value of `model` in the body, to replace it if upstream uses another name. */
   readonly modelNode: JsonNode;
   readonly stream: boolean;
   /** The client asked for the usage chunk (chat) or gets usage anyway (messages). */
   readonly wantsUsage: boolean;
   readonly endUser: string | null;
-  /** Bytes of the body less its images, audio and documents; what tokens are estimated from. */
+  /** Bytes of the body without its images, audio and documents; tokens are estimated from it. */
   readonly inputBytes: number;
-  /** How many images, sounds and documents it holds. */
+  /** The number of images, audio parts and documents. */
   readonly mediaParts: number;
-  /** The most tokens that one answer may have; null: the caller left it to the model. */
+  /** Maximum tokens of one answer; null: the caller set none. */
   readonly outputTokensMax: number | null;
-  /** The member that says so; of two the one that binds. Null: none does. */
+  /** The member that sets it; of two, the one that applies. Null: none. */
   readonly outputLimitMember: OutputLimitMember | null;
-  /** What the format's other member says, where both were sent: upstream gets only one. Null: one was, or none. */
+  /** The value of the format's other member if both were sent: upstream gets only one. Null: one or none was sent. */
   readonly otherLimit: number | null;
-  /** Some hosts may read another limit in a member that the format does not have: nothing proven of a host holds for this call. */
+  /** Some provider may read another limit from an unknown member: proven provider behavior does not apply here. */
   readonly mayChangeLimit: boolean;
-  /** How many answers were asked for at once: each is paid for. */
+  /** The number of requested answers (`n`): each is paid for. */
   readonly answers: number;
-  /** Undefined: text alone. */
+  /** Undefined: text only. */
   readonly apart: RequestApart | undefined;
   /** Members that name other models or change the price; absent: none. */
   readonly priced?: PricedMembers | undefined;
@@ -44,11 +44,11 @@ export interface RequestFacts {
 
 export interface CheckContext {
   readonly limits: Limits;
-  /** Which version of the messages format the caller speaks; chat has none. */
+  /** The caller's version of the messages format; chat has none. */
   readonly version: '2023-06-01' | '2026-10-21';
-  /** Counting tokens asks for no answer: `max_tokens` is not required. */
+  /** A token-counting request gets no answer: `max_tokens` is not required. */
   readonly countOnly: boolean;
 }
 
-/** Checks type and range of every member that the founding specification names; unknown members pass. Throws CallFailure. */
+/** Checks type and range of the founding specification's members; unknown members pass. Throws CallFailure. */
 export type RequestCheck = (outline: JsonOutline, context: CheckContext) => RequestFacts;

@@ -1,28 +1,28 @@
 /**
- * Owns names of tools and ids of calls that the other side refuses: each gets an alias that is the same in every request,
- * so that nothing has to be remembered; names are restored by the request that the answer belongs to.
+ * Replaces tool names and call ids that upstream would refuse with aliases. An alias is the same in every request, so
+ * nothing is stored; names are restored with the map of the answer's own request.
  */
 import { createHash } from 'node:crypto';
 
 const HASH_CHARS = 8;
 const GAP = '_';
 
-/** What the answer's tool calls are called to the client. */
+/** The client's names for the tool calls of an answer. */
 export interface ToolNames {
-  /** From upstream's name to the client's; a name that is not in it is the same on both sides. */
+  /** From upstream's name to the client's; a name that is not in it is unchanged. */
   readonly restored: ReadonlyMap<string, string>;
-  /** Client's names of tools that take free text and were sent as functions of one argument, `input`. */
+  /** Client's names of custom (free-text) tools that were sent as functions with one argument, `input`. */
   readonly custom: ReadonlySet<string>;
 }
 
-/** A name or an id as it is if it has at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
+/** The text if it is at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
 export function aliasText(text: string, charsMax: number): string {
   if (text.length <= charsMax && /^[A-Za-z0-9_-]+$/.test(text)) return text;
   const kept = text.replace(/[^A-Za-z0-9_-]/g, GAP).slice(0, charsMax - HASH_CHARS - GAP.length);
   return `${kept}${GAP}${hashOf(text).slice(0, HASH_CHARS)}`;
 }
 
-/** The id if it is exactly nine letters and digits, else nine of a hash of it. Mistral takes nothing else (wire reference D.3). */
+/** The id if it is nine letters and digits, else nine of its hash: Mistral's only format (wire reference D.3). */
 export function aliasNine(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashOf(id).slice(0, 9);
 }

@@ -1,15 +1,14 @@
-/** Owns what a translation could not carry: named to the caller, or refused where his key is strict. Decides no member's fate. */
+/** Collects the members that a translation drops, to name them to the caller; refuses them under a strict key. */
 import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 
-/** Collects while a request is translated. */
 export interface TranslationNotes {
-  /** The caller's key refuses whatever would be dropped, or only be asked for in words. */
+  /** The caller's key refuses members that would be dropped, or requested only by instructions. */
   readonly strict: boolean;
-  /** Members that were dropped, in the caller's words, each once, in order. */
+  /** Dropped members, by the caller's names, each once, in order. */
   readonly dropped: readonly string[];
   /**
-   * The member only advises and cannot be carried. `why` ends the sentence "‹member›: …". Throws `invalid_request` where the
-   * caller's key is strict.
+   * Drops a member that is only a hint and cannot be carried. `why` completes the sentence "‹member›: …". Throws
+   * `invalid_request` if the caller's key is strict.
    */
   drop(member: string, why: string): void;
 }
@@ -27,7 +26,7 @@ export function startNotes(strict: boolean): TranslationNotes {
   };
 }
 
-/** A refusal that names the member and says why it cannot be sent to this model and what to do. */
+/** An `invalid_request` error that names the member, why it cannot be sent to this model, and what to do. */
 export function refuseMember(member: string, why: string): CallFailure {
   return invalidRequest(`${member}: ${why}`, member);
 }

@@ -1,10 +1,10 @@
-/** Describes the headers that the gateway adds to its answers, and which answers have which. */
+/** Describes the headers that the gateway adds to its responses, and which responses have which. */
 import type { ProtocolName } from '../../protocols/protocol.ts';
 import { COUNT, is, type OpenapiPart, TEXT, TIME } from './schema.ts';
 
 const SPAN: OpenapiPart = { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]+(s|ms)$' };
 
-/** What the limits of the caller leave (contract, 8). The provider's limits are never told. */
+/** What remains of the caller's limits (contract, 8). The provider's limits are never sent. */
 const LIMIT_HEADERS: { readonly [protocol in ProtocolName]: OpenapiPart } = {
   chat: describeLimits((member, unit) => `x-ratelimit-${member}-${unit}`, SPAN),
   messages: describeLimits((member, unit) => `anthropic-ratelimit-${unit}-${member}`, TIME),
@@ -57,11 +57,11 @@ export const HEADERS: OpenapiPart = {
   ...LIMIT_HEADERS.messages,
 };
 
-/** References to the headers of these names. */
+/** References to the headers with these names. */
 export const pick = (...names: readonly string[]): OpenapiPart =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** On every answer of a `/v1` path. */
+/** On every response of a `/v1` path. */
 export const V1_HEADERS: OpenapiPart = pick('x-request-id', 'request-id');
 
 const CALL_HEADERS: OpenapiPart = {
@@ -71,13 +71,13 @@ const CALL_HEADERS: OpenapiPart = {
 
 export const limitHeaders = (protocol: ProtocolName): OpenapiPart => pick(...Object.keys(LIMIT_HEADERS[protocol]));
 
-/** Only the limits of requests apply to a count of tokens. */
+/** Only request limits apply to a token count. */
 export const COUNT_LIMIT_HEADERS: OpenapiPart = pick(
   ...Object.keys(LIMIT_HEADERS.messages).filter((name) => name.includes('-requests-')),
 );
 export const COUNT_HEADERS: OpenapiPart = { ...CALL_HEADERS, ...COUNT_LIMIT_HEADERS };
 
-/** On every answer of a model, which may be a stored one. */
+/** On every model response, which may be a stored one. */
 export const answerHeaders = (protocol: ProtocolName): OpenapiPart => ({
   ...CALL_HEADERS,
   ...pick('x-tollgate-dropped', 'x-tollgate-cut', 'x-tollgate-replayed', 'x-tollgate-replayed-request-id'),

@@ -1,4 +1,4 @@
-/** Builds the OpenAPI document of what the gateway serves: `/v1`, its probes, the console API. */
+/** Builds the OpenAPI document of the gateway's endpoints: `/v1`, its probes, the console API. */
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ProtocolName } from '../../protocols/protocol.ts';
@@ -65,7 +65,7 @@ const WITH_SHOULD_RETRY = ['401', '403', '404', '409', '429', '500'];
 const BODY_STATUSES = ['400', '401', '403', '404', '405', '408', '413', '415', '422', '429', '431', '500', '503'];
 const READ_STATUSES = ['401', '403', '404', '405', '431', '500', '503'];
 
-/** The responses of these statuses in one format. `limits`: the headers of limits, on a 429. */
+/** The responses with these statuses in one format. `limits`: the limit headers of a 429. */
 function errors(statuses: readonly string[], schema: 'ChatError' | 'MessagesError', limits: OpenapiPart): OpenapiPart {
   const responseOf = (status: string): OpenapiPart => ({
     ...json(CONDITIONS[status] ?? '', schema),
@@ -100,7 +100,7 @@ function post(operationId: string, summary: string, request: string, parameters:
   return { post: { operationId, summary, tags: ['calls'], parameters, requestBody, responses } };
 }
 
-/** A path below `/v1` that reads. */
+/** A read-only path below `/v1`. */
 function read(operationId: string, summary: string, tag: string, schema: string, ...parameters: OpenapiPart[]) {
   const responses = { 200: json(`${schema}.`, schema, V1_HEADERS), ...errors(READ_STATUSES, 'ChatError', {}) };
   return { get: { operationId, summary, tags: [tag], parameters, responses } };
@@ -185,7 +185,7 @@ const texts = new Map<boolean, string>();
 
 /**
  * The document as JSON text (OpenAPI 3.1.1), built once; only the address differs between requests. `publicUrl`: where
- * clients reach the gateway, such as `https://gw.example`; a slash at the end is left out.
+ * clients reach the gateway, such as `https://gw.example`; a trailing slash is dropped.
  */
 export function openapiText(publicUrl: string, withConsole: boolean): string {
   const text = texts.get(withConsole) ?? JSON.stringify(documentWithoutServers(withConsole)).slice(0, -1);

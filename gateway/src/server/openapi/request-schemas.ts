@@ -1,4 +1,4 @@
-/** Builds the schemas of both request formats from the tables that requests are checked and translated by. */
+/** Builds the schemas of both request formats from the tables that validate and translate requests. */
 import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/check-request.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
 import { CHECKED_MEMBERS as MESSAGES_CHECKED, MESSAGES_ROLES } from '../../protocols/messages/client/check-request.ts';
@@ -12,7 +12,7 @@ const NUMBER: OpenapiPart = { type: 'number' };
 const PENALTY = orNull({ type: 'number', minimum: -2, maximum: 2 });
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Types of members that the provider checks, or that are checked deeper than a schema of one line tells. */
+/** Types of members that the provider checks, or whose checks are too deep for a one-line schema. */
 const CHAT_TYPES: OpenapiPart = {
   model: TEXT,
   messages: { ...listOf(refTo('ChatMessage')), minItems: 1 },
@@ -58,7 +58,7 @@ const MESSAGES_TYPES: OpenapiPart = {
   'metadata.user_id': orNull(TEXT),
 };
 
-/** What only a request for an answer has; a count of tokens takes the rest. */
+/** Members that only generation requests have; token-count requests accept the rest. */
 const OF_ANSWERS: readonly MemberRow['becomes'][] = [
   ...(['output_limit', 'stream', 'temperature', 'top_p', 'top_k', 'stop', 'end_user', 'service_tier'] as const),
 ];
@@ -104,7 +104,7 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
   MessageTurn: object({ role: oneOf(...MESSAGES_ROLES), content: { anyOf: [TEXT, listOf(refTo('MessageBlock'))] } }),
 };
 
-/** One property for each row; a row of a member's member is a property of that property. */
+/** One property for each row; a row of a nested member becomes a property of its parent's property. */
 function requestSchema(
   description: string,
   rows: readonly MemberRow[],

@@ -1,4 +1,4 @@
-/** Builds the schemas of answers: of models in both formats, the model list, the calling key, errors. */
+/** Builds the schemas of responses: model responses in both formats, the model list, the calling key, errors. */
 import {
   COUNT,
   each,

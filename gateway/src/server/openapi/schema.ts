@@ -1,4 +1,4 @@
-/** Builds JSON Schemas (2020-12) in few words. */
+/** Provides helpers to build JSON Schemas (2020-12) concisely. */
 
 /** A JSON Schema, an OpenAPI object, or a part of one. */
 export type OpenapiPart = { readonly [member: string]: unknown };
@@ -17,13 +17,13 @@ export const listOf = (items: OpenapiPart): OpenapiPart => ({ type: 'array', ite
 
 export const orNull = (schema: OpenapiPart): OpenapiPart => ({ anyOf: [schema, { type: 'null' }] });
 
-/** Members of one schema. */
+/** Members with the same schema. */
 export const each = (schema: OpenapiPart, ...names: readonly string[]): OpenapiPart =>
   Object.fromEntries(names.map((name) => [name, schema]));
 
 export const refTo = (name: string): OpenapiPart => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object; a name that ends in `?` is optional. It may hold more members than are named. */
+/** An object; a name that ends in `?` is optional. Other members are allowed. */
 export function object(members: OpenapiPart, description?: string): OpenapiPart {
   const entries = Object.entries(members).map(([name, schema]) => [name.replace(/\?$/, ''), schema] as const);
   const required = Object.keys(members).filter((name) => !name.endsWith('?'));

@@ -1,11 +1,11 @@
-/** Owns what every store of runs under idempotency keys must do, as tests that an implementation is run through. */
+/** Tests any implementation of the idempotency store against its contract. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { IDEMPOTENCY_KEPT_MS, type IdempotencyStore, type RunName, UNKEPT_REASONS } from '../ports/idempotency.ts';
 
 /** A store under test. */
 export interface OpenedIdempotencyStore {
   readonly store: IdempotencyStore;
-  /** Loses what the process knew, as its death does, and opens what is durable again. */
+  /** Discards in-memory state, as a crash does, and reopens what is durable. */
   reopen(): Promise<OpenedIdempotencyStore>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ const isRefused = (asked: Promise<unknown>) =>
 
 const answerOf = (length: number) => Buffer.from(Array.from({ length }, (_, at) => at % 256));
 
-/** Runs the suite; `open` is given the bound on the answers of one key together, and opens an empty store. */
+/** Runs the suite; `open` receives the size limit on the answers of one key, and opens an empty store. */
 export function idempotencyContract(
   name: string,
   open: (shareBytesMax: number) => Promise<OpenedIdempotencyStore>,
@@ -123,7 +123,7 @@ export function idempotencyContract(
       const store = await start();
       const run = runOf();
       await store.begin(run, NOW);
-      // A call that never began it cannot end it.
+      // A call that did not begin the run cannot end it.
       expect(await isRefused(store.end(runOf(), 'incomplete'))).toBe(true);
       expect(await store.begin(runOf(), NOW)).toEqual({ kind: 'running' });
       await opened.close();

@@ -1,18 +1,18 @@
-/** Owns what every implementation of the ledger keeps to, as tests that any of them is run through. Knows no database. */
+/** Tests any implementation of the ledger against its contract. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { sampleRecord } from '../sqlite/testing/sample-record.ts';
 import { heldCall, PRICE_VERSION, settledCall, usageOf } from './sample-call.ts';
 
-/** An implementation under test, over a store of its own with the postpaid account `default`. */
+/** An implementation under test, with its own store and the postpaid account `default`. */
 export interface LedgerRig {
   readonly ledger: Ledger;
   setAccount(id: string, mode: AccountMode): Promise<void>;
-  /** Every record that is kept, in no order. */
+  /** Every stored record, in any order. */
   readCalls(): Promise<readonly CallRecord[]>;
   prove(): LedgerProof;
-  /** Ends the process as a crash does and starts the next one; the rig goes on with that. Answers what that one recovered. */
+  /** Simulates a crash and a restart; the rig continues with the new process. Returns what it recovered. */
   restart(): Promise<{ readonly posted: number; readonly voided: number }>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface LedgerRig {
 const LARGEST = 2n ** 63n - 1n;
 const MOVEMENT = { id: 'm1', account: 'paid', amount: 1_000n, note: 'first', at_ms: 5 };
 
-/** What came of a promise: `kept`, or the word of its failure. */
+/** The outcome of a promise: `kept`, or the kind of its failure. */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -30,7 +30,7 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Runs an implementation through the contract. */
+/** Runs the suite against an implementation. */
 export function testLedger(name: string, openRig: () => Promise<LedgerRig>): void {
   describe(`${name} as a ledger`, () => {
     let rig: LedgerRig;
@@ -204,7 +204,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.hold(heldCall('a', LARGEST + 1n, 'paid')))).toBe('refused');
       await ledger.hold(heldCall('a', LARGEST - 1n, 'paid'));
       expect(await balanceOf('paid')).toMatchObject({ available: 1n, held: LARGEST - 1n });
-      // The balance would fit here, the amount itself does not.
+      // Here the balance would fit, but the amount itself does not.
       const lowest = { ...MOVEMENT, account: 'default', amount: -LARGEST - 1n };
       expect(await ledger.correct({ ...lowest, id: 'm3' })).toMatchObject({ available: -LARGEST - 1n });
       expect(await outcomeOf(ledger.correct({ ...lowest, id: 'm4', amount: 2n * LARGEST + 1n }))).toBe('refused');
@@ -275,7 +275,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       const attempt = { status: 200, error: 'gateway_crashed', duration_ms: 0 };
       const answered = { provider: draft.provider ?? '', model: draft.served_model ?? '', ...attempt };
       expect(await told('noted')).toEqual([200, 'gateway_crashed', [answered]]);
-      // Its caller waited for an answer in one piece.
+      // The client of a plain call had received nothing yet.
       expect(await told('folded')).toEqual([500, 'gateway_crashed', [answered]]);
       expect(await told('silent')).toEqual([500, 'gateway_crashed', []]);
     });

@@ -1,6 +1,6 @@
 /**
- * Owns what every store of limits must do, whatever keeps them: run it with a way to make an empty one. The clock is the
- * tests'. What one store alone promises is tested beside it.
+ * Tests any limit store against its contract, given a function that creates an empty one. The tests control the clock.
+ * Guarantees of a single implementation are tested with that implementation.
  */
 import { describe, expect, test } from 'bun:test';
 import type { BindingCaps, BudgetReached, LimitClaim, LimitDecision, LimitStore } from '../ports/limits.ts';
@@ -29,7 +29,7 @@ export function limitStoreContract(name: string, create: CreateStore): void {
   describe(`${name}: money`, () => lastCentContract(open));
 }
 
-/** The kind of a decision; of a refusal what refused. */
+/** The kind of a decision; for a refusal, the kind of the refusing cap. */
 async function kindOf(decided: LimitDecision | Promise<LimitDecision>): Promise<string> {
   const decision = await decided;
   return decision.kind === 'refused' ? decision.refusal.kind : decision.kind;
@@ -116,7 +116,7 @@ function rates(open: () => LimitStore): void {
       const random = randomOf(seed);
       const limit = 1 + random(50);
       const [store, binding] = [open(), bind({ requestsPerMinute: limit })];
-      // Times in 1/limit of a millisecond: whole, whatever the limit.
+      // Times in units of 1/limit millisecond: whole numbers for any limit.
       let [nowMs, arrival] = [START_MS, 0n];
       for (let call = 0; call < 100; call++) {
         nowMs += random(4) === 0 ? random(90_000) : random(2_000);
@@ -298,7 +298,7 @@ function seeds(open: () => LimitStore): void {
     expect(await kindOf(store.acquire(claim('b', [daily(NEXT)], { amount: 10n }), NEXT.startMs))).toBe('admitted');
     await store.release('a', 2n, 0, NEXT.startMs);
     expect(await store.readBudget(daily(NEXT))).toEqual({ settled: 0n, held: 10n });
-    // A call that arrived before midnight and comes after the first of the new day.
+    // A call that arrived before midnight and is processed after the first one of the new day.
     expect(await kindOf(store.acquire(claim('c', [daily(DAY)], { amount: 2n }), NEXT.startMs))).toBe('budget');
     expect(await kindOf(store.acquire(claim('d', [daily(DAY)], { amount: 1n }), NEXT.startMs))).toBe('admitted');
     expect(await store.readBudget(daily(NEXT))).toEqual({ settled: 0n, held: 10n });
@@ -322,7 +322,7 @@ function seeds(open: () => LimitStore): void {
       'admitted',
       'admitted',
     ]);
-    // Two days back: of the first nothing is kept any more.
+    // Two days back: the state of the first day is dropped by now.
     expect(await spend(first, 5n)).toBe('unseeded');
     await store.seedBudget(first, 6n);
     expect([await spend(first, 5n), await spend(first, 4n)]).toEqual(['budget', 'admitted']);
@@ -386,7 +386,7 @@ function seeds(open: () => LimitStore): void {
       for (const call of ['a', 'b']) await store.acquire(running(call, 3n), START_MS);
       const budget = bind(totalOf(10n), { kind, id });
       expect([...(await store.beginSeed(budget))].sort()).toEqual(['a', 'b']);
-      // Between the beginning and the end of the reading one of them ends.
+      // One of them ends while the spend is being read.
       await store.release('a', 2n, 0, START_MS);
       await store.seedBudget(budget, 1n);
       expect(await store.readBudget(budget)).toEqual({ settled: 3n, held: 3n });
@@ -447,7 +447,7 @@ function seeds(open: () => LimitStore): void {
     expect(await kindOf(store.acquire(asked('a', 5n), START_MS))).toBe('admitted');
     await store.forgetBalance('p');
     expect(await kindOf(store.acquire(asked('b', 1n), START_MS))).toBe('unseeded');
-    // The ledger has taken the hold off already; its end gives it back.
+    // The ledger's balance already excludes the hold; the end of the call gives it back.
     await store.seedBalance('p', 2n);
     expect(await kindOf(store.acquire(asked('b', 3n), START_MS))).toBe('balance');
     await store.release('a', 4n, 0, START_MS);
@@ -456,7 +456,10 @@ function seeds(open: () => LimitStore): void {
 }
 
 function alerts(create: CreateStore): void {
-  /** Settles the charges one after another on a budget of 100; the marks told, and what was settled then. */
+  /**
+   * Settles the charges one after another on a budget of 100; returns the marks reported, each with the settled spend
+   * at that time.
+   */
   async function marksOf(seeded: bigint, charges: readonly bigint[]): Promise<[number, bigint][]> {
     const told: BudgetReached[] = [];
     const store = create({ leaseMs: LEASE_MS, onBudgetReached: (reached) => told.push(reached) });
@@ -502,7 +505,10 @@ function alerts(create: CreateStore): void {
   describe('of another amount', () => {
     const DAY = { startMs: START_MS, endMs: START_MS + 86_400_000 };
 
-    /** A key's daily budget of 100 that has settled so much; `told` is what it tells from then on, with its amount. */
+    /**
+     * Opens a key's daily budget of 100 with this settled spend; `told` collects the marks reported from then on, with
+     * the budget's amount.
+     */
     async function openSpent(spent: bigint) {
       const told: [number, bigint][] = [];
       const store = create({

@@ -1,4 +1,7 @@
-/** Owns the part of the limits' contract that is about money: never above a cap, not by a nano, and every nano back. */
+/**
+ * Tests the money part of the limit store contract: no cap is ever exceeded by a single nano-USD, and every nano-USD is
+ * given back.
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { BindingCaps, LimitStore } from '../ports/limits.ts';
@@ -238,7 +241,7 @@ interface Open {
   held: bigint;
 }
 
-/** Plays the steps against the store and against plain sums; after each, both agree and no cap is passed. */
+/** Runs the steps against the store and against plain sums; after each step both agree and no cap is exceeded. */
 async function playSteps(store: LimitStore, steps: readonly Step[]): Promise<void> {
   const purses: Purse[] = [100n, 70n, 150n].map((cap) => ({ cap, settled: 0n, held: 0n }));
   const kinds = ['key', 'workspace', 'account'] as const;

@@ -1,4 +1,4 @@
-/** Owns a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
+/** Builds a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
 import { costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
 import { type Usage, type UsageApart, ZERO_USAGE } from '../../generation/usage.ts';
@@ -10,10 +10,10 @@ import { sampleRecord } from '../sqlite/testing/sample-record.ts';
 /** An output token costs 2 nano-USD, an input token 1. */
 export const PRICE_VERSION = 'config@0.001_0.001_0.001_0.001_0.002_0.002';
 
-/** The same, with sound in the answer at 8 nano-USD a token, and searches at 5. */
+/** The same, with audio output at 8 nano-USD per token and searches at 5 each. */
 const APART_PRICE_VERSION = `${PRICE_VERSION},audio_output=0.008;web_search=0.000005/1000`;
 
-/** The cost that a record's usage and price come to, as `verify` computes it. */
+/** The cost of a record's usage at its price, as `verify` computes it. */
 export function recompute(usage: Usage, priceVersion: string): bigint {
   return costNanoUsd(usage, parsePriceVersion(priceVersion));
 }
@@ -51,13 +51,13 @@ export function usageOf(output: number): Usage {
 export interface SettledParts {
   readonly held: bigint;
   readonly output: number;
-  /** Sound, images and tools that ran upstream. */
+  /** Usage of audio, images and tools that ran upstream. */
   readonly apart?: UsageApart;
   readonly account?: string;
   readonly changes?: Partial<CallRecord>;
 }
 
-/** The end of a call that held `held` and produced `output` tokens: what exceeds the hold is absorbed. */
+/** The settlement of a call that held `held` and produced `output` tokens; the cost beyond the hold is absorbed. */
 export function settledCall(request_id: string, parts: SettledParts): Settlement {
   const { held, output, account = 'default', changes = {} } = parts;
   const price = parts.apart === undefined ? PRICE_VERSION : APART_PRICE_VERSION;

@@ -1,15 +1,15 @@
-/** Owns claims and caps for tests of the limits: the least that a test must say of them. */
+/** Builds claims and caps for tests of the limits, with defaults for everything that a test does not set. */
 import type { BindingCaps, CallSubjects, Caps, LimitClaim, Subject } from '../ports/limits.ts';
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 
-/** Unix ms at which the tests begin: the clock is theirs. */
+/** Unix ms at which the tests begin; they control the clock. */
 export const START_MS = 1_790_000_000_000;
 
-/** A call of nobody that the tests of limits name, save where they say whose it is. */
+/** Subjects that match no limit in the tests; tests override them where they matter. */
 const SUBJECTS: CallSubjects = { keyId: '', workspaceId: '', accountId: '', endUser: null, models: [] };
 
-/** Caps of a key (`k` unless named); a budget is of all time unless its window is given. */
+/** Caps of a key (`k` by default); a budget's window is `total` unless given. */
 export function bind(
   caps: Partial<Caps>,
   subject: Partial<Subject> = {},
@@ -42,7 +42,7 @@ export function claim(callId: string, binding: readonly BindingCaps[], rest: Par
   };
 }
 
-/** Whole numbers below a bound, the same for the same seed (mulberry32). */
+/** Returns a generator of whole numbers below a bound, deterministic per seed (mulberry32). */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

@@ -1,29 +1,29 @@
 /**
- * Owns one window of one budget: what is settled in it, what running calls hold of it, which marks it has been told to have
- * reached. Knows no call and no calendar.
+ * Tracks one window of one budget: settled spend, holds of running calls, and the alert marks already reported. Knows
+ * neither calls nor the calendar.
  */
 import { type BindingCaps, BUDGET_MARKS, type BudgetMark, type BudgetWindow, type Subject } from '../ports/limits.ts';
 
-/** Change it only through the functions here. */
+/** Change only through the functions of this file. */
 export interface WindowState {
   readonly subject: Subject;
   readonly window: BudgetWindow;
   readonly startMs: number;
   /** Null: never. */
   readonly endMs: number | null;
-  /** Nano-USD; as the rule last had it. */
+  /** Nano-USD; the rule's latest amount. */
   cap: bigint;
   settled: bigint;
   held: bigint;
-  /** False: it must be seeded before it admits; running calls go on with what was known. */
+  /** False: must be seeded before it admits calls; running calls continue with the last known state. */
   known: boolean;
-  /** What calls were charged that ended since it was begun to be read; else since it was forgotten. */
+  /** Charges of calls that ended since `beginWindow`; else since the window was forgotten. */
   missed: bigint;
-  /** How many of the marks it has reached. */
+  /** Number of marks reached. */
   marks: number;
 }
 
-/** A budget as a call's caps name it. */
+/** A binding that has a budget. */
 export interface BudgetBinding extends BindingCaps {
   readonly caps: BindingCaps['caps'] & { readonly budget: NonNullable<BindingCaps['caps']['budget']> };
 }
@@ -32,12 +32,12 @@ export function hasBudget(binding: BindingCaps): binding is BudgetBinding {
   return binding.caps.budget !== null;
 }
 
-/** Enough for calls that began before the window turned and come after it. */
+/** Covers calls that began before a window change and finish after it. */
 const WINDOWS_KEPT = 2;
 
 /**
- * The window that binds now; null: it must be seeded. A budget that was known in a window that has ended goes on with
- * nothing settled in the next.
+ * Returns the current window; null: it must be seeded. A known budget whose window has ended continues in the next
+ * window with nothing settled.
  */
 export function currentWindow(windows: WindowState[], binding: BudgetBinding): WindowState | null {
   const found = findWindow(windows, binding);
@@ -48,7 +48,8 @@ export function currentWindow(windows: WindowState[], binding: BudgetBinding): W
   }
   const { window } = binding.caps.budget;
   const ofSort = windows.filter((before) => before.window === window);
-  // A window before one that was open: the clock was set back, and what was settled in it may have been let go.
+  // False where a later window was open: the clock was set back, and the earlier window's settled spend may have been
+  // dropped.
   const isLatest = ofSort.every(({ startMs }) => startMs < binding.windowStartMs);
   const goesOn =
     isLatest && ofSort.some(({ known, endMs }) => known && endMs !== null && endMs <= binding.windowStartMs);
@@ -60,7 +61,7 @@ export function findWindow(windows: readonly WindowState[], binding: BudgetBindi
   return windows.find(({ startMs, window }) => startMs === windowStartMs && window === caps.budget.window);
 }
 
-/** The window that is about to be seeded; null: it is known. */
+/** Returns the window to seed; null: it is known already. */
 export function beginWindow(windows: WindowState[], binding: BudgetBinding): WindowState | null {
   let found = findWindow(windows, binding);
   if (found?.known === true) return null;
@@ -72,7 +73,7 @@ export function beginWindow(windows: WindowState[], binding: BudgetBinding): Win
   return found;
 }
 
-/** Makes a window known, where it is not. What it has reached by then was told before, or never will be. */
+/** Seeds a window that is not known. Marks it has reached by then count as reported. */
 export function seedWindow(windows: WindowState[], binding: BudgetBinding, settled: bigint): void {
   const found = findWindow(windows, binding);
   if (found === undefined) {
@@ -91,39 +92,39 @@ function addWindow(windows: WindowState[], binding: BudgetBinding, settled: bigi
   const added = { subject, window, startMs: windowStartMs, endMs: windowEndMs, cap: amount, settled, held: 0n };
   const state: WindowState = { ...added, known: true, missed: 0n, marks: 0 };
   state.marks = marksReached(state);
-  // Calls that hold of a window that is let go keep it by themselves.
+  // Calls that hold money of a dropped window keep their own reference to it.
   if (windows.length >= WINDOWS_KEPT) windows.shift();
   windows.push(state);
   windows.sort((one, other) => one.startMs - other.startMs);
   return state;
 }
 
-/** What is known of it is not to be trusted any more: it is to be seeded. */
+/** Marks the window as unknown: it must be seeded again. */
 export function forgetWindow(window: WindowState): void {
   if (window.known) window.missed = 0n;
   window.known = false;
 }
 
-/** Its rule has another amount: marks that what is settled no longer reaches can be reached anew. */
+/** Applies a changed amount and re-arms the marks that settled spend no longer reaches. */
 export function capWindow(window: WindowState, cap: bigint): void {
   if (window.cap === cap) return;
   window.cap = cap;
   window.marks = Math.min(window.marks, marksReached(window));
 }
 
-/** A call that held `held` of it ended and was charged so much. */
+/** Settles an ended call that held `held` of the window. */
 export function settleInWindow(window: WindowState, held: bigint, charged: bigint): void {
   window.held -= held;
   window.settled += charged;
   if (!window.known) window.missed += charged;
 }
 
-/** Nano-USD that can still be held; below 0 where the cap was lowered. */
+/** Nano-USD that can still be held; negative after the cap was lowered below its use. */
 export function roomOf({ settled, held, cap }: WindowState): bigint {
   return cap - settled - held;
 }
 
-/** The marks that what is settled has newly reached. They are not answered again. */
+/** Returns the marks newly reached by settled spend; each is returned once. */
 export function newMarks(state: WindowState): readonly BudgetMark[] {
   const next = BUDGET_MARKS[state.marks];
   if (next === undefined || state.settled * 100n < state.cap * BigInt(next)) return [];
@@ -132,7 +133,7 @@ export function newMarks(state: WindowState): readonly BudgetMark[] {
   return BUDGET_MARKS.slice(before, state.marks);
 }
 
-/** As `newMarks`, of a call that was refused: 100, too, where what is settled alone leaves no room for it. */
+/** As `newMarks`, after a refused call: includes 100 where settled spend alone leaves too little room for it. */
 export function marksOfRefusal(state: WindowState, amount: bigint): readonly BudgetMark[] {
   const reached = newMarks(state);
   const { settled, cap } = state;

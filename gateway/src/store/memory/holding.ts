@@ -1,14 +1,14 @@
-/** Owns what one running call holds of its subjects, budgets and balance: taking it, taking more money, giving it all back. */
+/** Tracks what one running call holds of its subjects, budgets and balance: takes it, extends it and gives it back. */
 import { type Bucket, correct, newBucket, type Taken, take, takenOf } from '../../admission/gcra.ts';
 import { type CallSubjects, endUserSubject, type LimitClaim, type Subject } from '../ports/limits.ts';
 import { roomOf, settleInWindow, type WindowState } from './budget-window.ts';
 import type { SubjectState } from './subject-book.ts';
 import type { Place } from './weigh-claim.ts';
 
-/** Nano-USD that a prepaid account has beside what its running calls hold. */
+/** A prepaid account's nano-USD, without what its running calls hold. */
 export interface Balance {
   available: bigint;
-  /** False: it must be seeded before it admits. */
+  /** False: must be seeded before it admits calls. */
   known: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface Holding {
   readonly leaseEndsMs: number;
 }
 
-/** Most calls have few caps; these stand for none. */
+/** Shared empty lists: most calls have few caps. */
 const NO_BUDGETS: readonly WindowState[] = [];
 const NO_TOKENS: readonly TakenTokens[] = [];
 
-/** Takes all that the claim asks for, at places that allow it. */
+/** Takes everything that the claim requests; the places must allow it. */
 export function takeAll(
   places: readonly Place[],
   balance: Balance | null,
@@ -67,7 +67,7 @@ export function takeAll(
   return holding;
 }
 
-/** Whether the call counts in the window, though it may have begun before there was the budget. */
+/** Whether the call counts in the window, even if it began before the budget existed. */
 export function countsIn({ claim }: Holding, { subject, startMs, endMs }: WindowState): boolean {
   const { subjects, arrivedMs } = claim;
   return startMs <= arrivedMs && (endMs === null || arrivedMs < endMs) && isMadeFor(subjects, subject);
@@ -88,7 +88,7 @@ function isMadeFor({ keyId, workspaceId, accountId, endUser, models }: CallSubje
   }
 }
 
-/** What the call holds counts in the budget from now on; a window of the same budget that was let go is not counted on. */
+/** Counts the call's hold in the budget from now on. It leaves a dropped window of the same budget. */
 export function joinBudget(holding: Holding, budget: WindowState): void {
   if (holding.budgets.includes(budget)) return;
   const others = holding.budgets.filter(
@@ -103,7 +103,7 @@ export function joinBudget(holding: Holding, budget: WindowState): void {
   budget.held += holding.amount;
 }
 
-/** How much of the amount every budget and the balance bear: all of it, or what the scarcest of them has. */
+/** The part of the amount that every budget and the balance cover: all of it, or what the scarcest has. */
 export function bearable({ budgets, balance }: Holding, amount: bigint): bigint {
   let bears = amount;
   if (balance !== null && balance.available < bears) bears = balance.available;
@@ -114,14 +114,14 @@ export function bearable({ budgets, balance }: Holding, amount: bigint): bigint 
   return bears < 0n ? 0n : bears;
 }
 
-/** Takes more money, as much as is `bearable`. */
+/** Holds more money; the amount must be `bearable`. */
 export function holdMore(holding: Holding, amount: bigint): void {
   for (const budget of holding.budgets) budget.held += amount;
   if (holding.balance !== null) holding.balance.available -= amount;
   holding.amount += amount;
 }
 
-/** `charged`: at most what is held. `tokens`: what was used; null: all that was taken. */
+/** `charged`: at most what is held. `tokens`: tokens used; null: all that were taken. */
 export function giveBack(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
   for (const subject of holding.subjects) {
     subject.running -= 1;

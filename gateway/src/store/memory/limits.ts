@@ -1,6 +1,6 @@
 /**
- * Owns the limits of one process, in memory: whom they bind, what running calls hold, and that each call gives it back once.
- * What is settled comes from the ledger, by seeding, and is not kept here for good.
+ * Stores the limits of one process in memory: applies caps to calls, tracks what running calls hold, and gives it back
+ * once per call. Settled spend comes from the ledger by seeding and may be dropped.
  */
 import { type Bucket, followClock, levelAt, usedOf, wholeAfterMs } from '../../admission/gcra.ts';
 import {
@@ -33,14 +33,14 @@ import { createSubjectBook, type SubjectBook, type SubjectState } from './subjec
 import { type Place, readStanding, refuseBalance, refuseExtension, roomWanted, weighClaim } from './weigh-claim.ts';
 
 interface Settings {
-  /** From when on a call that was not released is taken for lost: above the longest that a call may run. Read for each call. */
+  /** Lease of a call: one not released by then counts as lost. Longer than the longest call. Read for each call. */
   readonly leaseMs: number;
-  /** Told of each mark that a budget reaches. Must not throw. */
+  /** Called for each mark that a budget reaches. Must not throw. */
   onBudgetReached(reached: BudgetReached): void;
 }
 
 export interface MemoryLimits extends LimitStore {
-  /** Synchronous, as all of it is. */
+  /** Synchronous, like all methods here. */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision;
   beginSeed(binding: BindingCaps): readonly string[];
   peek(claim: LimitClaim, nowMs: number): LimitDecision;
@@ -49,17 +49,20 @@ export interface MemoryLimits extends LimitStore {
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
   sweep(nowMs: number): number;
-  /** How many things it keeps: what is bounded. */
+  /** Number of stored subjects and calls, both bounded. */
   size(): { readonly subjects: number; readonly calls: number };
 }
 
 const IDLE_LOOKS_PER_SWEEP = 10_000;
 
-/** An empty store: every budget and balance must be seeded before it admits. */
+/** Creates an empty store: every budget and balance must be seeded before it admits calls. */
 export function createMemoryLimits(settings: Settings): MemoryLimits {
   const book = createSubjectBook();
   const balances = new Map<string, Balance>();
-  /** Calls come and go here, and a Map keeps what was in it for a while (see lib/roster.ts): so a holding is small, and knows no call. */
+  /**
+   * Calls come and go, and a Map retains deleted entries for a while (see lib/roster.ts); a holding is therefore small
+   * and has no reference to its call.
+   */
   const holdings = new Map<string, Holding>();
 
   function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
@@ -72,7 +75,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     for (const budget of holding.budgets) tellMarks(budget, newMarks(budget));
   }
 
-  /** What is decided on the claim; null: it may take what it asks for. */
+  /** The decision on the claim; null: it may take everything it requests. */
   function decide(
     claim: LimitClaim,
     places: readonly Place[],
@@ -234,7 +237,7 @@ function openPlaces(book: SubjectBook, { binding }: LimitClaim, nowMs: number): 
   return places;
 }
 
-/** The subject itself; of an account's end users in general, all of them. */
+/** The subject's state; for `EVERY_END_USER`, the states of all end users of the account. */
 function meantBy(book: SubjectBook, subject: Subject): Iterable<SubjectState> {
   const { kind, id } = subject;
   if (kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`))
@@ -249,7 +252,7 @@ function checkAmounts(amount: bigint, tokens: number): void {
     throw new RangeError(`tokens: found ${tokens}, expected a whole number, 0 or more`);
 }
 
-/** Of a subject that no call has named lately (undefined), nothing is used. */
+/** Returns zero use for a subject without state: no recent call named it. */
 function readUse(state: SubjectState | undefined, caps: Caps, nowMs: number): CapsUse {
   return {
     requests: useOf(state?.requests ?? null, caps.requestsPerMinute, nowMs),

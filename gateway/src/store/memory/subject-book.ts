@@ -1,38 +1,41 @@
 /**
- * Owns what is held in memory of each subject that calls name, and forgets those of which nothing is left to know: end users
- * are without number. Decides on no call.
+ * Stores the in-memory state of each subject and drops idle ones, since the number of end users is unbounded. Decides
+ * on no call.
  */
 import { type Bucket, levelAt } from '../../admission/gcra.ts';
 import { SUBJECT_KINDS, type Subject, type SubjectKind } from '../ports/limits.ts';
 import type { WindowState } from './budget-window.ts';
 
-/** Mutable by the store that opened it. */
+/** Mutable by the limit store. */
 export interface SubjectState {
   requests: Bucket | null;
   tokens: Bucket | null;
-  /** Calls that run. */
+  /** Running calls. */
   running: number;
   readonly windows: WindowState[];
   usedAtMs: number;
 }
 
-/** Longer than a claim takes, and about as long as a limit per minute needs to be whole again. */
+/** Longer than a claim takes, and about as long as a per-minute limit takes to replenish. */
 const KEPT_MS = 60_000;
-/** What is settled can be seeded again; by then the ledger surely has it. */
+/** Settled spend can be seeded again; after this time the ledger surely has it. */
 const SETTLED_KEPT_MS = 600_000;
 
-/** Each new subject pays for looking at this many others: so there are never many more than what must be known. */
+/** Each new subject triggers a check of this many others, so idle subjects never accumulate. */
 const LOOKS_PER_NEW = 3;
 
 export interface SubjectBook {
-  /** The subject's state, new where it is not known. */
+  /** Returns the subject's state; creates it where missing. */
   open(subject: Subject, nowMs: number): SubjectState;
-  /** As `open`, for a subject that no call may have named yet: it is not forgotten before its first call. */
+  /** As `open`, for a subject that possibly no call has named yet: it is kept until its first call. */
   expect(subject: Subject): SubjectState;
   find(subject: Subject): SubjectState | undefined;
-  /** Those of the subject's kind and layer whose id begins with its id. */
+  /** States of the given kind and layer whose id begins with the given id. */
   below(prefix: Subject): Iterable<SubjectState>;
-  /** Looks at up to `looks` subjects of each kind, going on where it stopped, and forgets what is idle and whole. */
+  /**
+   * Checks up to `looks` subjects of each kind, continuing where the last check stopped, and drops idle subjects whose
+   * rate limits are fully replenished.
+   */
   forgetIdle(nowMs: number, looks: number): void;
   size(): number;
 }
@@ -40,7 +43,10 @@ export interface SubjectBook {
 interface Shelf {
   readonly states: Map<string, SubjectState>;
   hand: MapIterator<[string, SubjectState]>;
-  /** End users are without number. The others are named by the operator, and to read anew what they spent takes time. */
+  /**
+   * True for end users, whose number is unbounded. All other subjects are named by the operator, and reading their
+   * spend again takes time.
+   */
   readonly forgetsSettled: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Owns the look at every cap of a claim before anything is taken: what keeps the call out the longest, what must be seeded,
- * what the limits per minute leave. Changes nothing but windows that turn.
+ * Checks every cap of a claim before anything is taken: finds the refusal with the longest wait, the budgets to seed,
+ * and the rate limit status. Changes nothing except advancing budget windows.
  */
 import { levelAt, remainingOf, waitMs, wholeAfterMs } from '../../admission/gcra.ts';
 import type {
@@ -15,25 +15,25 @@ import type {
 import { currentWindow, hasBudget, roomOf, type WindowState } from './budget-window.ts';
 import type { SubjectState } from './subject-book.ts';
 
-/** A subject of the claim with what it would take of it. */
+/** One subject of the claim with its state. */
 export interface Place {
   readonly binding: BindingCaps;
   readonly state: SubjectState;
-  /** Null: no budget binds. */
+  /** Null: no budget applies. */
   budget: WindowState | null;
 }
 
 export interface Weighed {
-  /** Null: every cap that is known allows it. */
+  /** Null: every known cap allows the claim. */
   readonly refusal: LimitRefusal | null;
   readonly unseeded: readonly BindingCaps[];
 }
 
-/** Nobody knows when a slot comes free; a second is short for a caller and long for the gateway. */
+/** The time until a slot frees up is unknown; a second is short for a client and long for the gateway. */
 const SLOT_WAIT_MS = 1_000;
 const NONE: readonly BindingCaps[] = [];
 
-/** Weighs the claim against each place, and fills in the place's budget. */
+/** Checks the claim against each place and sets the place's budget. */
 export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: number): Weighed {
   let refusal: LimitRefusal | null = null;
   let unseeded: BindingCaps[] | null = null;
@@ -71,12 +71,12 @@ export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: n
   return { refusal, unseeded: unseeded ?? NONE };
 }
 
-/** What a budget or a balance must have left for the claim to be admitted. */
+/** What a budget or the balance must have left to admit the claim. */
 export function roomWanted({ amount, room = amount }: LimitClaim): bigint {
   return room > amount ? room : amount;
 }
 
-/** Null, for never, is the longest. */
+/** Null (never) is the longest. */
 function isLonger(one: number | null, other: number | null): boolean {
   return other !== null && (one === null || one > other);
 }
@@ -92,14 +92,14 @@ function buildRefusal(
   return { kind, subject, limit, use, retryAfterMs, window, windowEndMs: window === null ? null : windowEndMs };
 }
 
-/** The refusal of a prepaid account whose balance does not cover what is needed. */
+/** The refusal for a prepaid account whose balance does not cover the amount needed. */
 export function refuseBalance(account: string, available: bigint, needed: bigint): LimitRefusal {
   const subject: Subject = { kind: 'account', id: account };
   const use = { used: 0n, cap: available, needed };
   return { kind: 'balance', subject, limit: null, use, retryAfterMs: null, window: null, windowEndMs: null };
 }
 
-/** The refusal of a running call whose budget does not cover what more it needs. */
+/** The refusal for a running call whose budget does not cover the additional amount. */
 export function refuseExtension(budget: WindowState, needed: bigint): LimitRefusal {
   const { subject, window, endMs: windowEndMs } = budget;
   const use = useOfBudget(budget, needed);
@@ -114,7 +114,7 @@ function useOfBudget({ settled, held, cap }: WindowState, needed: bigint): Limit
   return { used: settled + held, cap, needed };
 }
 
-/** What the tightest limit of each sort leaves at the moment. */
+/** What the tightest rate limit of each kind leaves now. */
 export function readStanding(places: readonly Place[], nowMs: number): Standing {
   let requests: Standing['requests'] = null;
   let tokens: Standing['tokens'] = null;

@@ -1,60 +1,60 @@
 /**
- * Owns the interface of the audit trail and the shapes it keeps: who changed what, append-only. An entry is written in the
- * transaction of its change. Knows no database, and never holds a secret or a hash.
+ * Defines the append-only audit trail: which actor changed what, written in the transaction of the change. Entries
+ * never contain a secret or a hash.
  */
-/** `nobody`: who it was is not known, such as at a sign-in that failed. */
+/** `nobody`: the actor is unknown, such as at a failed sign-in. */
 export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line', 'nobody'] as const;
 
-/** Who made a change, by the name he had then. */
+/** The actor of a change, with the name it had at that time. */
 export interface AuditActor {
   readonly kind: (typeof AUDIT_ACTOR_KINDS)[number];
   readonly id: string;
   readonly name: string;
 }
 
-/** Who made a change, and from where. */
+/** The actor of a change and the address it came from. */
 export interface ChangedBy {
   readonly actor: AuditActor;
-  /** The caller's address; null: there is none (the command line), or it is not known. */
+  /** The client's address; null: none (the command line), or unknown. */
   readonly address: string | null;
 }
 
-/** Whoever has the data folder: the command line, and the first start. */
+/** The actor for changes made with access to the data folder: the command line and the first start. */
 export const BY_COMMAND_LINE: ChangedBy = {
   actor: { kind: 'command_line', id: 'command_line', name: 'command line' },
   address: null,
 };
 
-/** What JSON carries of the members that changed. */
+/** The changed members, as JSON values. */
 export type AuditedMembers = Readonly<Record<string, unknown>>;
 
 export interface NewAuditEntry {
   readonly atMs: number;
-  /** Whose trail it is in; of what is the installation's: `default`. */
+  /** The account whose trail contains the entry; `default` for changes to the installation. */
   readonly account: string;
-  /** The workspace that it concerns; null: the account as a whole. */
+  /** The workspace affected; null: the account as a whole. */
   readonly workspace: string | null;
   readonly by: ChangedBy;
   /** Such as `keys.create`. */
   readonly act: string;
   readonly subject: { readonly kind: string; readonly id: string };
-  /** The members that changed, as they were and as they are; null: there was nothing, or there is nothing any more. */
+  /** The changed members, before and after; null: the subject did not exist before, or no longer exists. */
   readonly before: AuditedMembers | null;
   readonly after: AuditedMembers | null;
 }
 
 export interface AuditEntry extends NewAuditEntry {
-  /** Ascending in the order in which they were kept. */
+  /** Ascends in the order of insertion. */
   readonly seq: number;
 }
 
 export interface AuditFilter {
   readonly account: string;
-  /** Only entries that concern these; null: all of the account. */
+  /** Only entries about these workspaces; null: all of the account. */
   readonly workspaces: readonly string[] | null;
-  /** Entries before this one; null: from the newest on. */
+  /** Only entries before this one; null: start at the newest. */
   readonly beforeSeq: number | null;
-  /** The actor's id, the act or the subject's id; null: any. */
+  /** The actor's id, the act and the subject's id; null: any. */
   readonly actor: string | null;
   readonly act: string | null;
   readonly subject: string | null;
@@ -65,8 +65,8 @@ export interface AuditFilter {
 }
 
 export interface AuditTrail {
-  /** For what changes nothing that is kept elsewhere, such as a sign-in. Resolves once all are durable. */
+  /** For events that change nothing else in the store, such as a sign-in. Resolves once all entries are durable. */
   append(entries: readonly NewAuditEntry[]): Promise<void>;
-  /** The entries that pass, the newest first. */
+  /** The matching entries, newest first. */
   read(filter: AuditFilter): Promise<readonly AuditEntry[]>;
 }

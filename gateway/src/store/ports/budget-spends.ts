@@ -1,10 +1,10 @@
-/**
- * Owns the interface through which pages ask what has been spent of budgets that no call has met lately. No line of a call
- * waits for it. Knows no database.
- */
+/** Defines how console pages read the spend of budgets that no recent call has used. No call waits for it. */
 import type { BindingCaps } from './limits.ts';
 
 export interface BudgetSpends {
-  /** How much calls of each subject were charged in its budget's window, by its id, in nano-USD; all of one kind and window. */
+  /**
+   * The amount charged to each subject in its budget's window, in nano-USD, keyed by subject id. All bindings must have
+   * the same kind and window.
+   */
   readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
 }

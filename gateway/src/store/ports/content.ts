@@ -1,52 +1,52 @@
 /**
- * Owns the interface through which what was said in calls is kept, apart from their records, and the shapes it keeps. Knows
- * no database, no policy and no wire format: bodies are bytes.
+ * Defines the store for the request and response bodies of calls, kept separately from call records. Bodies are bytes;
+ * the store knows no policy and no wire format.
  */
 
-/** The beginning of a body, and how long all of it was. */
+/** The beginning of a body, and the body's full length. */
 export interface KeptBytes {
   readonly bytes: Uint8Array;
-  /** More than there are `bytes`: the rest was not kept. */
+  /** Greater than the length of `bytes` where the body was truncated. */
   readonly totalBytes: number;
 }
 
-/** What was said in one call. Never a header: credentials travel there. */
+/** The bodies of one call. Never headers: they carry credentials. */
 export interface CallContent {
   readonly requestId: string;
   readonly account: string;
   readonly workspace: string;
   /** Unix ms of the call's arrival. */
   readonly atMs: number;
-  /** The client's format, in which `request` and `response` are. */
+  /** The client's wire format, used by `request` and `response`. */
   readonly protocol: 'chat' | 'messages';
-  /** What the client got, as its status says. */
+  /** The HTTP status sent to the client. */
   readonly status: number;
-  /** `response` is an event stream. */
+  /** True where `response` is an event stream. */
   readonly stream: boolean;
-  /** As it came in. */
+  /** As received from the client. */
   readonly request: KeptBytes;
-  /** What the last attempt sent upstream. `same`: the very bytes of `request`; null: nothing was sent. */
+  /** The body that the last attempt sent upstream. `same`: the exact bytes of `request`; null: nothing was sent. */
   readonly upstreamRequest: KeptBytes | 'same' | null;
-  /** As it went out; a stream as far as it went. */
+  /** As sent to the client; for an interrupted stream, the part that was sent. */
   readonly response: KeptBytes;
-  /** What upstream answered, where that was in another format than `response`; else null. */
+  /** The upstream response where its format differs from that of `response`; else null. */
   readonly upstreamResponse: KeptBytes | null;
 }
 
-/** What is older than `beforeMs` (unix ms) is no longer kept in the workspace. */
+/** Content of the workspace that is older than `beforeMs` (unix ms) has expired. */
 export interface ContentCutoff {
   readonly workspace: string;
   readonly beforeMs: number;
 }
 
 export interface ContentStore {
-  /** Takes the bytes over: their memory is the store's from now on. Rejects where they could not be kept. */
+  /** Takes ownership of the bytes' memory. Rejects where they could not be stored. */
   keep(content: CallContent): Promise<void>;
-  /** The workspace of a call whose content is kept; null: none is, in this account. */
+  /** The workspace of a call with stored content; null: none in this account. */
   find(account: string, requestId: string): Promise<string | null>;
-  /** Null: none is kept in this account. Rejects where it is, and cannot be read. */
+  /** Null: none in this account. Rejects where the content exists but cannot be read. */
   read(account: string, requestId: string): Promise<CallContent | null>;
-  /** Takes away what is too old; answers of how many calls. */
+  /** Deletes expired content; returns the number of calls affected. */
   sweep(cutoffs: readonly ContentCutoff[]): Promise<number>;
   close(): Promise<void>;
 }

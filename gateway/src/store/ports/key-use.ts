@@ -1,6 +1,6 @@
-/** Owns the interface through which it is remembered when keys were last used. Knows no database, and decides nothing by it. */
+/** Defines the store for the last use of API keys. Informational only: no decision depends on it. */
 
-/** One secret's last use; `hash` is the secret's, as in `StoredKey`. Times: unix ms. */
+/** The last use of one secret; `hash` is the secret's hash, as in `StoredKey`. Times: unix ms. */
 export interface KeptKeyUse {
   readonly hash: string;
   readonly atMs: number;
@@ -8,9 +8,9 @@ export interface KeptKeyUse {
 }
 
 export interface KeyUseBook {
-  /** Replaces what was kept of these secrets; resolves once it is durable. */
+  /** Replaces the entries of these secrets; resolves once they are durable. */
   keep(uses: readonly KeptKeyUse[]): Promise<void>;
   read(): Promise<readonly KeptKeyUse[]>;
-  /** The newest recorded call of each key that arrived from then on, by the key's id. */
+  /** The arrival (unix ms) of each key's newest recorded call since `fromMs`, by key id. */
   readNewestCalls(fromMs: number): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the interface of the ledger and the shapes it keeps: immutable double-entry transfers, one hold and one settlement
- * per call. Knows no database; every implementation is run through `store/contracts/ledger-contract.ts`.
+ * Defines the ledger: immutable double-entry transfers, with one hold and one settlement per call. Every implementation
+ * passes the suite in `store/contracts/ledger-contract.ts`.
  */
 import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from './audit.ts';
@@ -13,14 +13,14 @@ type NanoUsd = bigint;
 export type AccountMode = 'postpaid' | 'prepaid';
 
 /**
- * `topup` funding → available; `hold` and `extend` available → held; `post` held → revenue, with the rest of the hold going
- * back to available in the same entry; `void` held → available; `absorb` the operator's loss → revenue; `correct` between
- * revenue and available, either way.
+ * `topup`: funding → available. `hold` and `extend`: available → held. `post`: held → revenue, and the same entry
+ * releases the rest of the hold to available. `void`: held → available. `absorb`: the operator's loss → revenue.
+ * `correct`: between revenue and available, in either direction.
  */
 export const ENTRY_KINDS = ['topup', 'hold', 'extend', 'post', 'void', 'absorb', 'correct'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** What a record needs if the process dies before its call is settled. */
+/** The members needed to write the call's record if the process dies before the settlement. */
 export type CallDraft = Pick<
   CallRecord,
   | 'request_id'
@@ -41,18 +41,20 @@ export type CallDraft = Pick<
 
 export interface Hold {
   readonly draft: CallDraft;
-  /** ≥ 0; 0 where the call has no price. */
+  /** At least 0; 0 where the call has no price. */
   readonly amount: NanoUsd;
 }
 
-/** How far a stream had come; what is posted for it if the process dies. */
+/** The progress of a stream: the amount posted for it if the process dies. */
 export interface Checkpoint {
   readonly call_id: string;
   readonly usage: Usage;
   readonly cost: NanoUsd;
 }
 
-/** The end of a call that was held. `posted + released` is all that was held; `posted + absorbed` is what the usage costs. */
+/**
+ * The end of a held call. `posted + released` equals the amount held; `posted + absorbed` equals the cost of the usage.
+ */
 export interface Settlement {
   readonly record: CallRecord;
   readonly posted: NanoUsd;
@@ -61,8 +63,8 @@ export interface Settlement {
 }
 
 /**
- * All integer nano-USD. `charged` is what calls posted, `absorbed` what the operator bore of their cost;
- * `available + held + charged` is what was topped up and corrected.
+ * All integer nano-USD. `charged`: the sum posted by calls. `absorbed`: the part of their cost written off by the
+ * operator. `available + held + charged` equals top-ups plus corrections.
  */
 export interface AccountBalance {
   readonly account: string;
@@ -74,7 +76,7 @@ export interface AccountBalance {
   readonly toppedUp: NanoUsd;
 }
 
-/** A movement that a person makes. `id` is made by whoever asks: the same one twice moves once. */
+/** A top-up or correction by a person. The client generates `id`: repeating one moves the money only once. */
 export interface Movement {
   readonly id: string;
   readonly account: string;
@@ -84,42 +86,49 @@ export interface Movement {
 }
 
 /**
- * Every promise resolves once what it names is durable, and rejects where it was not kept; nothing has changed then. While
- * the store takes no writes, what calls that are held extend and settle is kept beside it, and comes into it later.
+ * Every promise resolves once its effect is durable; where it rejects, nothing has changed. While the store accepts no
+ * writes, extensions and settlements of held calls go to a spool, and from there into the store later.
  */
 export interface Ledger {
-  /** Rejects as `refused` where the account is prepaid and has less than the amount. */
+  /** Rejects as `refused` where the account is prepaid and has less than the amount available. */
   hold(hold: Hold): Promise<void>;
-  /** `nth` counts the extensions of a call from 1. As `hold`. */
+  /** `nth` counts the extensions of a call from 1. Rejects as `hold` does. */
   extend(call_id: string, nth: number, amount: NanoUsd): Promise<void>;
   checkpoint(checkpoint: Checkpoint): Promise<void>;
-  /** The record and its post (or void, where nothing is posted) in one transaction. A second settlement of a call is refused. */
+  /**
+   * Writes the record and its post (or void, where nothing is posted) in one transaction. Rejects a second settlement
+   * of a call.
+   */
   settle(settlement: Settlement): Promise<void>;
   /**
-   * The end of a call of which it is not known whether its hold was kept. Nothing is posted, what it cost is absorbed; its
-   * record may come a little later than this resolves.
+   * Ends a call where it is unknown whether its hold was stored. Posts nothing and absorbs the cost. The record may
+   * appear a little after the promise resolves.
    */
   settleUnheld(settlement: Settlement): Promise<void>;
-  /** The record of a call that never held anything. */
+  /** Adds the record of a call that never held anything. */
   append(record: CallRecord): Promise<void>;
   /**
-   * Ends a call whose settlement was not kept or never came, as a restart would: by its last checkpoint, else for nothing.
-   * Of a call that holds nothing it does nothing. Where it rejects it is done later, once the store takes writes again.
+   * Ends a call whose settlement failed or never came, as a restart would: charges its last checkpoint, or nothing
+   * without one. Does nothing for a call that holds nothing. Where it rejects, it runs again once the store accepts
+   * writes.
    */
   abandon(call_id: string): Promise<void>;
-  /** Answers the account as it is then. The entry is kept with the movement, and with one that moved before not again. */
+  /**
+   * Returns the account's balance afterwards. Writes the audit entry with the movement; a repeated movement adds no
+   * second entry.
+   */
   topup(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
-  /** As `topup`; a positive amount goes back to the account. */
+  /** As `topup`; a positive amount credits the account. */
   correct(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
-  /** The movement of that kind and id as it was made; null: none was. */
+  /** The movement of that kind and id; null: none. */
   readMovement(kind: 'topup' | 'correct', id: string): Promise<Movement | null>;
-  /** Of every account, by id; or of the one, where there is one of that id. */
+  /** All balances, ordered by account id; with `account`, only that account's, if it exists. */
   readBalances(account?: string): Promise<readonly AccountBalance[]>;
-  /** False once writes fail: calls are then answered 503. */
+  /** False once writes fail; calls then get 503. */
   writable(): boolean;
 }
 
-/** An entry and its hash (64 hex digits), which stands for all entries up to it. */
+/** An entry and its hash (64 hex digits), which covers all entries up to it. */
 export interface NotedEntry {
   readonly entry: number;
   readonly hash: string;
@@ -128,8 +137,8 @@ export interface NotedEntry {
 export interface LedgerProof {
   readonly entries: number;
   readonly calls: number;
-  /** The last entry that was read; null: there is none. */
+  /** The last entry read; null: the ledger is empty. */
   readonly last: NotedEntry | null;
-  /** The first thing that does not hold; null: all of it does. */
+  /** The first violation found; null: none. */
   readonly problem: { readonly entry: number | null; readonly message: string } | null;
 }

@@ -1,18 +1,21 @@
 /**
- * Owns the interface through which people are kept: who they are, how they sign in, what they are to accounts. Rows are as
- * they lie in the tables, since half of them are read and written by a library that thinks in rows. Knows no database.
+ * Defines the store for people: identities, sign-in methods, sessions and memberships. Rows mirror the tables, since
+ * the authentication library reads and writes about half of them directly.
  */
 
 export interface PersonRow {
   readonly id: string;
   readonly name: string;
-  /** As `readEmail` answers it. Several users may have it, one of them verified. */
+  /** As returned by `readEmail`. Several users may share it, at most one of them verified. */
   readonly email: string;
-  /** `email` of a verified user; of another one with a space and the account behind it. */
+  /** `email` for a verified user; for others `email`, a space and the account id. */
   readonly unique_email: string;
-  /** 1: it was proved that the address is the user's. Never taken back. */
+  /** 1: the user proved control of the address. Never reverts to 0. */
   readonly email_verified: 0 | 1;
-  /** The one account that an unverified user can be a member of. Null: verified, or from before version 21 without one. */
+  /**
+   * The only account that an unverified user can belong to. Null: verified, or without an account since before schema
+   * version 21.
+   */
   readonly account: string | null;
   readonly second_factor: 0 | 1;
   readonly created_at_ms: number;
@@ -22,23 +25,23 @@ export interface PersonRow {
 
 export interface PersonSessionRow {
   readonly id: string;
-  /** SHA-256 in hex of what the browser holds. */
+  /** SHA-256 (hex) of the token in the browser. */
   readonly token: string;
   readonly person: string;
   readonly address: string | null;
   readonly client: string | null;
   readonly created_at_ms: number;
   readonly seen_at_ms: number;
-  /** Never moves: the end whatever happens. */
+  /** Fixed: activity does not extend the session. */
   readonly expires_at_ms: number;
 }
 
 export interface SignInMethodRow {
   readonly id: string;
   readonly person: string;
-  /** `credential`: by password. Else the id of another service. */
+  /** `credential`: password. Else the id of another identity service. */
   readonly provider: string;
-  /** The person's name there; of a password: the person's own id. */
+  /** The person's id at that service; for a password, the person's own id. */
   readonly subject: string;
   readonly scope: string | null;
   readonly password_hash: string | null;
@@ -69,13 +72,13 @@ export interface PasskeyRow {
   readonly id: string;
   readonly person: string;
   readonly name: string;
-  /** The authenticator's id of it, base64url. */
+  /** Credential id from the authenticator, base64url. */
   readonly credential: string;
   /** COSE, base64url. */
   readonly public_key: string;
-  /** How often it signed, by its own count; 0: it does not count. */
+  /** Signature counter of the authenticator; 0: it keeps none. */
   readonly counter: number;
-  /** The host that it was made for, and works at. */
+  /** The host that the passkey was created for; it works only there. */
   readonly relying_party: string;
   readonly created_at_ms: number;
   readonly used_at_ms: number | null;
@@ -85,12 +88,12 @@ export interface MembershipRow {
   readonly person: string;
   readonly account: string;
   readonly role: string;
-  /** A JSON list; null: every workspace of the account. */
+  /** JSON list; null: every workspace of the account. */
   readonly workspaces: string | null;
   readonly joined_at_ms: number;
 }
 
-/** What version 21 took from an unverified user, until the address is verified. */
+/** A membership that schema version 21 suspended until its unverified user verifies the address. */
 export type SuspendedMembershipRow = MembershipRow;
 
 export interface InvitationRow {
@@ -113,7 +116,10 @@ export interface SetupLinkRow {
 }
 
 export interface ResetLinkRow {
-  /** One link for a person at a time. It ends by itself when his password or a membership changes, or those of who made it. */
+  /**
+   * One link per person at a time. It becomes invalid when the password or a membership of that person, or of the
+   * link's creator, changes.
+   */
   readonly person: string;
   readonly token_hash: string;
   /** Null: the command line. */
@@ -138,10 +144,10 @@ export interface PeopleTables {
 export type PeopleTable = keyof PeopleTables;
 export type PeopleValue = string | number | null;
 
-/** `is` and `is not` know null. */
+/** `is` and `is not` handle null. */
 export type PeopleOperator = 'is' | 'is not' | '<' | '<=' | '>' | '>=' | 'in';
 
-/** A row passes where all of the conditions hold. */
+/** A row matches where all conditions hold. */
 export type PeopleCondition<Table extends PeopleTable> = readonly [
   column: keyof PeopleTables[Table] & string,
   operator: PeopleOperator,
@@ -149,14 +155,14 @@ export type PeopleCondition<Table extends PeopleTable> = readonly [
 ];
 export type PeopleConditions<Table extends PeopleTable> = readonly PeopleCondition<Table>[];
 
-/** `rows`: how many it must change, or nothing is changed at all; null: any number. */
+/** `rows`: the number of rows that must change, else nothing changes; null: any number. */
 export type PeopleChange = { [Table in PeopleTable]: PeopleTableChange<Table> }[PeopleTable];
 export type PeopleTableChange<Table extends PeopleTable> =
   | { readonly of: Table; readonly insert: PeopleTables[Table] }
   | {
       readonly of: Table;
       readonly update: Partial<PeopleTables[Table]>;
-      /** Added to what is there; a null counts as 0. */
+      /** Added to the stored value; null counts as 0. */
       readonly add?: { readonly [Column in keyof PeopleTables[Table]]?: number };
       readonly where: PeopleConditions<Table>;
       readonly rows: number | null;
@@ -171,14 +177,14 @@ export interface PeopleSelection<Table extends PeopleTable> {
 }
 
 export interface PeopleStore {
-  /** The rows that pass. */
+  /** Returns the matching rows. */
   find<Table extends PeopleTable>(
     table: Table,
     selection: PeopleSelection<Table>,
   ): Promise<readonly PeopleTables[Table][]>;
   /**
-   * Keeps all of the changes or none; `false`: one of them met another number of rows than it must, or broke what is
-   * unique, and nothing was changed. Resolves once they are durable; rejects where the store fails.
+   * Applies all changes or none. `false`: a change matched another number of rows than required, or broke a unique
+   * constraint, and nothing changed. Resolves once durable; rejects where the store fails.
    */
   keep(changes: readonly PeopleChange[]): Promise<boolean>;
 }

@@ -1,34 +1,31 @@
-/**
- * Owns the interface through which is kept what people enter in the console about providers and prices. Knows no database
- * and opens no credential.
- */
+/** Defines the store for providers and prices entered in the console. Credentials stay sealed. */
 
-/** A model that a provider serves: its public name and its name there. */
+/** A model served by a provider: its public name and its name at the provider. */
 export interface EnteredModel {
   readonly name: string;
   readonly upstream: string;
 }
 
-/** A provider as it was entered. Times: unix ms. */
+/** A provider entered in the console. Times: unix ms. */
 export interface StoredProvider {
   readonly name: string;
   /** The name of a preset, or a kind of the configuration. */
   readonly kind: string;
   readonly baseUrl: string;
-  /** Empty: all that the catalogue knows of the host. */
+  /** Empty: all models that the catalog lists for the host. */
   readonly models: readonly EnteredModel[];
-  /** Base64 of the sealed credential; null: the host takes none. */
+  /** Base64 of the sealed credential; null: the provider needs none. */
   readonly sealed: string | null;
-  /** What is shown of the credential; null: there is none. */
+  /** The displayed last characters of the credential; null: there is no credential. */
   readonly last4: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** How a provider answered when it was last asked for its models. */
+/** Result of the last model list request to a provider. */
 export interface StoredProviderTest {
   readonly provider: string;
-  /** Where it was asked. */
+  /** The origin queried. */
   readonly origin: string;
   readonly atMs: number;
   readonly ok: boolean;
@@ -36,7 +33,7 @@ export interface StoredProviderTest {
   readonly durationMs: number;
 }
 
-/** US dollars per million tokens as decimal text; a member left out costs as the configuration's do. */
+/** US dollars per million tokens as decimal text; an omitted member falls back as it does in the configuration. */
 interface StoredTokenRates {
   readonly input: string;
   readonly output: string;
@@ -52,34 +49,34 @@ interface StoredTokenRates {
 }
 
 export interface StoredRates extends StoredTokenRates {
-  /** Other rates for a whole call with more input tokens than `above`, ascending. */
+  /** Rates for the whole call when its input tokens exceed `above`, ascending. */
   readonly tiers?: readonly (StoredTokenRates & { readonly above: number })[];
-  /** Per 1,000 requests of tools that run upstream, by kind. */
+  /** Price per 1,000 requests to tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
 }
 
-/** A price that was set once and never changes; a later one of the same model and beginning goes before it. */
+/** An immutable price; a later one with the same model and start takes precedence. */
 export interface StoredPrice {
   readonly model: string;
   readonly fromMs: number;
   /** Null: free. */
   readonly rates: StoredRates | null;
-  /** Who set it, in words of the audit trail. */
+  /** The creator, as named in the audit trail. */
   readonly createdBy: string;
   readonly createdAtMs: number;
 }
 
 export interface ProviderBook {
-  /** In the order in which they were entered. */
+  /** In order of creation. */
   readProviders(): Promise<readonly StoredProvider[]>;
   readTests(): Promise<readonly StoredProviderTest[]>;
-  /** In the order in which they were set. */
+  /** In order of creation. */
   readPrices(): Promise<readonly StoredPrice[]>;
-  /** Resolves once it is durable. Rejects where a new one's name is taken, or the one to change is not there. */
+  /** Resolves once durable. Rejects where a new provider's name is taken, or the one to change does not exist. */
   keepProvider(provider: StoredProvider, isNew: boolean): Promise<void>;
-  /** Rejects where it is not there. */
+  /** Rejects where the provider does not exist. */
   removeProvider(name: string): Promise<void>;
-  /** In the place of the test before. */
+  /** Replaces the provider's previous test. */
   keepTest(test: StoredProviderTest): Promise<void>;
   addPrice(price: StoredPrice): Promise<void>;
 }

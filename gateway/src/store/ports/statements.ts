@@ -1,4 +1,4 @@
-/** Owns the interface through which an account's ledger is shown: its entries, and what moved its money in a time. Knows no database. */
+/** Defines how an account's ledger is displayed: its entries, and statements over a time range. */
 import type { EntryKind } from './ledger.ts';
 
 /** Integer nano-USD. */
@@ -15,13 +15,13 @@ export interface ShownEntry {
 }
 
 export interface EntryPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly ShownEntry[];
-  /** Ask on with entries before this one; null: there are no more. A page may be short and still not be the last. */
+  /** Cursor for the next page (`beforeSeq`); null: no more entries. A page may be short without being the last. */
   readonly nextSeq: number | null;
 }
 
-/** What moved the money of an account between two moments. `opening` and `closing`: what it has, held or not. */
+/** Changes to an account's money within a time range. `opening` and `closing`: available plus held. */
 export interface Statement {
   readonly opening: NanoUsd;
   readonly closing: NanoUsd;
@@ -29,24 +29,26 @@ export interface Statement {
   readonly charges: readonly DayCharge[];
 }
 
-/** What the calls of a key to a model were charged on a day. */
+/** The charges of one key's calls to one model on one day. */
 export interface DayCharge {
-  /** As `dateOf` named it. */
+  /** As returned by `dateOf`. */
   readonly date: string;
-  /** As callers named it; null: they named none. */
+  /** As named by clients; null: they named none. */
   readonly model: string | null;
   /** Null: the call has no record. */
   readonly keyId: string | null;
-  /** The key's name at its last call of the day. */
+  /** The key's name at its last call of that day. */
   readonly keyName: string | null;
   readonly calls: number;
   readonly amount: NanoUsd;
 }
 
 export interface StatementReader {
-  /** `movements`: top-ups and corrections only. Entries before `beforeSeq`; null: from the newest on. */
+  /** `movements`: top-ups and corrections only. Returns entries before `beforeSeq`; null: from the newest. */
   readEntries(account: string, only: 'movements' | 'all', beforeSeq: number | null, limit: number): Promise<EntryPage>;
-  /** Unix ms; the end is no longer part of it. `dateOf` names the day of a moment: every day is made of whole quarters of an hour. */
+  /**
+   * Unix ms; `toMs` is exclusive. `dateOf` returns the day of a moment; days must start and end on whole quarter hours.
+   */
   readStatement(
     account: string,
     range: { readonly fromMs: number; readonly toMs: number },

@@ -1,6 +1,6 @@
 /**
- * Owns the interface through which calls are summed up and looked at afterwards: usage, its proof, lists of calls. Knows no
- * database. Nothing here is on the line of a call, and every answer has a time limit.
+ * Defines queries over past calls: usage sums, their reconciliation with the ledger, call lists and details. No call
+ * waits for them, and every query has a time limit.
  */
 import type { EntryKind } from './ledger.ts';
 import type { CallRecord } from './records.ts';
@@ -8,7 +8,7 @@ import type { CallRecord } from './records.ts';
 /** Integer nano-USD. */
 type NanoUsd = bigint;
 
-/** `model` is the name that the caller asked for, which is what a record, a key's rights and a budget go by. */
+/** `model` is the name that the client requested, as in records, key permissions and budgets. */
 export const USAGE_DIMENSIONS = [
   'model',
   'provider',
@@ -21,20 +21,20 @@ export const USAGE_DIMENSIONS = [
 ] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
-/** A call that ended well, by a fault of its caller, of anybody else, or because its caller left. */
+/** How a call ended: success, a client error, any other error, or a client disconnect. */
 export type CallOutcome = 'ok' | 'client_error' | 'server_error' | 'cancelled';
 
-/** Whose calls: part of every question. */
+/** The tenant whose calls a query covers; part of every query. */
 export interface UsageTenant {
   readonly account: string;
-  /** Null: all of the account. */
+  /** Null: all workspaces of the account. */
   readonly workspaces: readonly string[] | null;
 }
 
-/** Of calls that have no such value: no id and no name is empty. */
+/** Stands for calls without such a value; ids and names are never empty. */
 export const NONE = '';
 
-/** Null: any; NONE: calls that have none. */
+/** Null: any value; `NONE`: calls without a value. */
 export interface CallCondition {
   readonly model: string | null;
   readonly provider: string | null;
@@ -45,10 +45,10 @@ export interface CallCondition {
   readonly protocol: 'chat' | 'messages' | null;
 }
 
-/** What groups are ranked by. */
+/** The metric that ranks groups. */
 export type UsageRank = 'cost' | 'requests' | 'tokens' | 'errors' | 'cache_savings';
 
-/** Sums over calls. Percentiles are of calls that ended well, at most 5 % off; null: there are none. */
+/** Sums over calls. Percentiles cover successful calls and are at most 5% off; null: no such calls. */
 export interface UsageSums {
   readonly requests: number;
   readonly clientErrors: number;
@@ -72,47 +72,52 @@ export interface UsageSums {
 export interface UsageQuestion {
   readonly tenant: UsageTenant;
   readonly condition: CallCondition;
-  /** Unix ms of arrival; the end is no longer part of it. */
+  /** Unix ms of arrival; `toMs` is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Where each bucket begins, ascending; the first not after `fromMs`, the last before `toMs`. All at whole quarters but the first. */
+  /**
+   * Start of each bucket, ascending; the first is at or before `fromMs`, the last before `toMs`. All but the first are
+   * at whole quarter hours.
+   */
   readonly buckets: readonly number[];
-  /** The account's; its days are summed up for themselves. */
+  /** The account's time zone; days in it have sums of their own. */
   readonly timeZone: string;
   readonly by: readonly UsageDimension[];
-  /** Key → member, where it is asked by members. */
+  /** Key → member, for grouping by member. */
   readonly owners: Readonly<Record<string, string>> | null;
-  /** Of what percentiles are asked for: nothing, groups and the total, or each of their buckets too. What is not asked for is null. */
+  /**
+   * Which percentiles to compute: none, for groups and the total, or for each of their buckets too. Others are null.
+   */
   readonly latencies: 'none' | 'sums' | 'buckets';
   readonly rankedBy: UsageRank;
-  /** How many of the first groups have buckets of their own. All calls as one group have them as totals. */
+  /** How many of the top groups get their own buckets. A single group of all calls has them in `totals`. */
   readonly drawn: number;
   readonly timeMsMax: number;
 }
 
-/** For each bucket; null: no call. */
+/** One per bucket; null: no calls. */
 export type UsageBuckets = readonly (UsageSums | null)[];
 
 export interface UsageGroup {
-  /** A value for each dimension; null: the calls had none. */
+  /** One value per dimension; null: the calls have none. */
   readonly values: readonly (string | null)[];
   readonly sums: UsageSums;
-  /** Null: not one of the first that are asked for. */
+  /** Null: not one of the top groups requested. */
   readonly buckets: UsageBuckets | null;
 }
 
 export interface UsageAnswer {
-  /** Those with most of what they are ranked by first, at most a hundred. */
+  /** By rank, highest first, at most 100. */
   readonly groups: readonly UsageGroup[];
-  /** The groups beyond them together; null: there are none. */
+  /** Sum of the remaining groups; null: there are none. */
   readonly rest: UsageSums | null;
-  /** All groups without buckets of their own, together; null: there are none. */
+  /** Sum of all groups without their own buckets; null: there are none. */
   readonly others: UsageBuckets | null;
   readonly total: UsageSums;
   readonly totals: UsageBuckets;
 }
 
-/** Questions by any names; null: not asked. */
+/** Queries by arbitrary names; null: not requested. */
 export type UsageQuestions = Readonly<Record<string, UsageQuestion | null>>;
 export type UsageAnswers<Asked extends UsageQuestions> = {
   readonly [Name in keyof Asked]: Asked[Name] extends UsageQuestion ? UsageAnswer : UsageAnswer | null;
@@ -126,16 +131,16 @@ export interface ProofQuestion {
   readonly timeMsMax: number;
 }
 
-/** The same money three times: as summed up, as recorded, as posted and absorbed in the ledger. */
+/** The same amount from three sources: usage sums, call records, and ledger (posted plus absorbed). */
 export interface UsageProof {
   readonly usage: NanoUsd;
   readonly records: NanoUsd;
   readonly ledger: NanoUsd;
-  /** Of the records: kept before there was a ledger, and in no entry. */
+  /** The part of `records` that predates the ledger and has no entry. */
   readonly beforeLedger: NanoUsd;
   readonly calls: number;
   readonly entries: number;
-  /** Whether the hashes of the entries follow from one another, and how many were looked at in the time there was. */
+  /** Whether the entries' hash chain holds, and how many entries were checked within the time limit. */
   readonly chain: { readonly holds: boolean; readonly checked: number; readonly of: number };
 }
 
@@ -143,12 +148,12 @@ export interface LogQuestion {
   readonly tenant: UsageTenant;
   readonly condition: CallCondition;
   readonly outcome: CallOutcome | null;
-  /** Null: unbounded. */
+  /** Null: no bound. */
   readonly fromMs: number | null;
   readonly toMs: number | null;
-  /** How a request id begins. */
+  /** Prefix of the request id. */
   readonly idPrefix: string | null;
-  /** Only what arrived before this request id. */
+  /** Only calls that arrived before this request id. */
   readonly beforeId: string | null;
   readonly limit: number;
   readonly withHistogram: boolean;
@@ -156,9 +161,9 @@ export interface LogQuestion {
 }
 
 export interface LogPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly calls: readonly CallRecord[];
-  /** Where to go on (`beforeId`), though the page be short or empty; null: there is no more. */
+  /** Cursor for the next page (`beforeId`), even where this page is short or empty; null: no more calls. */
   readonly next: string | null;
   readonly histogram: LogHistogram | null;
 }
@@ -168,7 +173,7 @@ export interface LogHistogram {
   readonly bars: readonly { readonly atMs: number; readonly requests: number; readonly errors: number }[];
 }
 
-/** What ended at `endedMs` or later. */
+/** Calls that ended at `endedMs` or later. */
 export interface TailQuestion extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'limit' | 'timeMsMax'> {
   readonly endedMs: number;
   readonly nowMs: number;
@@ -186,11 +191,14 @@ export interface CallEntry {
 
 export interface CallDetail {
   readonly call: CallRecord;
-  /** In the order of the ledger. */
+  /** In ledger order. */
   readonly entries: readonly CallEntry[];
 }
 
-/** `too_long`: the time was up. `too_wide`: what is asked has to be counted from single calls, and its range is too long for that. */
+/**
+ * `too_long`: the time limit was reached. `too_wide`: the query must count single calls, and its range is too long for
+ * that.
+ */
 export class UsageRefusal extends Error {
   readonly kind: 'too_long' | 'too_wide';
 
@@ -201,9 +209,11 @@ export class UsageRefusal extends Error {
   }
 }
 
-/** Every promise rejects with a UsageRefusal for what is not answered, and otherwise where the store cannot be read. */
+/**
+ * Every promise rejects with a UsageRefusal for a refused query, and with another error where the store cannot be read.
+ */
 export interface UsageReader {
-  /** All in one state of the store: their answers go together. */
+  /** Answers all queries from one consistent state of the store. */
   readUsage<Asked extends UsageQuestions>(asked: Asked): Promise<UsageAnswers<Asked>>;
   proveUsage(question: ProofQuestion): Promise<UsageProof>;
   readLogs(question: LogQuestion): Promise<LogPage>;

@@ -1,4 +1,6 @@
-/** Owns the names of the moments in the writer's and the spool's work at which tests let the process die. In production nothing happens there. */
+/**
+ * Names the points in the writer's and the spool's work where tests kill the process. In production they do nothing.
+ */
 
 export const FAILPOINTS = [
   'before-begin',
@@ -26,5 +28,5 @@ export const FAILPOINTS = [
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Told each moment as it comes. */
+/** Called at each failpoint. */
 export type Reach = (point: Failpoint) => void;

@@ -1,4 +1,4 @@
-/** Owns looking into a data folder's database without changing it: beside a running server, or without one. */
+/** Opens a data folder's database read-only, with or without a running server. */
 import { existsSync } from 'node:fs';
 import type { Ledger } from '../ports/ledger.ts';
 import type { PolicyReader } from '../ports/policy.ts';
@@ -22,9 +22,9 @@ export interface StoreReading
 }
 
 /**
- * Opens a data folder's database for reading only; takes no lock.
+ * Opens a data folder's database read-only; takes no lock.
  *
- * @throws StoreFailure where there is no database, it is not ours, or its tables are not those of this program.
+ * @throws StoreFailure where the database is missing, belongs to another program, or has another schema version.
  */
 export function openReading(dataDir: string): StoreReading {
   const path = databasePath(dataDir);

@@ -1,4 +1,4 @@
-/** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
+/** Assembles the SQLite store: the writer thread, the spool, a read connection, and threads for long queries. */
 import type { Database } from 'bun:sqlite';
 import type { AuditTrail } from '../ports/audit.ts';
 import type { BudgetSpends } from '../ports/budget-spends.ts';
@@ -38,25 +38,28 @@ import { startWriter, type Writer } from './writer/writer.ts';
 import type { WriteStatement } from './writer/writer-messages.ts';
 
 export interface StoreOptions {
-  /** The data folder, made by `prepareDataFolder`. Whoever opens its store for writing holds its lock. */
+  /**
+   * The data folder, created by `prepareDataFolder`. A process that opens the store for writing must hold the folder's
+   * lock.
+   */
   readonly dataDir: string;
-  /** Run once the tables are there, before anything else is kept: the check value of a new master key. */
+  /** Runs once the tables exist, before any other write: stores the check value of a new master key. */
   readonly bindMasterKey?: WriteStatement | null;
-  /** The database's largest size in bytes, at which the store acts as on a full disk. Default: none. */
+  /** Maximum database size in bytes; beyond it the store behaves as on a full disk. Default: none. */
   readonly databaseBytesMax?: number;
-  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  /** Called when writes begin to fail (with the reason), and when they work again (null). */
   readonly onWritableChange?: (failure: StoreFailure | null) => void;
-  /** Told what an operator should know of the spool, in sentences. */
+  /** Called with sentences for the operator about problems of the spool. */
   readonly onSpoolProblem?: (problem: string) => void;
-  /** Told of how many calls the ends came from the spool into the ledger, while the store is open. */
+  /** Called with the number of calls whose settlements moved from the spool into the ledger while the store is open. */
   readonly onSpoolDrained?: (calls: number) => void;
-  /** Told once when calls cannot be summed up for the console though they are kept; it is tried again. */
+  /** Called once when usage sums for the console cannot be updated although calls are stored; the update is retried. */
   readonly onFoldingFault?: (cause: unknown) => void;
-  /** How often calls are summed up; another one only in tests. */
+  /** How often usage sums are updated; tests override it. */
   readonly foldingPace?: FoldingPace;
-  /** The writer thread's program; another one only in tests. */
+  /** The writer thread's program; tests override it. */
   readonly writerProgram?: URL;
-  /** Told the moments of the spool's work; only in tests. */
+  /** Failpoints of the spool; tests only. */
   readonly reach?: Reach;
 }
 
@@ -72,44 +75,45 @@ export interface Store {
   readonly usage: UsageReader;
   readonly keyUses: KeyUseBook;
   readonly statements: StatementReader;
-  /** `namesOfModel`: a model's budget counts calls under each of its names. */
+  /** `namesOfModel`: a model's budget counts calls under each of the model's names. */
   budgetSpends(namesOfModel: NamesOfModel): BudgetSpends;
   /**
-   * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
-   * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
+   * Nano-USD charged to a subject's calls within a window, except the calls listed and without amounts written off.
+   * Runs on a thread of its own, which takes up to a microsecond per record of the window. Rejects while the spool may
+   * hold charges.
    */
   readSpend(binding: BindingCaps, namesOfModel: NamesOfModel, exceptCalls: readonly string[]): Promise<bigint>;
-  /** Starts that thread before it is asked: budgets will bind. */
+  /** Starts the `readSpend` thread ahead of its first query, when budgets apply. */
   prepareSpends(): void;
-  /** Which start of this data folder it is; taken anew by each. */
+  /** The number of this start of the data folder; each start takes the next. */
   readonly epoch: number;
-  /** The calls that the process before left running, which were ended now. */
+  /** The calls that the previous process left running and this start ended. */
   readonly recovered: Recovered;
-  /** What the process before left in the spool. */
+  /** What the previous process left in the spool. */
   readonly drained: Drained;
-  /** Waits for what is under way, then closes the database. */
+  /** Waits for pending work, then closes the database. */
   close(): Promise<void>;
 }
 
-/** Every public name of a model, by any of them: a record keeps the name that the caller asked for. */
+/** Returns every public name of a model, given one of them: a record keeps the name that the client requested. */
 export type NamesOfModel = (model: string) => readonly string[];
 
-/** As literals beside this file, so that `bun build --compile` finds them. */
+/** URL literals, so that `bun build --compile` finds the programs. */
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
 const WRITER_PROGRAM = new URL('./writer/writer-worker.ts', import.meta.url);
 const SPEND_PROGRAM = new URL('./spend/spend-worker.ts', import.meta.url);
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**
- * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
- * account `default` and the workspace `default`.
+ * Opens a data folder's store for writing; creates the database or migrates its tables. A new database has the account
+ * `default` and the workspace `default`.
  *
- * @throws StoreFailure where the database cannot be opened, is newer than this program, or is not ours.
+ * @throws StoreFailure where the database cannot be opened, is newer than this program, or belongs to another program.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = databasePath(options.dataDir);
   let spool: Spool | null = null;
-  /** What the writer said before there was a spool to hear it. */
+  /** The writer's state change from before the spool was open. */
   let early: StoreFailure | null = null;
   const writer = await startWriter({
     path,
@@ -163,7 +167,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...writer.opened,
     async close() {
       thread.close();
-      // The last connection to close folds the log into the database, and only the writer's can.
+      // The last connection to close checkpoints the write-ahead log into the database, and only the writer's can.
       reading.close();
       spends.close();
       usage.close();
@@ -183,7 +187,7 @@ async function writeFirst(writer: Writer, statement: WriteStatement): Promise<vo
   }
 }
 
-/** Where it fails, the writer's thread must not be left running. */
+/** Opens the spool and the read connection; on failure it closes the writer thread. */
 async function openBeside(
   writer: Writer,
   path: string,

@@ -1,11 +1,10 @@
-/** Owns the ways in which keeping something fails, in words that tell an operator what to do. */
+/** Defines the failures of the store, with messages that tell an operator what to do. */
 
 /**
- * `full`: no room on the disk. `unwritable`: any other fault of the disk or database. `conflict`: what was to be
- * inserted is there already, or what was to be replaced is not. `refused`: a value that a column cannot hold.
- * `writer-lost`: the writer died; whether its last batch is on disk is not known. `reader-lost`: a thread that reads died.
- * `closed`: the store has been closed.
- * `schema`: a database of another version. `foreign`: not a database of ours.
+ * `full`: the disk has no room. `unwritable`: any other fault of the disk or database. `conflict`: the row to insert
+ * exists, or the row to replace does not. `refused`: a value that a column cannot hold. `writer-lost`: the writer died;
+ * whether its last batch is on disk is unknown. `reader-lost`: a reading thread died. `closed`: the store has been
+ * closed. `schema`: the database has another schema version. `foreign`: not a database of this program.
  */
 export type StoreFailureKind =
   | 'full'
@@ -28,17 +27,17 @@ export class StoreFailure extends Error {
   }
 }
 
-/** By which SQLite and the system say that the disk, or what the user may take of it, is full. */
+/** Codes of SQLite and the operating system for a full disk or an exceeded quota. */
 const FULL_CODES = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'];
 
-/** Whether something failed because the disk has no room, whoever wrote. */
+/** Whether a failure means a full disk, for SQLite and other file writes alike. */
 export function isDiskFull(fault: unknown): boolean {
   if (fault instanceof StoreFailure) return fault.kind === 'full';
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
   return FULL_CODES.some((full) => code.startsWith(full));
 }
 
-/** Names a fault of SQLite by its result code: https://sqlite.org/rescode.html (read 2026-11-20). */
+/** Maps a SQLite fault to a StoreFailure by its result code: https://sqlite.org/rescode.html (read 2026-11-20). */
 export function nameSqliteFault(fault: unknown): StoreFailure {
   if (fault instanceof StoreFailure) return fault;
   const message = fault instanceof Error ? fault.message : String(fault);

@@ -1,4 +1,4 @@
-/** Owns the types of the tables as queries see them. `migrations.ts` makes the tables themselves. */
+/** Defines the table types for queries. `migrations/migrations.ts` creates the tables. */
 import type { BodyPolicy, CallRecord, HoldMode, KeyStatus } from '../ports/records.ts';
 
 export interface WorkspaceRow {
@@ -35,7 +35,7 @@ export interface ApiKeyRow {
   readonly disabled_by_operator: number;
 }
 
-/** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */
+/** A call record with its counters as columns, flags as 0 or 1, and lists as JSON text. */
 export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts'> {
   readonly stream: 0 | 1;
   readonly input: number;

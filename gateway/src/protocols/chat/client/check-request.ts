@@ -1,4 +1,4 @@
-/** Owns the check of a chat-completions body: founding specification 2.1 and the limits. Unknown members pass untouched. */
+/** Validates a chat-completions body: founding specification 2.1 and the limits. Unknown members pass unchanged. */
 
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import {
@@ -34,7 +34,7 @@ const MEDIA = new Set(['image_url', 'input_audio', 'file']);
 /** Contract, 10.9. */
 const ANSWERS_MAX = 128;
 
-/** Members that need no more than their type and range checked. */
+/** Members for which checking type and range is enough. */
 export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
   temperature: { type: 'number', isNullable: true, minimum: 0, maximum: 2, default: 1 },
   top_p: { type: 'number', isNullable: true, minimum: 0, maximum: 1, default: 1 },
@@ -61,7 +61,7 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
 
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
-/** @throws CallFailure `invalid_request` that names the first member at fault. */
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
@@ -110,13 +110,13 @@ function checkStreamOptions(node: JsonNode): void {
   if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
 }
 
-/** A number that was checked, or is upstream's to judge; null: there is none. */
+/** A number that was checked or is left to upstream to judge; null: absent. */
 function givenNumber(root: JsonNode, name: string): number | null {
   const node = member(root, name);
   return (node === undefined ? undefined : numberValue(node)) ?? null;
 }
 
-/** Answers the images, audio and files in the messages. */
+/** Checks the messages; returns a tally of their images, audio and files. */
 function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {

@@ -1,4 +1,4 @@
-/** Owns reading what only an assistant's message holds: calls of tools, refusals, and reasoning in its content. */
+/** Parses what only an assistant message can hold: tool calls, refusals and reasoning. */
 import {
   type Part,
   type ReasoningPart,
@@ -25,12 +25,12 @@ import {
 
 const REASONING_MEMBERS = ['reasoning_details', 'thinking_blocks', 'reasoning_content', 'reasoning'] as const;
 
-/** The format word that Anthropic's signatures come under in `reasoning_details`; absent where a gateway wrote them. */
+/** The `format` prefix of Anthropic's signatures in `reasoning_details`; gateways may omit `format`. */
 const ANTHROPIC_FORMAT = 'anthropic';
 
 /**
- * Reasoning parts of one message. Where it comes in several members they hold the same text: signed blocks win over plain text,
- * and of two plain texts the first.
+ * Reasoning parts of one message. Several members hold the same text: signed blocks win over plain text, and the first
+ * of two plain texts wins.
  */
 function parseReasoning(message: JsonNode, path: string, reading: RequestReading): ReasoningPart[] {
   const details = parseBlocks(message, 'reasoning_details', parseDetail, reading);
@@ -43,7 +43,7 @@ function parseReasoning(message: JsonNode, path: string, reading: RequestReading
   return text ? [unsigned(text)] : [];
 }
 
-/** A block as messages writes it, or as Mistral does: a list of texts. Null: another kind of block. */
+/** A block in the messages format, or in Mistral's: a list of texts. Null: another kind of block. */
 function parseThinkingBlock(block: JsonNode): ReasoningPart | null {
   const type = textOf(block, 'type');
   if (type === 'redacted_thinking') return redacted(textOf(block, 'data'), 'messages');
@@ -59,7 +59,7 @@ function parseThinkingBlock(block: JsonNode): ReasoningPart | null {
   return signed(text, textOf(block, 'signature'), 'messages');
 }
 
-/** An entry of `reasoning_details`. Null: one that is not known. */
+/** An entry of `reasoning_details`. Null: unknown type. */
 function parseDetail(detail: JsonNode): ReasoningPart | null {
   const format = textOf(detail, 'format');
   const issuer = format === '' || format.startsWith(ANTHROPIC_FORMAT) ? 'messages' : format;
@@ -111,14 +111,14 @@ function textOf(node: JsonNode, name: string): string {
   return found?.kind === 'string' ? readText(found, name) : '';
 }
 
-/** `prefix` asks that an answer's beginning be continued, which its place at the end says already. */
+/** `prefix` asks to continue the beginning of an answer; the message's position at the end already implies that. */
 export const ASSISTANT_MEMBERS = ['refusal', 'tool_calls', 'function_call', 'audio', 'prefix', ...REASONING_MEMBERS];
 
 const CALL_MEMBERS = new Set(['id', 'type', 'index', 'function', 'custom', ...MARK_MEMBERS]);
 const FUNCTION_MEMBERS = new Set(['name', 'arguments']);
 const CUSTOM_MEMBERS = new Set(['name', 'input']);
 
-/** Parts in the order in which a model says them: reasoning, text, refusal, calls. `legacyId` is given to a `function_call`. */
+/** Parts in generation order: reasoning, text, refusal, calls. `legacyId` becomes the id of a `function_call`. */
 export function parseAssistant(message: JsonNode, path: string, legacyId: string, reading: RequestReading): Part[] {
   if (given(message, 'audio') !== undefined) {
     throw refuseMember(
@@ -139,7 +139,7 @@ export function parseAssistant(message: JsonNode, path: string, legacyId: string
   return parts;
 }
 
-/** An empty content says nothing: it stands beside calls because some hosts refuse null. */
+/** Empty content is ignored: clients send it with calls because some providers refuse null. */
 function parseSpoken(message: JsonNode, path: string, reading: RequestReading): Part[] {
   const content = given(message, 'content');
   if (content === undefined) return [];
@@ -187,7 +187,7 @@ function parseFunctionCall(node: JsonNode, path: string, id: string): ToolCallPa
   return { kind: 'tool_call', id, ...parseCalled(called, path), tool: 'function', cache_mark: null };
 }
 
-/** The arguments stay the string that the model wrote: it may be empty or no JSON at all. */
+/** The arguments stay the string that the model generated: it may be empty or invalid JSON. */
 function parseCalled(called: JsonNode, path: string): { name: string; arguments: string } {
   const name = readName(given(called, 'name'), `${path}.name`, 'the name of a tool');
   const written = given(called, 'arguments');

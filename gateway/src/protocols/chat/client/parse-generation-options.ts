@@ -1,4 +1,4 @@
-/** Owns reading what is asked of the answer beside its tools: its form, where it stops, whether it may search. */
+/** Parses output format, stop sequences, web search, stream options and end user of a chat-completions body. */
 import type { OutputFormat, WebSearchWish } from '../../../generation/request.ts';
 import { type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import { refuse } from '../../request/check-member.ts';
@@ -21,7 +21,7 @@ const SCHEMA_MEMBERS = new Set(['name', 'description', 'schema', 'strict']);
 const SEARCH_MEMBERS = new Set(['search_context_size', 'user_location']);
 const FORMATS = 'one of text, json_object, json_schema';
 
-/** Null: plain text. A `json_schema` without a schema says no more than that the answer is JSON. */
+/** Null: plain text. A `json_schema` without a schema only means that the answer is JSON. */
 export function parseOutputFormat(root: JsonNode, reading: RequestReading): OutputFormat | null {
   const node = given(root, 'response_format');
   if (node === undefined) return null;
@@ -46,12 +46,12 @@ function parseJsonSchema(format: JsonNode, reading: RequestReading): OutputForma
     name: readOptionalText(holder, 'name', `${path}.name`),
     description: readOptionalText(holder, 'description', `${path}.description`),
     schema: jsonText(readObject(schema, `${path}.schema`, 'a JSON Schema (an object)')),
-    // The format's own default (wire reference A.2), said aloud because other formats have another.
+    // The format's own default (wire reference A.2), made explicit because other formats have another.
     strict: readOptionalBoolean(holder, 'strict', `${path}.strict`) ?? false,
   };
 }
 
-/** One text or several. */
+/** One string or an array. */
 export function parseStop(root: JsonNode, reading: RequestReading): string[] {
   const stop = given(root, 'stop');
   if (stop === undefined) return [];
@@ -81,7 +81,7 @@ export function parseWebSearch(root: JsonNode, reading: RequestReading): WebSear
   };
 }
 
-/** Checks `stream_options`, of which nothing goes upstream: usage is always asked for, and the gateway pads nothing. */
+/** Checks `stream_options`. Nothing of it goes upstream: usage is always requested, and the gateway adds no padding. */
 export function checkStreamOptions(root: JsonNode, stream: boolean, reading: RequestReading): void {
   const options = given(root, 'stream_options');
   if (options === undefined) return;
@@ -91,7 +91,7 @@ export function checkStreamOptions(root: JsonNode, stream: boolean, reading: Req
   dropUnknown(options, new Set(['include_usage']), 'stream_options', reading);
 }
 
-/** Who the caller's own user is, by the newer member where both are set. */
+/** The caller's end user; the newer member wins if both are set. */
 export function parseEndUser(root: JsonNode, reading: RequestReading): string | null {
   const identifier = readOptionalText(root, 'safety_identifier', 'safety_identifier');
   const user = readOptionalText(root, 'user', 'user');

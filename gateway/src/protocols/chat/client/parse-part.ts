@@ -1,4 +1,4 @@
-/** Owns reading the content parts that anyone can say: text, image, sound, file. What only an assistant says is beside it. */
+/** Parses content parts: text, image, audio, file. parse-assistant.ts parses assistant-only parts. */
 import {
   type CacheMark,
   type DocumentPart,
@@ -28,7 +28,7 @@ interface DataUrl {
   readonly base64: string;
 }
 
-/** Reads `data:<type>;base64,<bytes>` or an http(s) URL. Throws CallFailure for anything else. */
+/** Parses `data:<type>;base64,<bytes>` or an http(s) URL. Throws CallFailure for anything else. */
 function parseUrlSource(node: JsonNode | undefined, path: string): Source {
   const expected = 'an https URL or a data URL such as data:image/png;base64,…';
   const url = readText(node, path, expected);
@@ -37,7 +37,7 @@ function parseUrlSource(node: JsonNode | undefined, path: string): Source {
   throw refuse(path, node ?? null, expected);
 }
 
-/** A file's bytes. Text is decoded, so that it can be sent as text to hosts that take no files. */
+/** A file's bytes. Text is decoded, so that it can be sent as text to providers that accept no files. */
 function parseFileSource(node: JsonNode, path: string): Source {
   const source = parseUrlSource(node, path);
   if (source.kind !== 'base64' || !source.media_type.startsWith('text/')) return source;
@@ -49,7 +49,7 @@ function parseFileSource(node: JsonNode, path: string): Source {
   }
 }
 
-/** The one type that clients often misname. Wire reference C.1. */
+/** Corrects the one media type that clients often misname. Wire reference C.1. */
 function mendMediaType(media_type: string): string {
   return media_type === 'image/jpg' ? 'image/jpeg' : media_type;
 }
@@ -84,7 +84,7 @@ const PART_MEMBERS: Readonly<Record<GivenType, ReadonlySet<string>>> = {
   file: partMembers('file'),
 };
 
-/** A message's content: a string, or parts of the types that its role may say. */
+/** A message's content: a string, or parts of the types allowed for its role. */
 export function parseContent(
   content: JsonNode,
   path: string,
@@ -96,13 +96,13 @@ export function parseContent(
   return parsePartList(content, path).map((part, index) => parsePart(part, `${path}.${index}`, types, reading));
 }
 
-/** The nodes of content that is no string. */
+/** The elements of content that is not a string. */
 export function parsePartList(content: JsonNode, path: string): readonly JsonNode[] {
   if (content.kind !== 'array') throw refuse(path, content, 'a string or an array of parts');
   return elements(content);
 }
 
-/** One part. A bare string is a text, as some hosts take it. */
+/** One part. A bare string is a text part, as some providers accept it. */
 export function parsePart(
   part: JsonNode,
   path: string,
@@ -129,7 +129,7 @@ export function parsePart(
   }
 }
 
-/** `image_url` is an object; a bare URL is taken too, as Mistral's client sends it. */
+/** `image_url` is an object; a bare URL is accepted too, because Mistral's client sends it. */
 function parseImage(part: JsonNode, path: string, cache_mark: CacheMark | null, reading: RequestReading): MediaPart {
   const image = given(part, 'image_url');
   const at = `${path}.image_url`;

@@ -1,6 +1,6 @@
 /**
- * Owns reading how much a model is asked to reason: `reasoning_effort`, OpenRouter's `reasoning`, and `thinking` as Anthropic,
- * DeepSeek and others take it in a chat body. Earlier reasoning in the history is parse-assistant.ts's.
+ * Parses the reasoning options: `reasoning_effort`, OpenRouter's `reasoning`, and `thinking` as Anthropic, DeepSeek and
+ * others accept it in a chat body. parse-assistant.ts parses earlier reasoning in the history.
  * https://openrouter.ai/docs/use-cases/reasoning-tokens and https://docs.claude.com/en/api/openai-sdk, read 2026-11-22.
  */
 import { EFFORT_ORDER, type ReasoningEffort, type ReasoningWish } from '../../../generation/request.ts';
@@ -12,13 +12,13 @@ const REASONING_MEMBERS = new Set(['effort', 'max_tokens', 'enabled', 'exclude']
 const THINKING_MEMBERS = new Set(['type', 'budget_tokens', 'display']);
 const THINKING_TYPES = 'one of enabled, disabled, adaptive, auto, between_tools';
 
-/** Reasoning is asked for, in whatever amount. */
+/** Reasoning is requested, in any amount. */
 const ON: ReasoningWish = { mode: null, budgetTokens: null, effort: null, display: null };
 const OFF: ReasoningWish = { ...ON, mode: 'off' };
-/** What OpenRouter makes of `enabled: true` alone. */
+/** OpenRouter's effort for `enabled: true` alone. */
 const EFFORT_UNSAID: ReasoningEffort = 'medium';
 
-/** Null: nothing is asked. Of members that contradict each other the first of the three holds, and the others are named as dropped. */
+/** Null: nothing requested. If members contradict each other, the first of the three wins; the others are dropped. */
 export function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningWish | null {
   let wish: ReasoningWish | null = null;
   for (const [member, parse] of SOURCES) {
@@ -39,7 +39,7 @@ const SOURCES = [
   ['thinking', parseThinkingMember],
 ] as const;
 
-/** What both say together; null: they contradict each other. */
+/** The two requests combined; null: they contradict each other. */
 function join(one: ReasoningWish, other: ReasoningWish): ReasoningWish | null {
   if ((one.mode === 'off') !== (other.mode === 'off')) return null;
   for (const member of ['mode', 'budgetTokens', 'effort', 'display'] as const) {
@@ -58,7 +58,7 @@ function parseEffortMember(root: JsonNode): ReasoningWish | null {
   return word === null ? null : parseEffort(word, root, 'reasoning_effort');
 }
 
-/** Null: Groq's word for leaving it to the model (recorded in 2025). */
+/** Null: `default`, Groq's word for leaving the effort to the model (recorded in 2025). */
 function parseEffort(word: string, holder: JsonNode, path: string): ReasoningWish | null {
   if (word === 'default') return null;
   if (word === 'none') return OFF;
@@ -118,7 +118,7 @@ function parseDisplay(options: JsonNode): ReasoningWish['display'] {
   throw refuse('thinking.display', given(options, 'display') ?? null, 'summarized or omitted');
 }
 
-/** The member's object; null where there is none. What is no object is some other host's own way, and named. */
+/** The member's object; null if absent. Another type is some provider's own extension and is dropped. */
 function readOptions(
   root: JsonNode,
   name: string,

@@ -1,4 +1,4 @@
-/** Owns reading a checked chat-completions body into the canonical request. What becomes of each member stands in parse-request.ts. */
+/** Parses a checked chat-completions body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
 import type { GenerationRequest, ToolChoice } from '../../../generation/request.ts';
 import {
   children,
@@ -39,8 +39,8 @@ import {
 } from './read-member.ts';
 
 /**
- * One row for each member of today's body (wire reference A.2), then the extensions that are read. Any other member is dropped
- * and named. `null` counts as absent everywhere.
+ * One row for each member of the current format (wire reference A.2), then the supported extensions. Any other member
+ * is dropped and reported. `null` counts as absent everywhere.
  */
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
@@ -108,7 +108,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
 
 const PENALTY = [-2, 2] as const;
 
-/** The outline must reach `TRANSLATION_OUTLINE_DEPTH`. Throws CallFailure `invalid_request` that names the member at fault. */
+/** The outline must reach `TRANSLATION_OUTLINE_DEPTH`. Throws CallFailure `invalid_request` that names the member. */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };
@@ -148,7 +148,7 @@ function parseParallel(root: JsonNode, reading: RequestReading): boolean | null 
   return parallel;
 }
 
-/** The newer member wins (wire reference C.8, 42); the older is named where it asked for something else. */
+/** The newer member wins (wire reference C.8, 42); the older is reported as dropped if its value differs. */
 function parseOutputLimit(root: JsonNode, reading: RequestReading): number | null {
   const older = readIntegerFeature(root, 'max_tokens', 'output_limit', 1, reading);
   const newer = readIntegerFeature(root, 'max_completion_tokens', 'output_limit', 1, reading);
@@ -160,7 +160,7 @@ function parseOutputLimit(root: JsonNode, reading: RequestReading): number | nul
 
 const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
 
-/** Values that ask for what is done anyway. */
+/** Values that request the behavior that applies anyway. */
 const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
   ['n', (node) => numberValue(node) === 1],
   ['top_logprobs', (node) => numberValue(node) === 0],
@@ -170,7 +170,7 @@ const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
   ],
 ]);
 
-/** Goes over the whole top level. Throws CallFailure for a member that is refused. */
+/** Checks every top-level member. Throws CallFailure for a refused one. */
 function judgeMembers(root: JsonNode, reading: RequestReading): void {
   for (const node of children(root)) {
     const name = memberName(node);
@@ -210,7 +210,7 @@ function blocks(moderation: JsonNode): boolean {
 
 const WORDS = 'none, auto, required, or an object that names a tool';
 
-/** Null: not said. Throws CallFailure for a form that is not known. */
+/** Null: absent. Throws CallFailure for an unknown form. */
 function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | null {
   for (const name of ['tool_choice', 'function_call'] as const) {
     const choice = given(root, name);
@@ -223,7 +223,7 @@ function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | 
   return null;
 }
 
-/** `any` is what Mistral's client calls `required`. */
+/** Mistral's client sends `any` for `required`. */
 function parseWord(choice: JsonNode, path: string): ToolChoice {
   const word = stringValue(choice);
   if (word === 'none' || word === 'auto' || word === 'required') return { kind: word };

@@ -1,4 +1,4 @@
-/** Owns reading `tools` and their deprecated form `functions`. Whether a schema is sound is for upstream to judge. */
+/** Parses `tools` and their deprecated form `functions`. Upstream validates the schemas. */
 import type { Tool } from '../../../generation/request.ts';
 import { type JsonNode, jsonText } from '../../../wire/json-node.ts';
 import { refuse } from '../../request/check-member.ts';
@@ -40,7 +40,7 @@ function parseList(root: JsonNode, name: string, parse: ParseTool, reading: Requ
   return readList(list, name, 'an array of tools').map((tool, index) => parse(tool, `${name}.${index}`, reading));
 }
 
-/** A tool without a type but with a function is one, as several clients send it. */
+/** A tool with a function but no type is a function, because several clients send it so. */
 function parseTool(node: JsonNode, path: string, reading: RequestReading): Tool {
   const tool = readObject(node, path, 'a tool definition (an object)');
   const type = readOptionalText(tool, 'type', `${path}.type`);
@@ -89,7 +89,7 @@ function parseCustom(node: JsonNode | undefined, path: string, reading: RequestR
   };
 }
 
-/** `{definition, syntax}` as it was written. */
+/** `{definition, syntax}` verbatim. */
 function parseGrammar(custom: JsonNode, path: string): string | null {
   const format = given(custom, 'format');
   if (format === undefined) return null;

@@ -1,4 +1,4 @@
-/** Owns reading `messages`: one turn for each, as it was written. Whether calls and results fit together is for the writer to judge. */
+/** Parses `messages`, one turn for each. The upstream's renderer checks that tool calls and results match. */
 import type { CacheMark, Part, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, member } from '../../../wire/json-node.ts';
@@ -22,15 +22,15 @@ const ROLES = 'one of developer, system, user, assistant, tool, function';
 const COMMON = ['role', 'content', 'name', ...MARK_MEMBERS];
 const ASKED = new Set(COMMON);
 const SAID = new Set([...COMMON, ...ASSISTANT_MEMBERS]);
-/** A result's `name` repeats the name of the tool, which its call says. */
+/** `name` on a tool result is allowed but redundant: the call has it. */
 const ANSWERED = new Set([...COMMON, 'tool_call_id', 'is_error']);
 
 const INSTRUCTION_TYPES: readonly GivenType[] = ['text'];
 const USER_TYPES: readonly GivenType[] = ['text', 'image_url', 'input_audio', 'file'];
-/** Officially text only; several hosts take more. */
+/** Officially text only; several providers accept more. */
 const RESULT_TYPES: readonly GivenType[] = ['text', 'image_url', 'file'];
 
-/** Calls in the old form have no id: a result is told by its name, and belongs to the first such call that has none yet. */
+/** Legacy calls have no id: a result belongs to the first call of its name that has no result yet. */
 interface LegacyCall {
   readonly id: string;
   readonly name: string;
@@ -121,7 +121,7 @@ function nameOf(message: JsonNode, path: string): string | null {
   return readOptionalText(message, 'name', `${path}.name`);
 }
 
-/** A mark on the message itself stands for one on its last part. */
+/** A cache mark on the message applies to its last part. */
 function markLast(message: JsonNode, path: string, parts: Part[], reading: RequestReading): Part[] {
   const mark = parseCacheMark(message, path, reading);
   const last = parts.at(-1);

@@ -1,4 +1,4 @@
-/** Owns reading optional members of a chat-completions body, where null counts as absent. Says nothing of what they mean. */
+/** Reads and type-checks members and cache marks of a chat-completions body, where null counts as absent. */
 
 import type { CacheMark } from '../../../generation/part.ts';
 import type { Feature } from '../../../generation/request.ts';
@@ -14,10 +14,10 @@ import {
 import { checkBoolean, checkInteger, checkNumber, refuse } from '../../request/check-member.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
-/** What is collected while one request is read. */
+/** State collected while one request is parsed. */
 export interface RequestReading {
   readonly notes: TranslationNotes;
-  /** By which member each feature was asked for. */
+  /** The member that requested each feature. */
   readonly named: { [feature in Feature]?: string };
 }
 
@@ -27,45 +27,43 @@ export function given(node: JsonNode, name: string): JsonNode | undefined {
   return found === undefined || found.kind === 'null' ? undefined : found;
 }
 
-/** A string that must be there. Throws CallFailure. */
+/** A required string. Throws CallFailure. */
 export function readText(node: JsonNode | undefined, path: string, expected = 'a string'): string {
   const text = node === undefined ? undefined : stringValue(node);
   if (text === undefined) throw refuse(path, node ?? null, expected);
   return text;
 }
 
-/** A string of at least one character that must be there. */
+/** A required, non-empty string. Throws CallFailure. */
 export function readName(node: JsonNode | undefined, path: string, expected: string): string {
   const name = readText(node, path, expected);
   if (name === '') throw refuse(path, node ?? null, expected);
   return name;
 }
 
-/** An optional string. */
 export function readOptionalText(node: JsonNode, name: string, path: string): string | null {
   const found = given(node, name);
   return found === undefined ? null : readText(found, path);
 }
 
-/** An optional boolean. */
 export function readOptionalBoolean(node: JsonNode, name: string, path: string): boolean | null {
   const found = given(node, name);
   return found === undefined ? null : checkBoolean(found, path);
 }
 
-/** An object that must be there. */
+/** A required object. Throws CallFailure. */
 export function readObject(node: JsonNode | undefined, path: string, expected: string): JsonNode {
   if (node?.kind !== 'object') throw refuse(path, node ?? null, expected);
   return node;
 }
 
-/** The elements of an array. */
+/** The elements of a required array. Throws CallFailure. */
 export function readList(node: JsonNode, path: string, expected: string): readonly JsonNode[] {
   if (node.kind !== 'array') throw refuse(path, node, expected);
   return elements(node);
 }
 
-/** A feature that is one number within a range, of the top level. */
+/** A top-level feature that is a number within a range. */
 export function readNumberFeature(
   root: JsonNode,
   feature: Feature & ('temperature' | 'top_p' | 'frequency_penalty' | 'presence_penalty'),
@@ -79,7 +77,7 @@ export function readNumberFeature(
   return numberValue(found) ?? null;
 }
 
-/** A feature that is one integer, of the top level. */
+/** A top-level feature that is an integer. */
 export function readIntegerFeature(
   root: JsonNode,
   member: string,
@@ -94,7 +92,7 @@ export function readIntegerFeature(
   return numberValue(found) ?? null;
 }
 
-/** A feature that is one text, of the top level. */
+/** A top-level feature that is a string. */
 export function readTextFeature(
   root: JsonNode,
   member: string,
@@ -107,8 +105,8 @@ export function readTextFeature(
 }
 
 /**
- * Drops the members that nobody here knows, as `place.member`: without indices, so that a long conversation names each once.
- * What says nothing (null, false, an empty text, list or object) is not worth a word.
+ * Drops unknown members, reported as `place.member`: without indices, so that a long conversation reports each once.
+ * Does not report void values (null, false, an empty string, array or object).
  */
 export function dropUnknown(
   node: JsonNode,
@@ -124,7 +122,7 @@ export function dropUnknown(
 
 const UNKNOWN = 'is no member that can be carried to the model behind this name';
 
-/** Whether a value says no more than its absence would. */
+/** Whether a value means the same as its absence. */
 export function isVoid(node: JsonNode): boolean {
   switch (node.kind) {
     case 'null':
@@ -151,7 +149,7 @@ const TTL_MINUTES: ReadonlyMap<string, number> = new Map([
   ['12h', 720],
 ]);
 
-/** The mark on a part, message, tool or whole request; null: none. Wire reference A.3 and C.7. */
+/** The cache mark on a part, message, tool or whole request; null: none. Wire reference A.3 and C.7. */
 export function parseCacheMark(holder: JsonNode, path: string, reading: RequestReading): CacheMark | null {
   for (const name of MARK_MEMBERS) {
     const found = given(holder, name);

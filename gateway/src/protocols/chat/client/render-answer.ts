@@ -1,4 +1,4 @@
-/** Owns writing a whole answer as a chat completion in one piece. Wire reference A.6, C.3 and C.7. */
+/** Renders a whole answer as a non-streamed chat completion. Wire reference A.6, C.3 and C.7. */
 import type { Generation } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
@@ -8,8 +8,8 @@ import { finishWord } from '../shared/finish-words.ts';
 import { renderUsage } from '../shared/usage.ts';
 
 /**
- * JSON of the answer and the word that says why it ended. What only another format knows is left out; `usage` is left out
- * where upstream told none. Throws where the answer never finished: a cut answer is no answer.
+ * The JSON of the answer and its finish reason. Omits what only another format has, and `usage` if upstream reported
+ * none. Throws if the answer never finished: a cut answer is not an answer.
  */
 export function renderAnswer(
   generation: Generation,
@@ -34,7 +34,7 @@ function renderMessage({ parts, finish_reason, explanation }: Generation): Writa
   const refusal = textOf(parts, 'refusal') || (finish_reason === 'refusal' ? (explanation ?? '') : '');
   const calls = parts.filter((part) => part.kind === 'tool_call');
   const annotations = annotationsOf(parts);
-  // A model that said nothing at all said an empty text; one that only thought, called or refused said none (vectors 19, 20, 59).
+  // No parts at all: empty content; only reasoning, calls or a refusal: null content (vectors 19, 20, 59).
   const saidNone = content === '' && (refusal !== '' || parts.some(({ kind }) => kind !== 'text'));
   return {
     role: 'assistant',

@@ -1,4 +1,4 @@
-/** Owns how chat completions says that a call failed: error bodies, the in-band error, the keep-alive. Contract, 5 and 6. */
+/** Renders chat-completions error bodies, in-band stream errors and the keep-alive. Contract, 5 and 6. */
 import type { CallFailure, TokenCounts } from '../../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../../errors/failure-kinds.ts';
 
@@ -17,7 +17,7 @@ export function renderStreamError(failure: CallFailure, requestId: string): Buff
   return Buffer.from(`data: ${renderError(failure, requestId)}\n\n`);
 }
 
-/** The failure's message; a fault that is not the caller's carries the id that support will ask for. */
+/** The failure's message; with the request id for support if the fault is not the caller's (5xx). */
 function withRequestId(failure: CallFailure, requestId: string): string {
   const { tokens } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
@@ -25,8 +25,8 @@ function withRequestId(failure: CallFailure, requestId: string): string {
 }
 
 /**
- * Holds "maximum context length", which LangChain (1.6, November 2026) and others look for; the numbers stand where
- * OpenAI has them, for clients that read them. Wire reference C.6 and E.5.
+ * Contains "maximum context length", which LangChain (1.6, November 2026) and others search for; the counts are where
+ * OpenAI puts them, for clients that parse them. Wire reference C.6 and E.5.
  */
 function overContext({ prompt, output, max }: TokenCounts): string {
   if (max === null) {

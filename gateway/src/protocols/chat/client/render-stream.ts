@@ -1,6 +1,6 @@
 /**
- * Owns writing what happens while a model answers as the chunks of a chat-completions stream. Errors are written by the
- * vocabulary; what order chunks may have is stream-grammar.ts's, which every chunk passes. Wire reference A.7, C.3 and C.4.
+ * Renders generation events as the chunks of a chat-completions stream. render-error.ts renders errors;
+ * stream-grammar.ts checks the order of every chunk. Wire reference A.7, C.3 and C.4.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import type { Citation } from '../../../generation/part.ts';
@@ -16,8 +16,8 @@ const ROLE_DELTA = '{"role":"assistant","content":""}';
 const DONE_RECORD = 'data: [DONE]\n\n';
 
 /**
- * Writes the stream of one choice: the role, texts and tool calls as they come, what the texts rest on, the finish,
- * the usage where the client wants it and upstream told it, `[DONE]`.
+ * Renders the stream of one choice: the role, texts and tool calls as they come, annotations, the finish, usage if the
+ * client wants it and upstream reported it, `[DONE]`.
  */
 export function startStreamRenderer(context: AnswerContext): StreamRenderer {
   return new ChatStreamRenderer(context);
@@ -32,7 +32,6 @@ class ChatStreamRenderer implements StreamRenderer {
   #frame: ChunkFrame;
   #contentChars = 0;
   readonly #annotations: WritableJson[] = [];
-  /** A refusal was written. */
   #refused = false;
   #usage: Usage | null = null;
 
@@ -79,7 +78,7 @@ class ChatStreamRenderer implements StreamRenderer {
     return new ChunkFrame(`chatcmpl-${id}`, createdSeconds, model ?? this.#context.model, wantsUsage);
   }
 
-  /** The record, if it may come now. */
+  /** The record if the grammar allows it now; else empty, with `violation` set. */
   #checked(step: ChatStep, record: string): string {
     this.violation = this.#grammar.check(step);
     return this.violation === null ? record : '';
@@ -96,7 +95,7 @@ class ChatStreamRenderer implements StreamRenderer {
   }
 
   #begin(part: number, opening: PartOpening): string {
-    // What only another format knows has no place here.
+    // Content that only another format has is omitted.
     if (opening.kind === 'opaque') return '';
     const index = this.#grammar.toolCalls;
     this.#parts.set(part, openPart(opening, this.#frame, index, this.#contentChars));
@@ -108,7 +107,7 @@ class ChatStreamRenderer implements StreamRenderer {
     const open = this.#parts.get(part);
     if (open === undefined) return '';
     const { opening } = open;
-    // A call without arguments has an empty object of them: clients parse what they were sent (vector 1).
+    // A call without arguments gets an empty object: clients parse the arguments (vector 1).
     const isBare = opening.kind === 'tool_call' && opening.tool === 'function' && open.chars === 0;
     const written = isBare ? this.#piece(part, '{}') : '';
     this.#parts.delete(part);
@@ -122,7 +121,7 @@ class ChatStreamRenderer implements StreamRenderer {
   #finish({ finish_reason, explanation }: Extract<GenerationEvent, { kind: 'finish' }>): string {
     const says = finish_reason === 'refusal' && explanation !== null && explanation !== '' && !this.#refused;
     const refusal = says ? this.#delta({ refusal: explanation }) : '';
-    // In one delta: the official client keeps only the last of several (openai 7.55.0, November 2026).
+    // All annotations in one delta: the official client keeps only the last of several (openai 7.55.0, November 2026).
     const annotations = this.#annotations.length > 0 ? this.#delta({ annotations: this.#annotations }) : '';
     if (this.violation !== null) return '';
     const word = finishWord(finish_reason);
@@ -142,14 +141,14 @@ class ChatStreamRenderer implements StreamRenderer {
   }
 }
 
-/** A part that is being written. A piece of it is `before`, the JSON of the text, `after`. */
+/** An open part. Each piece of it is rendered as `before`, the JSON of the text, `after`. */
 interface OpenPart {
   readonly opening: Exclude<PartOpening, { readonly kind: 'opaque' }>;
-  /** What each piece does. */
+  /** The grammar step of each piece. */
   readonly step: ChatStep;
   readonly before: string;
   readonly after: string;
-  /** Of a text: where it begins in the whole content. */
+  /** Of a text part: its start in the whole content. */
   readonly contentStart: number;
   readonly citations: Citation[];
   /** UTF-16 units written so far. */
@@ -159,7 +158,7 @@ interface OpenPart {
 const CONTENT: ChatStep = { kind: 'content' };
 const TEXT_MEMBERS = { text: 'content', refusal: 'refusal', reasoning: 'reasoning_content' } as const;
 
-/** `toolIndex` is the number of a tool call among the calls, as its pieces name it. */
+/** `toolIndex`: the index of a tool call among the calls, repeated in each of its pieces. */
 function openPart(opening: OpenPart['opening'], frame: ChunkFrame, toolIndex: number, contentStart: number): OpenPart {
   const rest = { opening, contentStart, citations: [], chars: 0 };
   if (opening.kind !== 'tool_call') {
@@ -171,18 +170,18 @@ function openPart(opening: OpenPart['opening'], frame: ChunkFrame, toolIndex: nu
   return { ...rest, step: { kind: 'tool_fragment', index: toolIndex }, before, after: `}}]}${frame.after}` };
 }
 
-/** The delta in which a tool call begins: its id, type and name, and no argument yet. */
+/** The first delta of a tool call: its id, type and name, with empty arguments. */
 function renderToolStart(opening: Extract<PartOpening, { kind: 'tool_call' }>, index: number): string {
   const { id, name, tool } = opening;
   const body: WritableJson = tool === 'custom' ? { name, input: '' } : { name, arguments: '' };
   return writeJson({ tool_calls: [{ index, id, type: tool, [tool]: body }] });
 }
 
-/** Wraps deltas into records. Where the client wants usage, every chunk before that one has `usage: null`, as OpenAI's have. */
+/** Wraps deltas into records. If the client wants usage, earlier chunks have `usage: null`, as OpenAI's do. */
 class ChunkFrame {
   readonly #head: string;
   readonly #tail: string;
-  /** What stands around the delta of a chunk that is not the finish, as text of a record. */
+  /** The record text before and after the delta of a chunk that is not the finish. */
   readonly before: string;
   readonly after: string;
 

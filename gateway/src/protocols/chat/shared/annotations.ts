@@ -1,9 +1,9 @@
-/** Owns `annotations`, the form that chat completions gives to what a text rests on, both ways. Offsets count UTF-16 units. */
+/** Parses and renders `annotations`, the chat-completions form of citations. Offsets count UTF-16 units. */
 import type { Citation } from '../../../generation/part.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import { asArray, asObject, asText } from '../../json.ts';
 
-/** The citations of a message's or a delta's `annotations`, with offsets into the whole content; kinds that name no URL give none. */
+/** Citations in `annotations` of a message or delta, with offsets into the whole content. Skips kinds without a URL. */
 export function parseAnnotations(annotations: unknown): Citation[] {
   return asArray(annotations).flatMap((annotation) => {
     const found = asObject(asObject(annotation)?.url_citation);
@@ -23,7 +23,7 @@ export function parseAnnotations(annotations: unknown): Citation[] {
   });
 }
 
-/** Some hosts send 0 and 0 where they do not know (seen at OpenRouter, November 2026). */
+/** Some providers send 0 and 0 for unknown offsets (seen at OpenRouter, November 2026). */
 function spanOf(start: unknown, end: unknown): { start: number | null; end: number | null } {
   const holds = isOffset(start) && isOffset(end) && start < end;
   return holds ? { start, end } : { start: null, end: null };
@@ -33,7 +33,7 @@ function isOffset(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The citation as one of a part that begins at `partStart` of the whole content; null: it is about a text before that. */
+/** The citation with offsets relative to a part that begins at `partStart`; null: it cites earlier text. */
 export function withinPart(citation: Citation, partStart: number): Citation | null {
   if (citation.kind !== 'url' || citation.start === null || citation.end === null) return citation;
   if (citation.start < partStart) return null;
@@ -41,8 +41,8 @@ export function withinPart(citation: Citation, partStart: number): Citation | nu
 }
 
 /**
- * Annotations for the citations of a text part that is `content[partStart, partStart + partChars)`. One without offsets
- * covers its whole part. What names no URL has no form here.
+ * Annotations for the citations of the text part `content[partStart, partStart + partChars)`. A citation without
+ * offsets covers its whole part. Omits citations without a URL, which this format cannot express.
  */
 export function renderAnnotations(
   citations: readonly Citation[],

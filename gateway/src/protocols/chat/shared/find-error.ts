@@ -1,4 +1,4 @@
-/** Owns finding the error that a chunk or an answer of status 200 is or holds. What becomes of it is the caller's. */
+/** Finds the error in a stream chunk or a 200 answer. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import type { JsonObject } from '../../json.ts';
 import { messageOf, statusOf, typeOf } from '../stream/read-answer.ts';
@@ -6,8 +6,8 @@ import { messageOf, statusOf, typeOf } from '../stream/read-answer.ts';
 type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
 
 /**
- * The error in a chunk: its truthy member `error`, as the official clients look for it, or the whole chunk where the record's
- * name (`event: error`) or its own member `object` says so. Null: there is none.
+ * The error in a chunk: its truthy member `error`, as the official clients check it, or the whole chunk if the record's
+ * name (`event: error`) or its member `object` marks it as an error. Null: none.
  */
 export function findError(chunk: JsonObject, recordName: string): ErrorEvent | null {
   const error = chunk.error;

@@ -1,10 +1,10 @@
-/** Owns the words by which chat completions says why a model stopped, both ways. Decides nothing that the whole answer decides. */
+/** Maps chat-completions finish reasons to and from the canonical ones. */
 import type { FinishReason } from '../../../generation/event.ts';
 
 /**
- * Wire reference A.6 and C.3. Beside OpenAI's own words those of hosts that speak the format: Together's `eos` (recorded
- * traffic, 2024), Mistral's `model_length` (https://docs.rs/crate/mistral-openapi-client, read 2026-11-20), and `max_tokens`
- * of the `finish_details` that OpenAI sent with its vision previews (recorded traffic, 2023).
+ * Wire reference A.6 and C.3. OpenAI's own values and those of compatible providers: Together's `eos` (recorded
+ * traffic, 2024), Mistral's `model_length` (https://docs.rs/crate/mistral-openapi-client, read 2026-11-20), and
+ * `max_tokens` in the `finish_details` that OpenAI sent with its vision previews (recorded traffic, 2023).
  */
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
@@ -18,7 +18,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /**
- * Words by which a host says that it gave up: the answer is cut, whatever stands in it. `error` is Mistral's (as above),
+ * Values that mean the provider gave up: the answer is cut, whatever it contains. `error` is Mistral's (as above),
  * `insufficient_system_resource` DeepSeek's (https://docs.rs/crate/ds-api, read 2026-11-20).
  */
 const FAILURES: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource']);
@@ -34,14 +34,14 @@ const WORDS: Readonly<Record<FinishReason, 'stop' | 'length' | 'tool_calls' | 'c
   other: 'stop',
 };
 
-/** What the word alone means; `failed` where it means that upstream gave up. Null, no word, counts as `stop`. */
+/** The canonical reason, ignoring the rest of the answer; `failed`: upstream gave up. Null counts as `stop`. */
 export function readFinishWord(word: string | null): FinishReason | 'failed' {
   if (word === null) return 'stop';
   if (FAILURES.has(word)) return 'failed';
   return REASONS.get(word) ?? 'other';
 }
 
-/** The word for it. Wire reference C.3. */
+/** The chat-completions value. Wire reference C.3. */
 export function finishWord(reason: FinishReason): 'stop' | 'length' | 'tool_calls' | 'content_filter' {
   return WORDS[reason];
 }

@@ -1,39 +1,40 @@
 /**
- * Gathers the data that hosts give beside an answer and want back, unchanged, with its tool calls: Gemini's signatures in
- * `extra_content`, and `reasoning_details` of OpenRouter. Writes it again into the message of the next request. Understands none.
- * https://ai.google.dev/gemini-api/docs/thought-signatures and https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-22.
+ * Collects the opaque data that providers send with an answer and require back unchanged with its tool calls: Gemini's
+ * signatures in `extra_content`, and OpenRouter's `reasoning_details`. The next request repeats it in the message.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures and https://openrouter.ai/docs/use-cases/reasoning-tokens,
+ * read 2026-11-22.
  */
 import type { Native } from '../../../generation/part.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 
-/** What stands on the call itself, and on the message around its calls. */
+/** Data on the call itself and on the message that holds the call. */
 export interface HostData {
   readonly call: JsonObject | null;
   readonly message: JsonObject | null;
 }
 
-/** More is not kept: real details are a few thousand characters. */
+/** Larger data is discarded: real details are a few thousand characters. */
 const CHARS_MAX = 1024 * 1024;
-/** Kinds that a stream gives in pieces, and the member that is told on. */
+/** Kinds that a stream sends in pieces, and the member to concatenate. */
 const TOLD_ON: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
 
 export function packHostData({ call, message }: HostData): Native {
   return { origin: 'chat', json: JSON.stringify({ call: call ?? undefined, message: message ?? undefined }) };
 }
 
-/** Null: nothing, or another format's. */
+/** Null: none, or another format's data. */
 export function unpackHostData(native: Native | undefined): HostData | null {
   const packed = native?.origin === 'chat' ? parseObject(native.json) : null;
   return packed && { call: asObject(packed.call), message: asObject(packed.message) };
 }
 
-/** Google's word for a call whose signature is lost; the host then checks none. */
+/** Google's placeholder for a lost call signature; the provider then skips the check. */
 export const UNSIGNED_CALL: Native = packHostData({
   call: { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } },
   message: null,
 });
 
-/** Gathers what stands on the message, in one piece or in the deltas of a stream. */
+/** Collects data on the message, whole or from the deltas of a stream. */
 export class MessageData {
   #extra: JsonObject | null = null;
   readonly #details: Array<Record<string, unknown>> = [];
@@ -48,7 +49,7 @@ export class MessageData {
     }
   }
 
-  /** Null: there is nothing, or too much. */
+  /** Null: no data, or too much. */
   get members(): JsonObject | null {
     const isEmpty = this.#extra === null && this.#details.length === 0;
     if (isEmpty || this.#chars > CHARS_MAX) return null;
@@ -77,7 +78,7 @@ export class MessageData {
   }
 }
 
-/** Whether a piece goes on with the detail before it. */
+/** Whether a piece continues the previous detail. */
 function isMore(piece: JsonObject, last: JsonObject): boolean {
   const hasOtherId = asText(piece.id) !== null && asText(last.id) !== null && piece.id !== last.id;
   return piece.type === last.type && piece.index === last.index && !hasOtherId;

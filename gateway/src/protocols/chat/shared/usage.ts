@@ -1,15 +1,18 @@
-/** Owns the reading of a chat-completions `usage` object into our counters, and what is odd about it. Source: wire reference A.8, C.7 and its table of hosts. */
+/**
+ * Parses a chat-completions `usage` object into canonical counters and flags its anomalies; renders the counters back.
+ * Source: wire reference A.8, C.7 and its table of providers.
+ */
 import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
 import { apartOf, NO_FLAGS, type ToldUsage, type Usage, type UsageApart } from '../../../generation/usage.ts';
 import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
 import { asCount, asObject, asText, countOrZero, type JsonObject } from '../../json.ts';
 
-/** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
+/** Cache reads without `prompt_tokens_details`: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
 
 /**
- * Null where a main counter is missing, negative or not an integer: then it does not hold. Details that do not hold
- * count as absent. `prompt_tokens` includes cache reads and writes; they are taken out of `input`.
+ * Null if a main counter is missing, negative or not an integer: then the usage is invalid. Invalid details count as
+ * absent. `prompt_tokens` includes cache reads and writes; `input` excludes them.
  */
 export function readUsage(value: unknown): ToldUsage | null {
   const usage = asObject(value);
@@ -28,10 +31,10 @@ export function readUsage(value: unknown): ToldUsage | null {
   const audio = countOrZero(details?.audio_tokens);
   const total = asCount(usage.total_tokens);
   const beside = typeof total === 'number' ? total - prompt - completion : null;
-  // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
+  // Some providers exclude reasoning from `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
   const isApart = beside === reasoning || beside === reasoning + audio;
   const apart = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
-  // Mistral leaves the tokens of sound out of `prompt_tokens` (recorded traffic, 2026).
+  // Mistral excludes audio tokens from `prompt_tokens` (recorded traffic, 2026).
   const heard = audio > 0 && beside === audio + (apart ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
   if (beside !== null && beside !== 0 && !isApart && heard === 0) flags = [...flags, 'sum'];
@@ -43,39 +46,39 @@ export function readUsage(value: unknown): ToldUsage | null {
     cache_write_5m,
     cache_write_1h: 0,
     output: apart ? completion + reasoning : completion,
-    // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
+    // A provider whose total includes reasoning may still report more reasoning than output (seen at OpenRouter).
     reasoning: apart ? reasoning : Math.min(reasoning, completion),
   };
   const parts = readUsageApart(usage, counters);
   return { usage: parts === undefined ? counters : { ...counters, apart: parts }, flags };
 }
 
-/** What an answer or a chunk tells of its usage; Groq puts it into a member of its own. */
+/** The usage in an answer or a chunk; Groq puts it into a member of its own. */
 export function readToldUsage(body: JsonObject): ToldUsage | null {
   const told = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
   return told === null ? null : withTier(told, readTier(body));
 }
 
-/** The words for the tier of an answer or a chunk, standard ones too; some hosts put them into `usage`. */
+/** The tier members of an answer or a chunk, including standard values; some providers put them into `usage`. */
 export function readTier(body: JsonObject): TierWords | undefined {
   return readTierWords(body) ?? readTierWords(asObject(body.usage) ?? {});
 }
 
-/** The usage of an answer in that tier. */
+/** The usage with the tier added if it is a special one. */
 export function withTier({ usage, flags }: ToldUsage, stated: TierWords | undefined): ToldUsage {
   const tier = specialTier(stated);
   return { usage: tier === undefined ? usage : { ...usage, apart: { ...usage.apart, tier } }, flags };
 }
 
-/** The counters of which sound and images are parts. */
+/** The counters that include audio and images. */
 type Inside = Omit<Usage, 'apart'>;
 
-/** Perplexity's classes of a request by how much it reads (recorded traffic, 2025): its fee is per request and class. */
+/** Perplexity's search context sizes (recorded traffic, 2025): its fee is per request and size. */
 const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
 
 /**
- * Undefined where there is nothing of it. Parts never exceed their whole: what a host claims beyond it is not counted. A
- * host that does not say which tokens came from its cache is taken to have cached text first.
+ * Undefined: no media and no tools. Parts never exceed their whole: any excess that a provider claims is ignored. If a
+ * provider does not say which tokens came from its cache, text counts as cached first.
  */
 function readUsageApart(usage: JsonObject, inside: Inside): UsageApart | undefined {
   const prompt = asObject(usage.prompt_tokens_details);
@@ -97,8 +100,8 @@ function readUsageApart(usage: JsonObject, inside: Inside): UsageApart | undefin
 }
 
 /**
- * OpenRouter reports in the words of messages. Perplexity counts searches where it charges for each, else names the class
- * of the request. xAI counts the sources that its search used.
+ * OpenRouter uses the messages format's members. Perplexity counts searches if it charges for each, else names the
+ * search context size of the request. xAI counts the sources that its search used.
  */
 function readTools(usage: JsonObject): readonly ToolRequests[] {
   const tools = [...readServerToolUse(usage.server_tool_use)];
@@ -111,7 +114,6 @@ function readTools(usage: JsonObject): readonly ToolRequests[] {
   return tools;
 }
 
-/** A `usage` object of numbers. */
 interface ChatUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
@@ -126,8 +128,8 @@ interface ChatUsage {
 }
 
 /**
- * Disjoint counters as the inclusive ones of wire reference A.8 and C.7: the prompt's include cache reads and writes. Sound
- * and images are named where there are any; for tools that ran upstream the format has no member.
+ * Converts disjoint counters to the inclusive ones of wire reference A.8 and C.7: `prompt_tokens` includes cache reads
+ * and writes. Audio and image counters appear only if nonzero; the format has no member for server-side tools.
  */
 export function renderUsage(usage: Usage): ChatUsage {
   const cache_write_tokens = usage.cache_write_5m + usage.cache_write_1h;

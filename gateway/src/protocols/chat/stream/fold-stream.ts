@@ -1,6 +1,6 @@
 /**
- * Folds a chat-completions stream into the answer in one piece: every choice, with all members that its host sends, known
- * here or not. An observer judges the records. Wire reference A.6 and A.7.
+ * Folds a chat-completions stream into a non-streamed answer: every choice, with all known and unknown members that its
+ * provider sends. The stream's observer judges the records. Wire reference A.6 and A.7.
  */
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
@@ -11,11 +11,11 @@ import type { AnswerFold } from '../../protocol.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { goesOn } from '../upstream/tool-call-reader.ts';
 
-/** Only a stream has them, or they are put together apart. */
+/** Members that only a stream has or that are folded separately. */
 const OF_CHUNKS: ReadonlySet<string> = new Set(['id', 'object', 'choices', 'usage', 'obfuscation']);
 const OF_CHOICES: ReadonlySet<string> = new Set(['index', 'delta', 'message']);
 
-/** `fallbackId`: for an answer whose chunks carry no id. */
+/** `fallbackId`: the id for an answer whose chunks carry none. */
 export function startFold(fallbackId: string): AnswerFold {
   return new ChatFold(fallbackId);
 }
@@ -78,7 +78,7 @@ class ChoiceFold {
     const delta = asObject(choice.delta);
     if (delta !== null) this.#readDelta(delta);
     for (const name of Object.keys(choice)) {
-      // Of each token a line in a list, chunk by chunk.
+      // `logprobs` has one list entry per token, so the chunks' lists are merged.
       if (name === 'logprobs') mergeMember(this.#members, name, choice[name]);
       else if (!OF_CHOICES.has(name)) keepLast(this.#members, name, choice[name]);
     }
@@ -116,7 +116,7 @@ class ToolCallsFold {
     }
   }
 
-  /** The calls, in the order in which they began, without the index that only a stream has. */
+  /** The calls in the order in which they began, without `index`, which only a stream has. */
   finish(): readonly JsonObject[] {
     return this.#calls.map(({ index: _, ...call }) => call);
   }
@@ -127,7 +127,7 @@ class ToolCallsFold {
     const claim = { id: asText(fragment.id), name: nameOf(fragment) };
     const before = hasIndex ? this.#atIndex.get(index) : (this.#withId(claim.id) ?? this.#atPosition.get(position));
     const goes = before !== undefined && goesOn({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
-    // A fragment that says nothing begins no call.
+    // An empty fragment begins no call.
     if (!goes && claim.id === null && claim.name === null && !saysAnything(fragment)) return;
     const call = goes ? before : startDraft();
     if (!goes) this.#calls.push(call);
@@ -149,13 +149,13 @@ function saysAnything({ function: called, custom }: JsonObject): boolean {
   return asText(asObject(called)?.arguments) !== null || asText(asObject(custom)?.input) !== null;
 }
 
-/** A later value replaces an earlier one; null changes nothing that is there. */
+/** A later value replaces an earlier one; null never replaces an existing value. */
 function keepLast(draft: JsonDraft, name: string, value: unknown): void {
   if (value === null) draft[name] ??= null;
   else draft[name] = value;
 }
 
-/** A text, or (Mistral's reasoning models) a list of pieces, of which neighbours of one type are one. */
+/** A string, or (Mistral's reasoning models) a list of pieces; adjacent pieces of the same type are merged. */
 function readContent(message: JsonDraft, value: unknown): void {
   const { content } = message;
   const before = Array.isArray(content) ? content : null;

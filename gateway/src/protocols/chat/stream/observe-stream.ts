@@ -1,6 +1,7 @@
 /**
- * Owns what the chunks of a chat-completions stream tell: usage, finish reasons, errors, the one id. Only observes, with
- * the mends of the contract: the usage chunk nobody asked for is withheld, missing or changing ids become one.
+ * Observes the chunks of a chat-completions stream: usage, finish reasons, errors, order. Changes only what the
+ * contract requires: withholds a usage chunk that the client did not ask for, and replaces missing or changing ids with
+ * one id.
  */
 
 import { dataText, rawBytes, type SseRecord } from '../../../framing/sse-record.ts';
@@ -29,7 +30,7 @@ export class ChatStreamObserver implements StreamObserver {
   readonly #done = new Set<number>();
   #id: string | null = null;
   #told: ToldUsage | null = null;
-  /** How much had been said when usage came last: what is said later is not in it. */
+  /** Output bytes when usage last came: later output is not in that usage. */
   #toldAtBytes = 0;
   #finishReason: string | null = null;
   #model: string | null = null;
@@ -44,7 +45,7 @@ export class ChatStreamObserver implements StreamObserver {
     this.#settings = settings;
   }
 
-  /** Complete where every choice had its `finish_reason`. Contract, 5. */
+  /** The stream is complete if every choice had its `finish_reason`. Contract, 5. */
   endOfBytes(): Buffer | null {
     return this.#done.size > 0 && this.#seen.size === this.#done.size ? MISSING_DONE : null;
   }
@@ -107,7 +108,7 @@ export class ChatStreamObserver implements StreamObserver {
     return 'pass';
   }
 
-  /** Only counted: bytes of the client's own format are passed on as they are. Contract, 6. */
+  /** Violations are only counted: bytes in the client's own format pass unchanged. Contract, 6. */
   #watchOrder(chunk: JsonObject): void {
     if (this.disorders > 0) return;
     for (const step of readSteps(chunk, this.#grammar)) if (this.#grammar.check(step) !== null) this.disorders = 1;
@@ -147,7 +148,7 @@ const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 
 const LINE_END = /\r\n|\r|\n/;
 const DATA_LINE = /^data(?::|$)/;
 
-/** The record with `id` in its data, replaced in place or added last; null where the data is no JSON object of one meaning. */
+/** The record with `id` in its data, replaced or appended; null if the data is not an unambiguous JSON object. */
 export function withId(record: SseRecord, id: string): Buffer | null {
   const { bytes, start, end, dataBytes, dataStart, dataEnd } = record;
   const outline = scanJson(dataBytes.subarray(dataStart, dataEnd), SCAN_LIMITS);
@@ -158,7 +159,7 @@ export function withId(record: SseRecord, id: string): Buffer | null {
   return renderDataLines(record, mended);
 }
 
-/** Data that came in several lines goes out in several; the record's other lines go before them. */
+/** Data that came in several lines is sent in several; the record's other lines go before them. */
 function renderDataLines(record: SseRecord, data: Uint8Array): Buffer {
   const raw = Buffer.from(rawBytes(record)).toString('latin1');
   const others = raw.split(LINE_END).filter((line) => line !== '' && !DATA_LINE.test(line));
@@ -169,8 +170,8 @@ function renderDataLines(record: SseRecord, data: Uint8Array): Buffer {
 const SPOKEN_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'annotations'];
 
 /**
- * What a chunk does in its first choice, given what came before it. Hosts repeat the role, or the id and name of a call, on
- * every chunk; clients take that, so it is no step.
+ * The grammar steps of a chunk's first choice, given what came before it. Providers repeat the role, or the id and name
+ * of a call, on every chunk; clients accept that, so it is not a step.
  */
 export function readSteps(chunk: JsonObject, before: ChatGrammar): ChatStep[] {
   const choices = asArray(chunk.choices);

@@ -1,11 +1,11 @@
-/** Owns what a chat-completions answer in one piece tells of itself. Changes no byte of it. */
+/** Reads usage, finish reason, errors and output size from a non-streamed chat-completions answer. */
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocol.ts';
 import { readTier, readToldUsage } from '../shared/usage.ts';
 
-/** `answer` is the parsed body of a 200, `bodyBytes` its length. Some hosts answer 200 with an error inside; that is no answer. */
+/** `answer` is the parsed body of a 200, `bodyBytes` its length. Some providers send errors with status 200. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
@@ -20,7 +20,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   return { kind: 'answer', facts };
 }
 
-/** Undefined: it tells no usage. */
+/** The facts if they have usage, which upstream will bill; else undefined. */
 function billed(facts: AnswerFacts): AnswerFacts | undefined {
   return facts.usage === null ? undefined : facts;
 }
@@ -42,7 +42,7 @@ function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: numbe
   };
 }
 
-/** Bytes that a message or a delta holds of generated text: words, reasoning, refusals, names and arguments of calls. */
+/** UTF-8 bytes of generated text in a message or delta: content, reasoning, refusals, names and arguments of calls. */
 export function generatedBytes(part: JsonObject | null): number {
   if (part === null) return 0;
   const calls = asArray(part.tool_calls).map((call) => asObject(call));
@@ -55,13 +55,13 @@ export function generatedBytes(part: JsonObject | null): number {
   ]);
 }
 
-/** Those of `generatedBytes` that are reasoning. */
+/** The part of `generatedBytes` that is reasoning. */
 export function reasoningBytes(part: JsonObject | null): number {
   if (part === null) return 0;
   const { content } = part;
   const thought = part.reasoning_content ?? part.reasoning;
   const bytes = thought === undefined ? 0 : textBytes(thought);
-  // Mistral's reasoning models think in pieces of `content`.
+  // Mistral's reasoning models put reasoning into pieces of `content`.
   return Array.isArray(content)
     ? bytes + textBytes(content.filter((one) => asObject(one)?.type === 'thinking'))
     : bytes;
@@ -71,7 +71,7 @@ function sum(choices: readonly unknown[], bytesOf: (message: JsonObject | null) 
   return choices.reduce<number>((total, choice) => total + bytesOf(asObject(asObject(choice)?.message)), 0);
 }
 
-/** The status that an error object names by a number, if it does. */
+/** The HTTP status that an error object names as a number; null: none. */
 export function statusOf(error: unknown): number | null {
   const named = asObject(error);
   for (const member of ['status', 'status_code', 'code']) {
@@ -81,13 +81,13 @@ export function statusOf(error: unknown): number | null {
   return null;
 }
 
-/** The code of an error object, else its type: the code says more, `rate_limit_exceeded` of `requests`. */
+/** An error object's code, else its type: the code is more specific (`rate_limit_exceeded`, type `requests`). */
 export function typeOf(error: unknown): string {
   const named = asObject(error);
   return asText(named?.code) ?? asText(named?.type) ?? 'error';
 }
 
-/** The words of an error object or text, for the log and for a scrubbed in-band message. */
+/** The message of an error object or string, for the log and for a scrubbed in-band message. */
 export function messageOf(error: unknown): string {
   return asText(error) ?? asText(asObject(error)?.message) ?? 'upstream gave no reason';
 }

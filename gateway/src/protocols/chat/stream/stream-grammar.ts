@@ -1,11 +1,11 @@
-/** Owns the order in which the chunks of one choice may come. Sees small facts, not chunks; writes and mends nothing. */
+/** Checks the order of the chunks of one choice. Works on abstract steps, not on chunks. */
 
-/** What a chunk does, as far as order goes. `content` is any text: words, reasoning, refusal, annotations. */
+/** One step of a chunk in the stream's order. `content` is any text: content, reasoning, refusal, annotations. */
 export type ChatStep =
   | { readonly kind: 'role' | 'content' | 'finish' | 'usage' | 'done' }
   | { readonly kind: 'tool_start' | 'tool_fragment'; readonly index: number };
 
-/** The official clients refuse an index from here on (openai 7.55.0, November 2026). */
+/** The official clients refuse indices from this one on (openai 7.55.0, November 2026). */
 export const TOOL_CALLS_MAX = 128;
 
 const ORDER = { empty: 0, open: 1, finished: 2, counted: 3, done: 4 } as const;
@@ -18,17 +18,17 @@ export class ChatGrammar {
   #state: (typeof ORDER)[keyof typeof ORDER] = ORDER.empty;
   #toolCalls = 0;
 
-  /** How many tool calls have begun. */
+  /** The number of tool calls that have begun. */
   get toolCalls(): number {
     return this.#toolCalls;
   }
 
-  /** The role has come. */
+  /** Whether the role has come. */
   get begun(): boolean {
     return this.#state !== ORDER.empty;
   }
 
-  /** What is wrong with this step in this place, in a few words; then it does not count. Null: nothing. */
+  /** Describes why the step is out of order, and ignores it; null: it is in order. */
   check(step: ChatStep): string | null {
     switch (step.kind) {
       case 'content':

@@ -1,8 +1,8 @@
-/** Writes a chat completion in one piece as the stream that was asked for. Members that nobody here knows stay in their places. */
+/** Converts a non-streamed chat completion to the requested stream. Unknown members keep their places. */
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
 import { findError } from '../shared/find-error.ts';
 
-/** The records, `[DONE]` included; null: the body is no answer. Numbers that a double cannot hold are rounded. */
+/** The records, including `[DONE]`; null: the body is not an answer. Numbers that a double cannot hold are rounded. */
 export function streamOfAnswer(body: Buffer): Buffer | null {
   const answer = parseObject(body.toString());
   const choices = asArray(answer?.choices);
@@ -22,7 +22,7 @@ export function streamOfAnswer(body: Buffer): Buffer | null {
   return Buffer.from(`${text}data: [DONE]\n\n`);
 }
 
-/** In a stream each call has a number. */
+/** In a stream each call has an `index`. */
 function deltaOf(message: unknown): object {
   const { tool_calls, ...said } = asObject(message) ?? {};
   const calls = asArray(tool_calls).map((call, index) => ({ index, ...asObject(call) }));

@@ -1,6 +1,6 @@
 /**
- * Owns reading the deltas of a stream, or the one message of an answer in one piece, as events. What a record is, and when
- * the stream ends, is the callers' to say. Wire reference A.6, A.7, C.3 and C.4.
+ * Parses the deltas of a stream, or the message of a non-streamed answer, into generation events. The callers split
+ * records and decide when the stream ends. Wire reference A.6, A.7, C.3 and C.4.
  */
 import { type FinishReason, type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import type { Citation, JsonText } from '../../../generation/part.ts';
@@ -15,30 +15,30 @@ import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.t
 
 export class AnswerReader {
   readonly queue = new EventQueue();
-  /** Usage came, and nothing was said after it. */
+  /** Usage came, and no output after it. */
   isUsageFinal = false;
   readonly #tools = new ToolCallReader(this.queue);
   readonly #data = new MessageData();
   #answerId = '';
   #started = false;
   #hasChoice = false;
-  /** The text-like part that is open: one at a time. */
+  /** The open text-like part: at most one at a time. */
   #open: { readonly kind: TextKind; readonly part: number } | null = null;
-  /** Where the open text part begins in the whole content, and how long that is. */
+  /** The start of the open text part in the whole content, and the length of the content. */
   #contentStart = 0;
   #contentChars = 0;
-  /** Citations that came before any text. */
+  /** Citations received before any text. */
   #early: Citation[] = [];
   #refused = false;
   #reported: string | null = null;
   #stopText: string | null = null;
 
-  /** Upstream said why the model stopped. */
+  /** Upstream sent a finish reason. */
   get finished(): boolean {
     return this.#reported !== null;
   }
 
-  /** Reads a chunk, or an answer in one piece, parsed from `json`: `member` is where its choices have what was said. */
+  /** Reads a chunk or a non-streamed answer, parsed from `json`; `member` holds the output of its choices. */
   readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
     const place = firstChoice(chunk.choices);
     const choice = asObject(asArray(chunk.choices)[place]);
@@ -58,14 +58,14 @@ export class AnswerReader {
     this.#readFinish(choice);
   }
 
-  /** Upstream failed: what it had counted, and the error. */
+  /** Upstream failed: adds its usage so far and the error. */
   fail(chunk: JsonObject, error: GenerationEvent): void {
     const told = readToldUsage(chunk);
     if (told !== null) this.queue.add(usageEvent(told));
     this.queue.add(error);
   }
 
-  /** The answer is complete: what is open ends, and the finish and the end follow. */
+  /** The answer is complete: ends open parts, then adds the finish and the end. */
   close(): void {
     if (!this.#hasChoice) {
       this.queue.refuse('upstream ended its answer without having begun it');
@@ -135,7 +135,7 @@ export class AnswerReader {
     this.#open = null;
   }
 
-  /** They belong to the text that is open. What cites a text that has ended has no place any more: wire reference C.3 drops it. */
+  /** Annotations apply to the open text part. Citations of text that has ended are dropped (wire reference C.3). */
   #readAnnotations(annotations: unknown): void {
     const citations = parseAnnotations(annotations);
     if (this.#open?.kind === 'text') for (const citation of citations) this.#cite(this.#open.part, citation);
@@ -148,15 +148,15 @@ export class AnswerReader {
   }
 
   #readFinish(choice: JsonObject): void {
-    // `finish_details` stood in its place in OpenAI's vision previews (recorded traffic, 2023).
+    // OpenAI's vision previews had `finish_details` instead (recorded traffic, 2023).
     const word = asText(choice.finish_reason) ?? asText(asObject(choice.finish_details)?.type);
     if (word === null) return;
     this.#reported = word;
-    // vLLM and SGLang name the text that stopped the model; a number is a token of their own.
+    // vLLM and SGLang report the stop sequence that stopped the model; a number is a token id.
     this.#stopText = asText(choice.stop_reason) ?? asText(choice.matched_stop) ?? this.#stopText;
   }
 
-  /** Calls decide between `stop` and `tool_calls`, whatever upstream said (vectors 10 and 11). */
+  /** The presence of calls decides between `stop` and `tool_calls`, whatever upstream reports (vectors 10 and 11). */
   #finishReason(word: FinishReason): FinishReason {
     if (word !== 'stop' && word !== 'tool_calls') return word;
     if (this.#tools.any) return 'tool_calls';
@@ -165,7 +165,7 @@ export class AnswerReader {
   }
 }
 
-/** Where the first choice is; one that says it is another is none, though it stands first. -1: there is none. */
+/** The position of the choice with index 0 or without an index; -1: none. */
 function firstChoice(choices: unknown): number {
   return asArray(choices).findIndex((choice) => {
     const found = asObject(choice);
@@ -181,8 +181,8 @@ interface TextPiece {
 }
 
 /**
- * The reasoning of a message or delta, empty where it has none. The first member that has text wins, for several hosts send
- * the same text in two. `reasoning_details` alone is what Snowflake sends (recorded traffic, July 2026).
+ * The reasoning of a message or delta; empty if it has none. The first member that has text wins, because several
+ * providers send the same text in two. Snowflake sends only `reasoning_details` (recorded traffic, July 2026).
  */
 function reasoningOf(message: JsonObject): string {
   const { reasoning_content, reasoning, reasoning_details } = message;
@@ -197,7 +197,7 @@ function reasoningOf(message: JsonObject): string {
   return text;
 }
 
-/** The texts of `content` as a list, in order: Mistral's form for reasoning models (recorded traffic, August 2026). */
+/** The texts of a `content` array, in order: Mistral's form for reasoning models (recorded traffic, August 2026). */
 function piecesOf(content: readonly unknown[]): TextPiece[] {
   return content.flatMap((element): TextPiece[] => {
     const found = asObject(element);

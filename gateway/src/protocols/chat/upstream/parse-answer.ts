@@ -1,4 +1,4 @@
-/** Owns reading a chat completion in one piece, as the events that a stream of the same content makes. */
+/** Parses a non-streamed chat completion into the events of an equivalent stream, and parses error bodies. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { describeError, type ErrorBody, readErrorBody } from '../../answer/error-body.ts';
 import type { UpstreamError } from '../../codec.ts';
@@ -7,8 +7,9 @@ import { findError } from '../shared/find-error.ts';
 import { AnswerReader } from './answer-reader.ts';
 
 /**
- * The body of a 200 as events, up to `end`. An error in disguise is one `error`; anything else that is no chat completion is
- * one `nonsense`. An answer without a `finish_reason` is whole all the same: its body came whole.
+ * The body of a 200 as events, up to `end`. An error body gives one `error`; anything else that is not a chat
+ * completion gives one `nonsense`. An answer without a `finish_reason` still counts as complete, because its whole body
+ * was received.
  */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const json = body.toString();
@@ -20,7 +21,7 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
     return error === null ? refuse('the answer has no choices') : [error];
   }
   const choice = asObject(first);
-  // Azure leaves the message of an answer out that its filter stopped.
+  // Azure omits the message of an answer that its filter stopped.
   const isFiltered = choice?.finish_reason === 'content_filter';
   if (asObject(choice?.message) === null && !isFiltered) return refuse('the answer has no message');
   const reader = new AnswerReader();
@@ -35,7 +36,7 @@ function refuse(message: string): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message }];
 }
 
-/** Never throws, whatever the bytes are. `message` is not scrubbed. Wire reference A.9 and C.6. */
+/** Never throws. `message` is not scrubbed. Wire reference A.9 and C.6. */
 export function readError(body: Buffer): UpstreamError {
   const outer = readErrorBody(body);
   const inner = readForwarded(outer);
@@ -52,14 +53,14 @@ export function readError(body: Buffer): UpstreamError {
   };
 }
 
-/** OpenRouter says only that its provider failed; that one's own body stands in `metadata.raw`, often JSON in a text. */
+/** OpenRouter only reports that its provider failed; the provider's body is in `metadata.raw`, often a JSON string. */
 function readForwarded({ error }: ErrorBody): ErrorBody | null {
   const raw = asText(asObject(error?.metadata)?.raw);
   const inner = raw === null ? null : readErrorBody(Buffer.from(raw));
   return inner === null || inner.message === '' ? null : inner;
 }
 
-/** llama.cpp counts in members beside its words. */
+/** llama.cpp reports token counts in members of the error object. */
 function countOf({ error }: ErrorBody, member: string): number | null {
   const count = asCount(error?.[member]);
   return typeof count === 'number' ? count : null;

@@ -1,4 +1,4 @@
-/** Owns reading a chat-completions stream: what each record is, and when the stream is complete. What chunks say is answer-reader.ts's. */
+/** Parses a chat-completions stream: classifies records and detects completion. answer-reader.ts reads the chunks. */
 
 import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
@@ -11,8 +11,8 @@ const DONE = '[DONE]';
 const NONE: readonly GenerationEvent[] = [];
 
 /**
- * Reads the stream of one call, of which the first choice counts. It is complete at `[DONE]`, or at a clean end of the bytes
- * after a `finish_reason`; wire reference A.7 and C.4.
+ * Parses the stream of one call; only the first choice counts. It is complete at `[DONE]`, or at a clean end of the
+ * bytes after a `finish_reason`; wire reference A.7 and C.4.
  */
 export function startStreamParser(): StreamParser {
   return new ChatStreamParser();

@@ -1,4 +1,4 @@
-/** Owns writing what a user or a tool says as content parts: text, images, sounds, files. Decides no message's shape. */
+/** Renders the content parts of users (text, images, audio, files) and the messages of tool results. */
 import type { DocumentPart, MediaPart, Part, Source, ToolResultPart } from '../../../generation/part.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
@@ -11,7 +11,7 @@ import {
   upstreamId,
 } from './render-context.ts';
 
-/** `path` is the turn's. Throws CallFailure for what the model or host does not take. */
+/** `path` is the turn's. Throws CallFailure for content that the model or provider does not accept. */
 export function renderPart(part: Part, path: string, context: RenderContext): Draft[] {
   switch (part.kind) {
     case 'text':
@@ -29,7 +29,7 @@ export function renderPart(part: Part, path: string, context: RenderContext): Dr
   }
 }
 
-/** One text alone is written as a string: every host takes that. */
+/** A single text is rendered as a string, which every provider accepts. */
 export function renderContent(parts: Draft[]): string | Draft[] {
   const [only] = parts;
   if (only === undefined) return '';
@@ -51,7 +51,7 @@ function renderAudio({ source }: MediaPart, path: string, context: RenderContext
   return { type: 'input_audio', input_audio: { data: source.base64, format } };
 }
 
-/** Text goes as text under its title. What is known of a file beside its bytes goes as a text before it. */
+/** A text document is sent as text under its title. The context of a file is sent as a text part before it. */
 function renderDocument(part: DocumentPart, path: string, context: RenderContext): Draft[] {
   const { source, title, context: about, cites, cache_mark } = part;
   if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
@@ -71,7 +71,7 @@ function renderDocument(part: DocumentPart, path: string, context: RenderContext
   return [...before, markPart(file, cache_mark, context)];
 }
 
-/** Upstream tells a PDF by the end of its name. */
+/** Upstream recognizes a PDF by its file extension. */
 function fileName(title: string | null, media_type: string): string {
   if (media_type !== 'application/pdf') return title ?? 'document';
   return title === null ? 'document.pdf' : title.toLowerCase().endsWith('.pdf') ? title : `${title}.pdf`;
@@ -93,13 +93,13 @@ function badSource(path: string, found: string, source: Source, expected: string
   return refuseMember(path, `holds ${found} given as ${where}; send it as ${expected}`);
 }
 
-/** C has no member for it, so the model is told in words. */
+/** Chat completions has no member for a failed result, so the text says it. */
 const ERROR_PREFIX = '[tool error] ';
 const NO_TEXT = '(this result is in the next message)';
 
 interface RenderedResult {
   readonly message: Draft;
-  /** Images and files, labelled; to be sent after all results of the run. Empty: none. */
+  /** Labeled images and files, sent after all results of the run. Empty: none. */
   readonly media: readonly Draft[];
 }
 
@@ -120,7 +120,7 @@ export function renderResult(result: ToolResultPart, path: string, context: Rend
   };
 }
 
-/** Texts become one string, unless there is more than text or a mark must keep its place. */
+/** Joins texts into one string, unless there are other parts or a cache mark must keep its place. */
 export function joinTexts(parts: Draft[], gap: string): string | Draft[] {
   const isPlain = parts.every((part) => isText(part) && part.prompt_cache_breakpoint === undefined);
   return isPlain ? parts.map(({ text }) => text).join(gap) : renderContent(parts);
@@ -136,7 +136,7 @@ function prefixError(spoken: Draft[]): void {
   else spoken.unshift({ type: 'text', text: ERROR_PREFIX.trimEnd() });
 }
 
-/** A mark on the whole result stands on its last part; a result that says nothing has no place for one. */
+/** A cache mark on the whole result goes on its last part; it is dropped if the result is empty. */
 function markResult(spoken: Draft[], { cache_mark }: ToolResultPart, context: RenderContext): void {
   const last = spoken.at(-1);
   if (last === undefined || !sendsMark(cache_mark, context)) dropMark(cache_mark, context);

@@ -1,4 +1,4 @@
-/** Owns writing what is asked of the answer beside its tools and limits: thought, form, length, search; and for whom it is. */
+/** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import { createHash } from 'node:crypto';
 import type { ReasoningWish } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
@@ -12,7 +12,7 @@ const FORMAT_NAME_CHARS_MAX = 64;
 const IDENTIFIER_CHARS_MAX = 128;
 const HASH_CHARS = 32;
 
-/** `reasoning_effort`, or nothing where the wish leaves it to the model. Wire reference C.5. */
+/** `reasoning_effort`, or nothing if the request leaves it to the model. Wire reference C.5. */
 export function renderReasoning(context: RenderContext): Draft {
   const { request, traits } = context;
   if (request.reasoning === null) return {};
@@ -53,7 +53,7 @@ export function renderOutputFormat(context: RenderContext): Draft {
   return { response_format: { type: 'json_schema', json_schema } };
 }
 
-/** Null means "as strictly as the host can": another format's way. */
+/** `strict` null, from another format, means "as strictly as the provider can". */
 function renderStrict(
   { schema, strict }: { readonly schema: string; readonly strict: boolean | null },
   word: string,
@@ -66,7 +66,7 @@ function renderStrict(
   return undefined;
 }
 
-/** The members that only OpenAI itself has. */
+/** OpenAI's own members. */
 export function renderOpenaiMembers(context: RenderContext): Draft {
   const { request, traits } = context;
   const members: Draft = {
@@ -86,7 +86,10 @@ export function renderOpenaiMembers(context: RenderContext): Draft {
   return {};
 }
 
-/** Claude Code puts ids of device, account and session into `metadata.user_id`: they are never told to another company (wire reference C.2). */
+/**
+ * Hashes ids from `metadata.user_id`: Claude Code puts device, account and session ids there, which no other company
+ * may get (wire reference C.2). Also hashes ids that are too long.
+ */
 function renderEndUser(end_user: string, { request }: RenderContext): string {
   const isPrivate = request.named.end_user?.startsWith('metadata') ?? false;
   if (!isPrivate && end_user.length <= IDENTIFIER_CHARS_MAX) return end_user;
@@ -106,14 +109,14 @@ function renderWebSearch({ request }: RenderContext): Draft | undefined {
 const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 type EffortWord = (typeof ORDER)[number];
 
-/** Most tokens of a budget that an effort stands for; above the last it is `xhigh`. Wire reference C.5. */
+/** The largest token budget for each effort; above the last it is `xhigh`. Wire reference C.5. */
 const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
   [2048, 'low'],
   [8192, 'medium'],
   [24576, 'high'],
 ];
 
-/** The word for a wish; null: it leaves the effort to the model. */
+/** The requested effort; null: left to the model. */
 function wishedEffort({ mode, budgetTokens, effort }: ReasoningWish): EffortWord | null {
   if (mode === 'off') return 'none';
   if (mode === 'between_tools') return 'minimal';
@@ -122,14 +125,14 @@ function wishedEffort({ mode, budgetTokens, effort }: ReasoningWish): EffortWord
   return BUDGETS.find(([most]) => budgetTokens <= most)?.[1] ?? 'xhigh';
 }
 
-/** The accepted word nearest to the wished one, of two the lower; null: none is accepted. Words of other orders are never chosen. */
+/** The accepted effort nearest to the requested one, the lower on a tie; null: none. Never picks unknown values. */
 function nearestEffort(wished: EffortWord, accepted: readonly string[]): EffortWord | null {
   const aim = ORDER.indexOf(wished);
   let nearest: EffortWord | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const [rank, word] of ORDER.entries()) {
     const distance = Math.abs(rank - aim);
-    // An effort above `minimal` never becomes no reasoning at all.
+    // An effort above `minimal` never turns reasoning off.
     if (word === 'none' && aim > ORDER.indexOf('minimal')) continue;
     if (accepted.includes(word) && distance < least) {
       nearest = word;

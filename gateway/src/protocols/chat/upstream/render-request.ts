@@ -1,4 +1,4 @@
-/** Owns writing a canonical request as a chat-completions body. What becomes of each feature stands in rendered-features.ts. */
+/** Renders a canonical request as a chat-completions body. rendered-features.ts lists how each feature is handled. */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
 import type { RenderedRequest } from '../../codec.ts';
@@ -17,7 +17,7 @@ import { renderOpenaiMembers, renderOutputFormat, renderReasoning } from './rend
 import { renderTools } from './render-tools.ts';
 import { renderTurns } from './render-turns.ts';
 
-/** Throws CallFailure `invalid_request`, in the caller's words, for what cannot be carried. Only members that say something are written. */
+/** Throws CallFailure `invalid_request`, with the caller's member names, for what cannot be carried. */
 export function renderRequest(
   request: GenerationRequest,
   traits: UpstreamTraits,
@@ -50,20 +50,20 @@ export function renderRequest(
   };
 }
 
-/** vLLM continues the last message only if told so, and then adds no opening of a new one. Wire reference C.2. */
+/** vLLM continues the last message only with these members, and then opens no new one. Wire reference C.2. */
 function renderContinuation({ request, traits }: RenderContext): Draft {
   const isPrefilled = request.turns.at(-1)?.role === 'assistant';
   if (!isPrefilled || traits.chat.prefill !== 'continue_final_message') return {};
   return { continue_final_message: true, add_generation_prompt: false };
 }
 
-/** Usage is always asked for: the gateway meters by it. */
+/** Always requests usage: the gateway meters by it. */
 function renderStream({ request, traits }: RenderContext): Draft {
   if (!request.stream) return {};
   return { stream: true, stream_options: traits.chat.usageOption ? { include_usage: true } : undefined };
 }
 
-/** The most tokens of the answer, under the name that the host knows. */
+/** The output token limit, in the member that the provider accepts. */
 function renderOutputLimit(context: RenderContext): Draft {
   const asked = context.request.outputTokensMax;
   if (asked === null) return {};
@@ -75,7 +75,7 @@ function renderOutputLimit(context: RenderContext): Draft {
   return { [context.traits.chat.outputLimitMember]: isOver ? most : asked };
 }
 
-/** Stop texts for upstream and, where it takes none, those that are ours to look for. */
+/** Stop sequences for upstream or, if it accepts none, for the gateway to apply. */
 function renderStop(context: RenderContext): { readonly sent: Draft; readonly stopTexts: readonly string[] } {
   const { stop } = context.request;
   const most = context.traits.chat.stopMax;
@@ -90,7 +90,7 @@ function renderStop(context: RenderContext): { readonly sent: Draft; readonly st
   return { sent: { stop }, stopTexts: [] };
 }
 
-/** A value that only repeats the default asks for nothing, so nothing is lost without it. */
+/** Omitting a default value loses nothing, so it is not reported. */
 const DEFAULTS = { temperature: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0 } as const;
 
 function renderSampling(context: RenderContext): Draft {

@@ -1,11 +1,11 @@
-/** Owns writing the tools and the choice among them. */
+/** Renders tools and tool choice. */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { callerWord, type Draft, dropMark, modelWord, type RenderContext, upstreamName } from './render-context.ts';
 import { isStrictSchema } from './strict-schema.ts';
 
-/** The members `tools`, `tool_choice` and `parallel_tool_calls`; none of them where there are no tools. */
+/** The members `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools. */
 export function renderTools(context: RenderContext): Draft {
   const { request, traits } = context;
   const { tool_choice } = request;
@@ -38,7 +38,7 @@ function allowedTools(tools: readonly Tool[], names: readonly string[]): Tool[] 
   return tools.filter(({ name }) => name !== null && names.includes(name));
 }
 
-/** `path`: where the caller wrote the tool. */
+/** `path`: the tool's path in the caller's request. */
 function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
   switch (tool.kind) {
     case 'function': {
@@ -62,7 +62,7 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
   }
 }
 
-/** A guarantee that the host cannot give is named, not asked for: it would refuse the request. */
+/** `strict` that the provider cannot guarantee is reported as dropped, not sent: it would refuse the request. */
 function renderStrict(
   tool: Extract<Tool, { kind: 'function' }>,
   path: string,
@@ -99,7 +99,7 @@ function renderNamed(name: string, context: RenderContext): Draft {
   return { type, [type]: { name: upstreamName(name, context) } };
 }
 
-/** True is every host's default. */
+/** `true` is every provider's default. */
 function renderParallel(context: RenderContext): boolean | undefined {
   const { parallel_tool_calls } = context.request;
   if (parallel_tool_calls === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Owns the order of messages that chat completions demands: the results of an assistant's calls stand right behind it, each in a
- * message of its own, and what else was said follows. Refuses calls and results that do not fit together.
+ * Renders turns as messages in the order that chat completions requires: the results of an assistant's calls directly
+ * after it, each in its own message, then other content. Refuses calls and results that do not match.
  */
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
@@ -17,7 +17,7 @@ import {
   upstreamName,
 } from './render-context.ts';
 
-/** Claude Code's mark of itself: it changes with each request and would spoil upstream's prompt cache. Wire reference C.2. */
+/** Claude Code's attribution is dropped: it changes each request and defeats prompt caching. Wire reference C.2. */
 const ATTRIBUTION = 'x-anthropic-billing-header:';
 
 interface OpenCall {
@@ -25,7 +25,7 @@ interface OpenCall {
   readonly path: string;
 }
 
-/** What was said while results are still to come. */
+/** User content held back until all results have come. */
 interface HeldMessage {
   readonly name: string | null;
   readonly parts: Draft[];
@@ -39,7 +39,7 @@ interface Thread {
   held: readonly HeldMessage[];
 }
 
-/** Throws CallFailure that names the turn at fault. */
+/** Throws CallFailure that names the invalid turn. */
 export function renderTurns(context: RenderContext): Draft[] {
   const thread: Thread = { messages: [], open: new Map(), media: [], held: [] };
   for (const turn of joinCalls(context.request.turns)) renderTurn(turn, thread, context);
@@ -63,7 +63,7 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
   if (instructions !== null) thread.messages.push(instructions);
 }
 
-/** Null: nothing remains to be said. */
+/** Null: no content remains. */
 function renderInstructions({ parts, name, path }: Turn, context: RenderContext): Draft | null {
   const kept = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
   if (kept.length === 0) return null;
@@ -79,7 +79,7 @@ function renderInstruction(part: Part, path: string, context: RenderContext): Dr
   throw refuseMember(path, `holds a part (${part.kind}) that instructions cannot have; expected text`);
 }
 
-/** Results first, whatever stood before them (vector 38). */
+/** Results come first, whatever precedes them in the turn (vector 38). */
 function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
   const said: Draft[] = [];
   let hasResults = false;
@@ -98,7 +98,7 @@ function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
   if (thread.open.size === 0 && thread.held.length > 0) closeRun(thread);
 }
 
-/** Ends a run of results: all must be there; what was held back follows, behind the media that the results held. */
+/** Ends a run of results: all must be present. The results' media follow, then the held messages. */
 function closeRun(thread: Thread): void {
   for (const [id, { name, path }] of thread.open) {
     throw refuseMember(
@@ -132,7 +132,7 @@ function closeCall(id: string, path: string, { open }: Thread): void {
   );
 }
 
-/** Assistant's turns in a row are one where the earlier has calls: their results may only come behind both. */
+/** Joins consecutive assistant turns if the earlier one has calls: its results may only come after both. */
 function joinCalls(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {
@@ -150,7 +150,7 @@ function joinCalls(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-/** An assistant's turn at the end is the beginning of the answer. */
+/** An assistant turn at the end is a prefill of the answer. */
 function markPrefill(turn: Turn | undefined, message: Draft | undefined, context: RenderContext): void {
   if (turn?.role !== 'assistant' || message === undefined) return;
   const { prefill } = context.traits.chat;
@@ -171,7 +171,7 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
   let data: Draft = {};
   const thoughts: string[] = [];
   const refusals: string[] = [];
-  // What stands in for another format's part has a line of its own.
+  // The substitute text for another format's part gets its own line.
   let gap = '';
   for (const part of turn.parts) {
     switch (part.kind) {
@@ -208,7 +208,7 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
   return { ...message, ...data };
 }
 
-/** Arguments go as the model wrote them, digit by digit; a call without any has the empty object (vector 2). */
+/** Arguments are sent verbatim; a call without any gets an empty object (vector 2). */
 function renderCall(call: ToolCallPart, context: RenderContext): Draft {
   dropMark(call.cache_mark, context);
   const id = upstreamId(call.id, context);
@@ -219,7 +219,7 @@ function renderCall(call: ToolCallPart, context: RenderContext): Draft {
   return { id, type: 'function', function: called, ...data };
 }
 
-/** Data on the message; of messages that became one, the details of all. */
+/** Merges the provider data of the message; concatenates the details of joined messages. */
 function joinData(before: Draft, { host_data }: ToolCallPart): Draft {
   const data = unpackHostData(host_data)?.message as Draft | null | undefined;
   if (data === null || data === undefined) return before;

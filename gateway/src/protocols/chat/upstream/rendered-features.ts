@@ -1,7 +1,7 @@
-/** Owns the table of what a chat-completions upstream is sent of each feature of a canonical request. It writes nothing. */
+/** Lists how each feature of a canonical request is sent to a chat-completions upstream. */
 import type { FeatureFates } from '../../request/fates.ts';
 
-/** What depends on the host or model stands in the note; the code that does it is in the files `render-*.ts` beside this one. */
+/** The note says what depends on the provider or model; the files `render-*.ts` in this folder implement it. */
 export const RENDERED_FEATURES: FeatureFates = {
   tools: {
     fate: 'carried',

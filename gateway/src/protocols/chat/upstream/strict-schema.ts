@@ -1,6 +1,6 @@
 /**
- * Owns whether a JSON Schema keeps the rules under which OpenAI guarantees an answer to it: closed objects whose members are all
- * required, and known keywords only. Reads the schema for this alone; what is sent is the schema as it was written.
+ * Checks whether a JSON Schema meets OpenAI's rules for strict structured outputs: closed objects whose members are all
+ * required, and only supported keywords. The schema itself is sent verbatim.
  * Rules: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, as of February 2026.
  */
 
@@ -9,7 +9,7 @@ const MEMBERS_MAX = 5000;
 const CHOICES_MAX = 1000;
 const SCHEMA_CHARS_MAX = 120_000;
 
-/** A request with another keyword would be refused, so such a schema is not sent as strict. */
+/** OpenAI refuses a strict schema with any other keyword. */
 const KEYWORDS = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf', 'enum', 'const', '$ref', '$defs'],
   ...['definitions', 'description', 'title', '$schema', 'pattern', 'multipleOf', 'minimum', 'maximum'],
@@ -36,7 +36,7 @@ export function isStrictSchema(schema: string): boolean {
   return keepsRules(root, 1, tally) && tally.members <= MEMBERS_MAX && tally.choices <= CHOICES_MAX;
 }
 
-/** `depth`: which level of objects this one would be. */
+/** `depth`: the nesting level of this schema if it is an object. */
 function keepsRules(schema: unknown, depth: number, tally: Tally): boolean {
   if (!isSchema(schema) || !Object.keys(schema).every((keyword) => KEYWORDS.has(keyword))) return false;
   const below = (child: unknown) => keepsRules(child, depth, tally);

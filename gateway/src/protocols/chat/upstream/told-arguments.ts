@@ -1,24 +1,24 @@
 /**
- * Mends how hosts write the arguments of a call: `null` stands for none, and JSON that was put into a text once more is taken out
- * of it. Arguments that begin otherwise, as objects do, pass as they come.
+ * Normalizes providers' tool call arguments: `null` becomes no arguments, and double-encoded JSON is decoded once.
+ * Other arguments, such as objects, pass unchanged.
  */
 import { parseObject } from '../../json.ts';
 
-/** Arguments that come in pieces; each gives what can be told by then. */
+/** Arguments received in pieces; `push` returns the text that can be passed on so far. */
 export interface ToldArguments {
   push(piece: string): string;
-  /** No more comes: what was held back. */
+  /** The arguments are complete: returns the text held back. */
   end(): string;
 }
 
 const AS_THEY_COME: ToldArguments = { push: (piece) => piece, end: () => '' };
 
-/** Free text is never looked at. */
+/** The free text of custom tools is never changed. */
 export function startArguments(tool: 'function' | 'custom'): ToldArguments {
   return tool === 'custom' ? AS_THEY_COME : new FunctionArguments();
 }
 
-/** Only texts that begin so are mended: an encoded text, or `null`. */
+/** Only arguments that start with these are normalized: a JSON string or `null`. */
 const MENDED_STARTS: readonly string[] = ['"', 'n'];
 
 class FunctionArguments implements ToldArguments {
@@ -29,7 +29,7 @@ class FunctionArguments implements ToldArguments {
   push(piece: string): string {
     if (this.#isMended === false) return piece;
     this.#held += piece;
-    // Only the first piece with a word in it is looked at: a host may send a hundred thousand of one character.
+    // Checks only the first non-blank piece: a provider may send a hundred thousand pieces of one character.
     const word = this.#isMended === null ? piece.trimStart() : '';
     if (word !== '') this.#isMended = MENDED_STARTS.includes(word.charAt(0));
     if (this.#isMended !== false) return '';

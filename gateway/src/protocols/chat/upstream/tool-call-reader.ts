@@ -1,6 +1,6 @@
 /**
- * Owns making whole tool calls of the fragments that upstreams send in many ways: which fragment belongs to which call, and
- * when a call has begun. Reads deltas and whole messages alike. Wire reference A.7, C.4 and vectors 6 to 9.
+ * Assembles tool calls from the fragments that upstreams send in many forms: matches fragments to calls and detects
+ * where a call begins. Reads both deltas and whole messages. Wire reference A.7, C.4 and vectors 6 to 9.
  */
 
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
@@ -14,24 +14,24 @@ const INDEX_MAX = 10_000;
 const ID_CHARS_MAX = 40;
 
 interface Call {
-  /** As upstream gave them; null: not yet. */
+  /** As upstream sent them; null: not yet received. */
   id: string | null;
   name: string | null;
   readonly tool: 'function' | 'custom';
-  /** Null: it waits for its name. */
+  /** Null: waiting for its name. */
   part: number | null;
-  /** Arguments that came before the name. */
+  /** Arguments received before the name. */
   held: string;
   readonly told: ToldArguments;
-  /** The last `extra_content` that came with it. */
+  /** The last `extra_content` received with the call. */
   extra: JsonObject | null;
   ended: boolean;
 }
 
-/** The text of a value of the message as upstream wrote it. */
+/** The verbatim text of a value of the message. */
 export type ExactText = (path: ReadonlyArray<string | number>) => string | null;
 
-/** Who a fragment says it belongs to. */
+/** The call that a fragment claims to belong to. */
 interface Claim {
   readonly id: string | null;
   readonly name: string | null;
@@ -50,12 +50,12 @@ export class ToolCallReader {
     this.#queue = queue;
   }
 
-  /** Some call has begun. */
+  /** Whether any call has begun. */
   get any(): boolean {
     return this.#calls.some((call) => call.part !== null);
   }
 
-  /** `answerId` makes ids for calls that have none. */
+  /** `answerId` is used to generate ids for calls that have none. */
   readFragments(fragments: readonly unknown[], answerId: string, exact: ExactText): void {
     for (let position = 0; position < fragments.length && !this.#queue.closed; position++) {
       const fragment = asObject(fragments[position]);
@@ -63,7 +63,7 @@ export class ToolCallReader {
     }
   }
 
-  /** The `function_call` of before tools: one call, without an id. */
+  /** The legacy `function_call`: one call, without an id. */
   readFunctionCall(value: unknown, answerId: string, exact: ExactText): void {
     const found = asObject(value);
     const name = asText(found?.name);
@@ -73,7 +73,10 @@ export class ToolCallReader {
     if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
   }
 
-  /** No more comes. `cut`: the answer broke off, so that a call without a name may be left out. `message`: data on the message around the calls. */
+  /**
+   * Ends all calls. `cut`: the answer broke off, so a call without a name may be omitted. `message`: data on the
+   * message around the calls.
+   */
   finish(cut: boolean, message: JsonObject | null): void {
     this.#tellData(message);
     for (const call of this.#calls) {
@@ -82,7 +85,7 @@ export class ToolCallReader {
     }
   }
 
-  /** What stands on the message goes with the first of its calls. */
+  /** The message's data goes with its first call. */
   #tellData(message: JsonObject | null): void {
     let around = message;
     for (const { part, extra } of this.#calls) {
@@ -118,7 +121,7 @@ export class ToolCallReader {
     this.#advance(call, claim, text, answerId);
   }
 
-  /** The call that goes on at this index; null: another one begins there. */
+  /** The call that continues at this index; null: a new one begins there. */
   #findByIndex(index: number, claim: Claim): Call | null {
     const call = this.#atIndex.get(index);
     return call !== undefined && goesOn(call, claim, true) ? call : null;
@@ -179,7 +182,7 @@ export class ToolCallReader {
     call.held = '';
   }
 
-  /** Of the answer's id, so that calls of different answers of one conversation differ and the same stream gives the same. */
+  /** Derived from the answer's id: ids differ within a conversation, but the same stream gives the same ids. */
   #mintId(answerId: string): string {
     const stem = answerId === '' ? 'call' : `call_${answerId}`;
     let ordinal = this.#idsGiven.size;
@@ -203,13 +206,13 @@ export class ToolCallReader {
   }
 }
 
-/** A piece of arguments. Some hosts give them as JSON that is no text: then as it was written. */
+/** A piece of arguments. Some providers send a JSON value instead of a string: then its verbatim text. */
 function textOf(value: unknown, path: ReadonlyArray<string | number>, exact: ExactText): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : (exact(path) ?? JSON.stringify(value));
 }
 
-/** A different id is a different call; without one, a different name is. Without an index, any name begins a call. */
+/** A different id, or without ids a different name, means another call. Without index or id, any name begins a call. */
 export function goesOn(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
   if (claim.id !== null && call.id !== null) return claim.id === call.id;
   if (claim.name === null || call.name === null) return true;
@@ -239,7 +242,7 @@ export class EventQueue {
     this.#closed = event.kind === 'end' || event.kind === 'error' || event.kind === 'nonsense';
   }
 
-  /** Begins a part and gives its number. */
+  /** Begins a part and returns its number. */
   begin(opening: PartOpening): number {
     const part = this.#parts;
     this.#parts += 1;
@@ -251,7 +254,7 @@ export class EventQueue {
     this.add({ kind: 'nonsense', message });
   }
 
-  /** What was added since the last time. */
+  /** Returns and removes the queued events. */
   take(): readonly GenerationEvent[] {
     if (this.#events.length === 0) return NONE;
     const events = this.#events;

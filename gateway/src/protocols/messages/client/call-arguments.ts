@@ -1,8 +1,11 @@
-/** Owns judging the arguments of one tool call while they come: whether their JSON is at its end, and whether it is an object. */
+/**
+ * Checks the arguments of one tool call as they arrive: whether their JSON has ended, and whether it is an object. Also
+ * repairs arguments that were cut off.
+ */
 import { JsonEnd } from '../../../generation/json-end.ts';
 import { parseObject } from '../../json.ts';
 
-/** `empty`: white space at most, which stands for no arguments; `broken`: no JSON of an object, or not the whole of it. */
+/** `empty`: at most white space, which means no arguments; `broken`: not a JSON object, or an incomplete one. */
 type ArgumentsState = 'empty' | 'whole' | 'broken';
 
 export class CallArguments {
@@ -20,7 +23,7 @@ export class CallArguments {
     if (this.#end.push(piece) !== -1) this.#end = null;
   }
 
-  /** Whether the outermost bracket has closed: what comes now can only be white space. */
+  /** Whether the outermost bracket has closed: only white space may follow. */
   get hasEnded(): boolean {
     return this.#end === null;
   }
@@ -31,29 +34,29 @@ export class CallArguments {
   }
 }
 
-/** The same of arguments in one piece. */
+/** The state of arguments in one piece. */
 export function judgeArguments(text: string): ArgumentsState {
   if (text.trim() === '') return 'empty';
   return parseObject(text) === null ? 'broken' : 'whole';
 }
 
-/** Where the text can be cut and closed, and with what. */
+/** Where to cut the text, and the brackets that close it. */
 interface Cut {
   readonly at: number;
   readonly closers: string;
 }
 
-/** Deeper than any tool's arguments; what lies behind is left out. */
+/** Deeper than any tool's arguments; deeper content is dropped. */
 const DEPTH_MAX = 512;
 
-/** JSON of an object: the text as it is if it is one, else its whole members, else `{}`. */
+/** A JSON object: the text unchanged if it is one, else its complete members, else `{}`. */
 export function keepWholeMembers(text: string): string {
   const { at, closers } = lastCut(text);
   const kept = text.slice(0, at) + closers;
   return parseObject(kept) === null ? '{}' : kept;
 }
 
-/** The last place behind a whole value. Numbers and literals are whole only where something follows them. */
+/** The last position after a complete value. Numbers and literals are complete only if something follows them. */
 function lastCut(text: string): Cut {
   let cut: Cut = { at: 0, closers: '{}' };
   let closers = '';

@@ -1,4 +1,6 @@
-/** Owns the check of a messages body: founding specification 2.4, contract 4 and 5, the limits. Unknown members pass. */
+/**
+ * Validates a messages request body and its limits: founding specification 2.4, contract 4 and 5. Unknown members pass.
+ */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import {
   children,
@@ -32,7 +34,7 @@ const MEDIA = new Set(['image', 'document']);
 const SAMPLING = new Set(['temperature', 'top_p', 'top_k']);
 const NEWER = '2026-10-21';
 
-/** Members that need no more than their type and range checked. */
+/** Members that need only a type and range check. */
 export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
   max_tokens: { type: 'integer', isNullable: false, minimum: 0 },
   stream: { type: 'boolean', isNullable: true, default: false },
@@ -50,10 +52,10 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
 
-/** Of messages only `metadata.user_id` names an end user. */
+/** In messages, only `metadata.user_id` names an end user. */
 const NO_MEMBERS: readonly string[] = [];
 
-/** @throws CallFailure `invalid_request` that names the first member at fault. */
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
@@ -110,7 +112,7 @@ function checkSystem(node: JsonNode, { limits }: CheckContext): void {
   });
 }
 
-/** Answers the images and documents in the turns. */
+/** Returns the tally of images and documents in the turns. */
 function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
@@ -147,7 +149,7 @@ function checkBlocks(content: JsonNode, path: string, { role, context, media }: 
   });
 }
 
-/** What 2026-10-21 no longer takes. Source: wire reference B.1. */
+/** Checks the restrictions added in version 2026-10-21. Source: wire reference B.1. */
 function checkNewerBlock(block: JsonNode, type: string | undefined, path: string, role: string): void {
   if (role === 'assistant' && type === 'document') {
     throw invalidRequest(

@@ -1,6 +1,6 @@
 /**
- * Owns reading the members of one object of a request by the type that they must have; `null` counts as absent. Knows
- * no member's meaning.
+ * Reads the members of a request object by their required type; `null` counts as absent. Also parses cache marks, and
+ * reports unread members.
  */
 
 import type { CacheMark } from '../../../generation/part.ts';
@@ -9,13 +9,13 @@ import { memberPath } from '../../../wire/json-problem.ts';
 import { checkBoolean, refuse } from '../../request/check-member.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
-/** The member's value; null where it is absent or `null`. */
+/** The member's value; null if absent or `null`. */
 export function given(node: JsonNode, name: string): JsonNode | null {
   const value = member(node, name);
   return value === undefined || value.kind === 'null' ? null : value;
 }
 
-/** A text that may be empty. Throws where it is absent or something else. */
+/** A text that may be empty. Throws if it is absent or not a string. */
 export function requiredText(node: JsonNode, name: string, path: string): string {
   return optionalText(node, name, path) ?? throwAbsent(memberPath(path, name), 'a string');
 }
@@ -38,13 +38,13 @@ export function optionalObject(node: JsonNode, name: string, path: string, expec
   return value;
 }
 
-/** True only where the member is `true`. */
+/** True only if the member is `true`. */
 export function optionalFlag(node: JsonNode, name: string, path: string): boolean {
   const value = given(node, name);
   return value !== null && checkBoolean(value, memberPath(path, name));
 }
 
-/** A number within a closed range; an integer where `whole`. */
+/** A number within a closed range; an integer if `whole`. */
 export function optionalNumber(
   node: JsonNode,
   name: string,
@@ -62,7 +62,7 @@ export function optionalNumber(
   return found;
 }
 
-/** The member as one of a few words; null where it is absent. */
+/** The member as one of the allowed strings; null if absent. */
 export function optionalWord<Word extends string>(
   node: JsonNode,
   name: string,
@@ -78,8 +78,8 @@ export function optionalWord<Word extends string>(
 }
 
 /**
- * Names every member that nobody reads; `null` says nothing. `prefix` stands before the name as the caller would write
- * it.
+ * Reports every member that is not read; `null` needs no report. `prefix` is the path of the object as the client would
+ * write it.
  */
 export function dropOthers(node: JsonNode, known: ReadonlySet<string>, prefix: string, notes: TranslationNotes): void {
   for (const value of children(node)) {
@@ -97,7 +97,7 @@ function throwAbsent(path: string, expected: string): never {
 const KNOWN = new Set(['type', 'ttl']);
 const TTL_MINUTES = { '5m': 5, '1h': 60 } as const;
 
-/** The mark on a block, a tool or (`path` empty) the request; null where there is none. */
+/** The mark on a block, a tool or (`path` empty) the request; null if absent. */
 export function parseCacheMark(node: JsonNode, path: string, notes: TranslationNotes): CacheMark | null {
   const mark = optionalObject(node, 'cache_control', path, 'an object {"type": "ephemeral"}');
   if (mark === null) return null;

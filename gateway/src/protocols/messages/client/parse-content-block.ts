@@ -1,6 +1,6 @@
 /**
- * Owns reading the blocks that stand in turns and in tools' results alike: text, images, documents. What only Anthropic
- * understands is kept as it was written. Source: wire reference B.3.
+ * Parses the content blocks of turns and tool results: text, images, documents, and opaque blocks with a text summary.
+ * Blocks that only Anthropic understands are kept verbatim. Source: wire reference B.3.
  */
 import type { Citation, DocumentPart, MediaPart, OpaquePart, Source, TextPart } from '../../../generation/part.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
@@ -29,7 +29,7 @@ export function blockType(block: JsonNode, path: string): string {
   return requiredText(block, 'type', path);
 }
 
-/** A block of that type; an opaque part where the type is none of those that have a part of their own. */
+/** The part for a block of that type; an opaque part for types without a part of their own. */
 export function parseContentBlock(
   block: JsonNode,
   path: string,
@@ -56,7 +56,7 @@ export function parseContentBlock(
   }
 }
 
-/** A text block, as it stands in turns, results and `system`. */
+/** A text block in a turn, a result or `system`. */
 export function parseText(block: JsonNode, path: string, notes: TranslationNotes): TextPart {
   dropOthers(block, TEXT_MEMBERS, 'text', notes);
   return {
@@ -90,7 +90,7 @@ function parseDocument(block: JsonNode, path: string, notes: TranslationNotes): 
   };
 }
 
-/** The `source` of an image or document block at `path`. Throws for a type that is not one of the format's. */
+/** The `source` of an image or document block at `path`. Throws for a type that the format does not define. */
 function parseSource(block: JsonNode, path: string, media: 'image' | 'document'): Source {
   const at = `${path}.source`;
   const source = requiredObject(block, 'source', path, 'an object {"type": …}');
@@ -113,7 +113,7 @@ function parseSource(block: JsonNode, path: string, media: 'image' | 'document')
   throw refuse(`${at}.type`, member(source, 'type') ?? null, expected);
 }
 
-/** A document given as a text or as blocks. Blocks that are not text cannot leave the format. */
+/** A document given as text or as blocks. Only text blocks can be translated to other formats. */
 function parseContent(source: JsonNode, path: string): string {
   const content = given(source, 'content');
   const whole = content === null ? undefined : stringValue(content);
@@ -133,13 +133,14 @@ function parseContent(source: JsonNode, path: string): string {
 }
 
 /**
- * What a server tool found is history of the model's own making and may be long; what the caller wrote is never cut.
+ * Limit for server tool results, which are model-driven history and may be long; the client's own text is never
+ * truncated.
  */
 const FOUND_CHARS_MAX = 2000;
 const CUT = ' … [cut]';
 const CALL_INPUTS = ['query', 'url', 'command', 'code', 'path', 'pattern'];
 
-/** In short, what the block says; null: nothing that could be told. */
+/** A short text form of the block; null if there is nothing to show. */
 function opaqueWords(type: string, block: JsonNode): string | null {
   switch (type) {
     case 'search_result':
@@ -181,17 +182,17 @@ function changeWords(type: string, block: JsonNode): string | null {
   return name === null ? null : `[tool ${type === 'tool_addition' ? 'added' : 'removed'}: ${name}]`;
 }
 
-/** A result of a server tool, or a type that nobody here knows. */
+/** Text of a server tool's result, or of an unknown block type. */
 function foundWords(type: string, block: JsonNode): string | null {
   const said = saidBy(block, 0);
   return said === '' ? null : cut(`[${type.replace(/_tool_result$/, '')}: ${said}]`);
 }
 
 const SAID = ['title', 'url', 'text', 'stdout', 'stderr', 'error_code', 'tool_name'];
-/** A block's content, its content, and the source of a document in it. */
+/** A block's content, the content in it, and the source of a document in that. */
 const SAID_DEPTH_MAX = 4;
 
-/** All that a block says in members that are text for people, outermost first. */
+/** All text of a block that is written for people, outermost first. */
 function saidBy(node: JsonNode, depth: number): string {
   if (depth > SAID_DEPTH_MAX) return '';
   if (node.kind === 'string') return stringValue(node) ?? '';

@@ -1,6 +1,6 @@
 /**
- * Owns reading how the answer is to be made: thinking and effort, its form, stop texts, service tier. Source: wire
- * reference B.2 and C.5.
+ * Parses the generation options of a request: thinking and effort, output format, stop sequences, end user, service
+ * tier. Source: wire reference B.2 and C.5.
  */
 import type { OutputFormat, ReasoningWish } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
@@ -15,7 +15,7 @@ const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 const BUDGET_TOKENS_MIN = 1024;
 const FORMAT_MEMBERS = new Set(['type', 'schema']);
 
-/** `thinking` and `output_config.effort` as one wish; null where neither is there. */
+/** `thinking` and `output_config.effort` as one reasoning option; null if both are absent. */
 export function parseReasoning(root: JsonNode, notes: TranslationNotes): ReasoningWish | null {
   const thinking = optionalObject(root, 'thinking', '', 'an object {"type": …}');
   const config = outputConfig(root);
@@ -32,7 +32,10 @@ export function parseReasoning(root: JsonNode, notes: TranslationNotes): Reasoni
   };
 }
 
-/** How thinking is shown only advises, and agents send words of betas (Claude Code 2.1.329: "updates"): what is unknown is dropped. */
+/**
+ * The display of thinking is only advisory, and agents send beta values (Claude Code 2.1.329: "updates"), so unknown
+ * values are dropped.
+ */
 function parseDisplay(thinking: JsonNode, notes: TranslationNotes): ReasoningWish['display'] {
   const display = optionalText(thinking, 'display', 'thinking');
   if (display === null || display === 'summarized' || display === 'omitted') return display;
@@ -47,7 +50,7 @@ function parseBudget(thinking: JsonNode): number {
   return Number(jsonText(budget));
 }
 
-/** `output_config.format`, or `output_format` as it was called before; null for plain text. Both are refused. */
+/** `output_config.format`, or its older name `output_format`; null for plain text. Throws if both are present. */
 export function parseOutputFormat(root: JsonNode, notes: TranslationNotes): OutputFormat | null {
   const config = outputConfig(root);
   const nested = config === null ? null : optionalObject(config, 'format', 'output_config', 'an object {"type": …}');
@@ -67,12 +70,12 @@ export function parseOutputFormat(root: JsonNode, notes: TranslationNotes): Outp
   return { kind: 'json_schema', name: null, description: null, schema, strict: null };
 }
 
-/** `output_config`; null where it is absent. */
+/** `output_config`; null if absent. */
 function outputConfig(root: JsonNode): JsonNode | null {
   return optionalObject(root, 'output_config', '', 'an object');
 }
 
-/** `stop_sequences`; none where the member is absent. */
+/** `stop_sequences`; empty if absent. */
 export function parseStop(root: JsonNode): readonly string[] {
   const stop = given(root, 'stop_sequences');
   if (stop === null) return [];
@@ -84,7 +87,7 @@ export function parseStop(root: JsonNode): readonly string[] {
   });
 }
 
-/** `metadata.user_id`; the rest of `metadata` is only for Anthropic. */
+/** `metadata.user_id`; the rest of `metadata` is for Anthropic only. */
 export function parseEndUser(root: JsonNode, notes: TranslationNotes): string | null {
   const metadata = optionalObject(root, 'metadata', '', 'an object {"user_id": …}');
   if (metadata === null) return null;
@@ -92,7 +95,7 @@ export function parseEndUser(root: JsonNode, notes: TranslationNotes): string | 
   return optionalText(metadata, 'user_id', 'metadata') || null;
 }
 
-/** `service_tier` in this format's word; one that it does not know is dropped. */
+/** `service_tier` as a value of this format; an unknown value is dropped. */
 export function parseServiceTier(root: JsonNode, notes: TranslationNotes): string | null {
   const tier = optionalText(root, 'service_tier', '');
   if (tier === null || tier === 'auto' || tier === 'standard_only') return tier;

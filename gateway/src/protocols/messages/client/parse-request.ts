@@ -1,6 +1,5 @@
 /**
- * Owns reading a checked messages request into the canonical language: which member is read, dropped or refused, by the
- * table.
+ * Parses a checked messages request into a canonical request: a table says which members are read, dropped or refused.
  */
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { children, type JsonNode, type JsonOutline, memberName, stringValue } from '../../../wire/json-node.ts';
@@ -35,8 +34,8 @@ function refused(member: string, need: string): MemberRow {
 }
 
 /**
- * One row per member. An unknown member is dropped and named, never refused (contract, 4); an empty list or object asks
- * for nothing.
+ * One row per member. An unknown member is dropped and reported, never refused (contract, 4); an empty list or object
+ * requests nothing.
  */
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
   becomes('model', 'model', ''),
@@ -81,15 +80,15 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
 ];
 
 const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
-/** Members that have rows only for their own members. */
+/** Members whose rows cover only their own members. */
 const PARENTS: ReadonlySet<string> = new Set(
   REQUEST_MEMBERS.flatMap(({ member }) => (member.includes('.') ? [member.slice(0, member.indexOf('.'))] : [])),
 );
 const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * The request in no format's words. Throws CallFailure `invalid_request` for a member of the wrong type and for one that
- * cannot leave Anthropic; the outline must reach `TRANSLATION_OUTLINE_DEPTH`.
+ * The canonical request. Throws CallFailure `invalid_request` for a member of the wrong type and for one that only
+ * Anthropic can handle; the outline must reach `TRANSLATION_OUTLINE_DEPTH`.
  */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const { root } = outline;
@@ -121,7 +120,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
   return { ...request, named: nameFeatures(root, request) };
 }
 
-/** Drops or refuses what the table says has no counterpart, and what it does not know. */
+/** Drops or refuses members according to the table, and drops unknown ones. */
 function settleMembers(node: JsonNode, prefix: string, notes: TranslationNotes): void {
   for (const value of children(node)) {
     if (asksNothing(value)) continue;
@@ -145,7 +144,7 @@ function asksNothing(value: JsonNode): boolean {
   return value.kind === 'null' || ((value.kind === 'array' || value.kind === 'object') && children(value).length === 0);
 }
 
-/** Members whose presence names a feature; of several that name the same one the first is shown. */
+/** Members whose presence names a feature; if several name the same one, the first is reported. */
 const NAMES = REQUEST_MEMBERS.flatMap(({ member, becomes }) => {
   if (becomes === null || becomes === 'turns' || becomes === 'model' || becomes === 'stream') return [];
   return [{ path: member.split('.'), member, feature: becomes }];

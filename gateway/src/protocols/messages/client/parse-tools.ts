@@ -1,6 +1,6 @@
 /**
- * Owns reading the tools and the choice among them. Tools that Anthropic runs or has built in are kept as they were
- * written. Source: wire reference B.4.
+ * Parses the tools and the tool choice. Tools that Anthropic runs or has built in are kept verbatim. Source: wire
+ * reference B.4.
  */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { children, elements, type JsonNode, jsonText } from '../../../wire/json-node.ts';
@@ -19,12 +19,12 @@ import {
 } from './member-values.ts';
 
 const TOOL_MEMBERS = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
-/** Each of these is a wish of how Anthropic is to treat the tool; `false` and an empty list wish nothing. */
+/** Options for how Anthropic handles the tool; `false` and an empty list request nothing. */
 const WISHES = ['eager_input_streaming', 'defer_loading', 'input_examples', 'allowed_callers'];
 const KNOWN_MEMBERS = new Set([...TOOL_MEMBERS, ...WISHES]);
 const CHOICE_MEMBERS = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
-/** `tools`; none where the member is absent. */
+/** `tools`; empty if absent. */
 export function parseTools(root: JsonNode, notes: TranslationNotes): readonly Tool[] {
   const tools = given(root, 'tools');
   if (tools === null) return [];
@@ -56,7 +56,7 @@ function parseTool(tool: JsonNode, path: string, notes: TranslationNotes): Tool 
   };
 }
 
-/** `tool_choice`, and whether one call at a time was asked for. */
+/** `tool_choice`, and whether only one call at a time is allowed. */
 export function parseToolChoice(
   root: JsonNode,
   notes: TranslationNotes,

@@ -1,4 +1,6 @@
-/** Owns reading `system` and `messages` into turns, each as it was written. Source: wire reference B.2 and C.2. */
+/**
+ * Parses `system` and `messages` into turns, without joining or reordering them. Source: wire reference B.2 and C.2.
+ */
 import {
   type Part,
   type ReasoningPart,
@@ -25,7 +27,7 @@ import { blockType, parseContentBlock, parseText } from './parse-content-block.t
 const ROLES = ['user', 'assistant', 'system'] as const;
 const KNOWN = new Set(['role', 'content']);
 
-/** `system`, where there is one, as the first turn, and then the messages. */
+/** `system`, if present, as the first turn, then the messages. */
 export function parseTurns(root: JsonNode, notes: TranslationNotes): readonly Turn[] {
   const messages = member(root, 'messages');
   if (messages?.kind !== 'array') throw refuse('messages', messages ?? null, 'an array of messages');
@@ -64,10 +66,10 @@ function parseTurn(message: JsonNode, index: number, notes: TranslationNotes): T
   return { role, name: null, parts, path };
 }
 
-/** A `caller` of type `direct` is the model itself and says nothing. */
+/** A `caller` of type `direct` is the model itself and needs no note. */
 const CALL_MEMBERS = new Set(['type', 'id', 'name', 'input', 'cache_control', 'caller']);
 
-/** The part that the block at `path` is. Throws for a block that its role cannot say. */
+/** The part for the block at `path`. Throws for a block that its role may not contain. */
 function parseBlock(block: JsonNode, path: string, role: Turn['role'], notes: TranslationNotes): Part {
   const type = blockType(block, path);
   switch (type) {
@@ -107,7 +109,7 @@ function callerType(caller: JsonNode): string | undefined {
   return type === undefined ? undefined : stringValue(type);
 }
 
-/** An empty signature cannot be checked by anybody and counts as none. */
+/** An empty signature cannot be verified and counts as none. */
 function parseThinking(block: JsonNode, path: string, type: 'thinking' | 'redacted_thinking'): ReasoningPart {
   const redacted = type === 'redacted_thinking';
   const signature = redacted ? requiredText(block, 'data', path) : optionalText(block, 'signature', path);

@@ -1,4 +1,4 @@
-/** Owns writing a whole answer for a messages client. Source: wire reference B.5, B.6, C.3 and C.7. */
+/** Renders a whole response as a message. Source: wire reference B.5, B.6, C.3 and C.7. */
 
 import { CallFailure } from '../../../errors/call-failure.ts';
 import type { Generation } from '../../../generation/generation.ts';
@@ -10,7 +10,9 @@ import { estimateUsage, renderUsage } from '../shared/usage.ts';
 import { judgeArguments, keepWholeMembers } from './call-arguments.ts';
 import { renderMessage, renderStop, startCallIds } from './render-message.ts';
 
-/** `finish_reason` is the `stop_reason`. Throws `upstream_nonsense` where a tool call's arguments are not a JSON object. */
+/**
+ * `finish_reason` is the `stop_reason`. Throws `upstream_nonsense` if a tool call's arguments are not a JSON object.
+ */
 export function renderAnswer(
   generation: Generation,
   context: AnswerContext,
@@ -36,8 +38,9 @@ function bytesOf(part: Generation['parts'][number]): number {
 }
 
 /**
- * Blocks in the order of the parts; an empty part makes none. `cut`: the answer ended before the model was done, so that
- * arguments may be cut off: their whole members are shown. Throws `upstream_nonsense` where arguments are broken otherwise.
+ * Blocks in the order of the parts; an empty part yields none. `cut`: the response ended before the model was done, so
+ * arguments may be cut off and only their complete members are shown. Throws `upstream_nonsense` for otherwise broken
+ * arguments.
  */
 function renderBlocks(parts: readonly Part[], cut: boolean, context: AnswerContext): WritableJson[] {
   const takeId = startCallIds(context.id);
@@ -71,14 +74,17 @@ function renderBlock(
   }
 }
 
-/** Citations only where they came from this format: others cannot be told in it. */
+/** Renders only citations that came from this format; it cannot express others. */
 function renderText({ text, citations }: TextPart): WritableJson | null {
   const natives = citations.flatMap(({ native }) => (native?.origin === 'messages' ? [new RawJson(native.json)] : []));
   if (text === '' && natives.length === 0) return null;
   return natives.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: natives };
 }
 
-/** Only its issuer can read redacted thinking; all other thinking has a signature that is not empty, ours if there is no other. */
+/**
+ * Only its issuer can read redacted thinking; all other thinking needs a non-empty signature, ours if there is no
+ * other.
+ */
 function renderReasoning(
   { text, signature, redacted, issuer }: ReasoningPart,
   context: AnswerContext,

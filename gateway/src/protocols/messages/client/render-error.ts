@@ -1,19 +1,22 @@
-/** Owns how the messages format says that a call failed: error bodies, the in-band error, the keep-alive. Contract, 5 and 6. */
+/**
+ * Renders failed calls in the messages format: error bodies, the in-band error, and the keep-alive record. Contract, 5
+ * and 6.
+ */
 import type { CallFailure, TokenCounts } from '../../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../../errors/failure-kinds.ts';
 
-/** Allowed at any time after the headers; SDKs skip it. */
+/** Allowed at any time after the headers; SDKs ignore it. */
 export const KEEP_ALIVE = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n');
 
-/** Types of statuses of upstream's that are kept where its body cannot be. Contract, 5. */
+/** Error types for upstream statuses that are kept although the upstream body is not. Contract, 5. */
 const KEPT_TYPES: ReadonlyMap<number, string> = new Map([
   [404, 'not_found_error'],
   [413, 'request_too_large'],
 ]);
 
 /**
- * Beside the refusal of `thread`: by it the tool runner of Anthropic's SDK (1.11), which asks for a thread by itself, knows to go
- * on without one.
+ * Added to the refusal of `thread`: the tool runner of Anthropic's SDK (1.11), which requests a thread by default,
+ * recognizes it and continues without one.
  */
 const THREADLESS = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
 
@@ -31,14 +34,14 @@ export function renderError(failure: CallFailure, requestId: string): string {
   });
 }
 
-/** The last record of a stream that failed: never followed by `message_stop`. */
+/** The last record of a failed stream; never followed by `message_stop`. */
 export function renderStreamError(failure: CallFailure, requestId: string): Buffer {
   return Buffer.from(`event: error\ndata: ${renderError(failure, requestId)}\n\n`);
 }
 
 /**
- * The words by which Claude Code (2.1.329) knows that it must compact the conversation, or ask for a shorter answer, and from
- * which it reads the numbers. Wire reference C.6.
+ * The wording by which Claude Code (2.1.329) detects that it must compact the conversation or request a shorter
+ * response, and from which it reads the numbers. Wire reference C.6.
  */
 function overContext({ prompt, output, max }: TokenCounts): string {
   if (prompt === null || max === null) {

@@ -1,4 +1,4 @@
-/** Owns writing what surrounds the blocks: the message object, why it stopped, and the ids of its calls. Source: B.5 and C.3. */
+/** Renders the message object around the blocks, its stop members, and the ids of its calls. Source: B.5 and C.3. */
 import type { FinishReason } from '../../../generation/event.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext } from '../../codec.ts';
@@ -7,7 +7,7 @@ import { renderStopReason } from '../shared/stop-reasons.ts';
 
 const CALL_ID_CHARS_MAX = 128;
 
-/** The members about the end of an answer, which a whole message and `message_delta` have in common. */
+/** The members about the end of a response, shared by a whole message and `message_delta`. */
 interface StopMembers {
   readonly stop_reason: string | null;
   readonly stop_sequence: string | null;
@@ -15,10 +15,10 @@ interface StopMembers {
   readonly container: null;
 }
 
-/** An answer that has not ended. */
+/** The members of a response that has not ended. */
 export const NOT_STOPPED: StopMembers = { stop_reason: null, stop_sequence: null, stop_details: null, container: null };
 
-/** What the finish of an answer is in these members. */
+/** Renders the finish of a response as stop members. */
 export function renderStop(
   finish: {
     readonly finish_reason: FinishReason;
@@ -37,7 +37,7 @@ export function renderStop(
   };
 }
 
-/** The message object, also of `message_start`. */
+/** The message object, also used in `message_start`. */
 export function renderMessage(
   model: string | null,
   content: readonly WritableJson[],
@@ -58,8 +58,8 @@ export function renderMessage(
 }
 
 /**
- * Gives the calls of one answer ids that the format takes (`^[a-zA-Z0-9_-]+$`, at most 128 characters), each once: some hosts send
- * none, or the same for all.
+ * Gives the calls of one response unique ids that the format accepts (`^[a-zA-Z0-9_-]+$`, at most 128 characters): some
+ * providers send none, or the same id for all.
  */
 export function startCallIds(answerId: string): (id: string) => string {
   const given = new Set<string>();

@@ -1,4 +1,7 @@
-/** Owns writing canonical events as the stream of a messages client. Errors are the vocabulary's. Source: wire reference B.7, C.4. */
+/**
+ * Renders canonical events as a messages stream. Errors are rendered in render-error.ts. Source: wire reference B.7,
+ * C.4.
+ */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import type { Citation, OpaquePart } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
@@ -10,22 +13,22 @@ import { endsInHalf } from '../upstream/parse-answer-block.ts';
 import { NOT_STOPPED, renderMessage, renderStop, startCallIds } from './render-message.ts';
 import { PartSequencer } from './sequence-parts.ts';
 
-/** The beginning of a record up to where the JSON of its event begins to differ. */
+/** The beginning of a record that all events of one type share. */
 function recordHead(event: string): string {
   return `event: ${event}\ndata: {"type":"${event}"`;
 }
 
-/** JSON in one line, as a record needs it: raw line ends can only be white space between its values. */
+/** JSON on one line, as a record requires: raw line ends can only be white space between values. */
 function inOneLine(json: string): string {
   return json.replace(/[\r\n]/g, ' ');
 }
 
 class CheckedRecords {
-  /** Why a record could not be written; null: all could. */
+  /** Why a record could not be written; null if all could. */
   violation: string | null = null;
   readonly #grammar = new MessagesGrammar();
 
-  /** The record if it may come now, else nothing. */
+  /** The record if the grammar allows it now, else an empty string. */
   pass(step: MessagesStep, record: string): string {
     const violation = this.#grammar.check(step);
     if (violation === null) return record;
@@ -33,7 +36,7 @@ class CheckedRecords {
     return '';
   }
 
-  /** A record of an event that has no index. */
+  /** A record of an event without an index. */
   write(step: MessagesStep, members: { readonly [member: string]: WritableJson }): string {
     const rest = writeJson(members).slice(1);
     return this.pass(step, `${recordHead(step.kind)}${rest === '}' ? '' : ','}${rest}\n\n`);
@@ -126,7 +129,7 @@ class MessagesStreamRenderer implements StreamRenderer {
 const DELTA_HEAD = recordHead('content_block_delta');
 const CUSTOM_INPUT_HEAD = '{"input":"';
 
-/** The kind of delta that carries a part's text, and its member. */
+/** The delta type for a part's text, and its member. */
 const DELTAS = {
   text: { type: 'text_delta', member: 'text' },
   thinking: { type: 'thinking_delta', member: 'thinking' },
@@ -134,17 +137,17 @@ const DELTAS = {
 } as const;
 
 class StreamBlocks {
-  /** Whether any block calls a tool. */
+  /** Whether any block is a tool call. */
   callsTool = false;
   /** UTF-8 bytes of all text, thinking and arguments. */
   outputBytes = 0;
   #index = -1;
   #opening: PartOpening = { kind: 'text' };
   #isOpen = false;
-  /** What a delta of the open block is written behind, and what it is to the grammar. */
+  /** The beginning of each delta record of the open block, and its grammar step. */
   #head = '';
   #step: MessagesStep = { kind: 'unknown' };
-  /** The first half of a character, until the other comes. */
+  /** A high surrogate that waits for its low surrogate. */
   #half = '';
   #hasText = false;
   #thinking = '';
@@ -172,7 +175,7 @@ class StreamBlocks {
     return this.#open('tool_use', { type: 'tool_use', id: this.#takeId(opening.id), name, input: {} });
   }
 
-  /** A piece of the open part's text, thinking or arguments. */
+  /** Renders a piece of the open part's text, thinking or arguments. */
   say(text: string): string {
     let whole = text;
     if (this.#half !== '') {
@@ -186,7 +189,7 @@ class StreamBlocks {
     return whole === '' ? '' : this.#countAndWrite(whole);
   }
 
-  /** A piece of the open part that went out already, written like the one before it. */
+  /** Counts a piece of the open part that was already sent, in the form of the previous one. */
   skip(text: string): void {
     this.outputBytes += Buffer.byteLength(text);
     if (this.#opening.kind === 'reasoning') this.#thinking += text;
@@ -197,7 +200,7 @@ class StreamBlocks {
     return '';
   }
 
-  /** Only what came from this format can be told in it. */
+  /** Only citations from this format can be rendered in it. */
   cite(citation: Citation): string {
     if (this.#opening.kind !== 'text' || citation.native?.origin !== 'messages') return '';
     const opened = this.#isOpen ? '' : this.#openText();
@@ -217,7 +220,7 @@ class StreamBlocks {
     return last + this.#records.write(step, { index: this.#index });
   }
 
-  /** What stands before the stop. */
+  /** Completes the block before its stop. */
   #finish(opening: PartOpening): string {
     if (opening.kind === 'reasoning')
       return opening.redacted ? this.#writeRedacted(opening.issuer) : this.#writeSignature(opening.issuer);
@@ -292,7 +295,7 @@ class StreamBlocks {
     return opened + this.#records.pass(step, `${DELTA_HEAD},"index":${this.#index},"delta":${delta}}\n\n`);
   }
 
-  /** Only the issuer can read it; from anywhere else it would be refused when it comes back. */
+  /** Only the issuer can read it; the issuer would refuse one from another source when it is sent back. */
   #writeRedacted(issuer: string | null): string {
     if (issuer !== 'messages' || this.#signature === null) return '';
     return this.#start('redacted_thinking', { type: 'redacted_thinking', data: this.#signature });

@@ -1,12 +1,12 @@
 /**
- * Owns putting the parts of an answer one behind the other, in the order in which they began, for a format in which only one is
- * open at a time: the first passes live, what begins beside it waits. Writes nothing.
+ * Serializes the parts of a response in the order in which they began, for a format that allows only one open part: the
+ * first passes live, later ones wait.
  */
 import type { EventFilter, GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import { isCut } from '../shared/stop-reasons.ts';
 import { CallArguments } from './call-arguments.ts';
 
-/** What may wait behind an open part. Real answers stay far below. */
+/** Limits for parts that wait behind an open part. Real responses stay far below. */
 const WAITING_CHARS_MAX = 32 * 1024 * 1024;
 const WAITING_PARTS_MAX = 1_000;
 const NONE: readonly GenerationEvent[] = [];
@@ -17,21 +17,21 @@ interface Lane {
   readonly opening: PartOpening;
   readonly started: GenerationEvent;
   readonly part: number;
-  /** Of a call whose arguments must be a JSON object; null for all else. */
+  /** Set for a call whose arguments must be a JSON object; else null. */
   readonly call: CallArguments | null;
   state: 'live' | 'waiting' | 'written';
-  /** Its source said that it is over. */
+  /** The source ended the part. */
   ended: boolean;
-  /** What came while it waited; texts in one piece. `chars` is all of it. */
+  /** Events received while waiting, with the text joined. `chars` is the size of all of them. */
   text: string;
   readonly rest: GenerationEvent[];
   chars: number;
 }
 
 /**
- * A call is written until its JSON is complete, then the next part may follow; a call that ended without being a JSON object
- * holds all others back until the finish says whether the answer was cut. `violation`: what came cannot be told; then there are
- * no events, and there will be none.
+ * Writes a call until its JSON is complete; then the next part may follow. A call that ended without being a JSON
+ * object holds all others back until the finish shows whether the response was cut. `violation`: the input cannot be
+ * rendered; from then on there are no events.
  */
 export class PartSequencer implements EventFilter {
   violation: string | null = null;
@@ -115,7 +115,7 @@ export class PartSequencer implements EventFilter {
     return lane.state === 'live' ? this.#advance([]) : NONE;
   }
 
-  /** Closes the live part if it is done and opens the next, as far as that goes. */
+  /** Closes the live part if it is done and opens the next, repeatedly. */
   #advance(events: GenerationEvent[]): readonly GenerationEvent[] {
     while (this.#live === null || this.#isDone(this.#live)) {
       if (this.#live !== null) events.push(this.#close(this.#live));

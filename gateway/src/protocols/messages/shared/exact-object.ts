@@ -1,6 +1,4 @@
-/**
- * Owns checking that a text is JSON of an object, and giving a schema its type, while all else stays as it was written.
- */
+/** Checks that a text is a JSON object, and adds the type to a schema, without changing anything else in the text. */
 import type { JsonText } from '../../../generation/part.ts';
 import { type JsonOutline, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import type { JsonProblem } from '../../../wire/json-problem.ts';
@@ -9,12 +7,12 @@ import { spliceJson } from '../../../wire/json-splice.ts';
 import { parseObject } from '../../json.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 
-/** What a model or a caller wrote inside a body that was already held to the operator's limits. */
+/** For text that a model or a client wrote inside a body already checked against the operator's limits. */
 const LIMITS = { depthMax: 1000, keysPerObjectMax: 1_000_000, outlineDepth: 1 };
 
 const NO_ARGUMENTS = '{"type":"object","properties":{}}';
 
-/** Arguments of a call as JSON of an object; none are `{}`. Throws at `path` for anything else. */
+/** Arguments of a call as a JSON object; empty arguments are `{}`. Throws at `path` for anything else. */
 export function exactArguments(written: string, path: string): JsonText {
   if (written.trim() === '') return '{}';
   const outcome = scanText(written);
@@ -25,8 +23,8 @@ export function exactArguments(written: string, path: string): JsonText {
 }
 
 /**
- * The schema of a tool's arguments, of type object as Anthropic demands. Throws at `path` for a schema of anything
- * else.
+ * The schema of a tool's arguments, with type object as Anthropic requires. Throws at `path` for a schema of another
+ * type.
  */
 export function objectSchema(schema: JsonText | null, path: string): JsonText {
   if (schema === null) return NO_ARGUMENTS;
@@ -50,12 +48,12 @@ function scanText(text: string): JsonOutline | JsonProblem {
   return scanJson(Buffer.from(text), LIMITS);
 }
 
-/** A key that comes twice is the model's own writing; upstream reads it as it likes. */
+/** Duplicate keys come from the model; upstream decides how to read them. */
 function isDoubled(problem: JsonProblem, written: string): boolean {
   return problem.code === 'duplicate-key' && parseObject(written) !== null;
 }
 
-/** Halves of characters have no UTF-8; in JSON they can be written as escapes. */
+/** Lone surrogates have no UTF-8 encoding; JSON can hold them as escapes. */
 function escapeHalves(json: string): JsonText {
   if (json.isWellFormed()) return json;
   return json.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);

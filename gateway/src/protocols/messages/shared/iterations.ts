@@ -1,24 +1,25 @@
 /**
- * Owns the reading of `usage.iterations`: what each run of a model used, where one answer took several. The totals beside it
- * leave out what compaction and advisors used. Source: wire reference B.6.
+ * Parses `usage.iterations`: the usage of each model run, if one response took several. The totals next to it omit the
+ * usage of compaction and advisors. Source: wire reference B.6.
  */
 import { type Usage, type UsagePart, ZERO_USAGE } from '../../../generation/usage.ts';
 
 import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
-/** Runs of one answer, and what they come to. */
+/** The runs of one response and their sum. */
 export interface Iterations {
   readonly sum: Usage;
   readonly parts: readonly UsagePart[];
 }
 
-/** More runs of one answer are kept as one for each model. */
+/** Above this number, the runs of one response are merged into one per model. */
 const PARTS_MAX = 100;
 const MODEL_CHARS_MAX = 256;
 
 /**
- * Null where the value is no list of runs whose counters all hold; `countersOf` reads those of one. A run that was declined
- * before it said anything is not charged: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback (2026-11-22).
+ * Null if the value is not a list of runs with valid counters; `countersOf` reads the counters of one. A run that was
+ * declined before any output is not charged:
+ * https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback (2026-11-22).
  */
 export function readIterations(value: unknown, countersOf: (usage: JsonObject) => Usage | null): Iterations | null {
   const iterations = asArray(value).map(asObject);
@@ -27,7 +28,7 @@ export function readIterations(value: unknown, countersOf: (usage: JsonObject) =
   const parts: UsagePart[] = [];
   for (const [index, iteration] of iterations.entries()) {
     if (iteration === null) return null;
-    // An iteration has no iterations: whoever nests them cannot make us recurse.
+    // An iteration has no iterations; nested ones must not cause recursion.
     const counters = countersOf({ ...iteration, iterations: null });
     if (counters === null) return null;
     const isTry = iteration.type === 'message' || iteration.type === 'fallback_message';
@@ -44,8 +45,8 @@ export function readIterations(value: unknown, countersOf: (usage: JsonObject) =
 }
 
 /**
- * The counters of the whole answer: those of its runs, or where the totals have more, the totals. `parts` come to the same; null
- * where the answer was one run of the model that was asked for.
+ * The counters of the whole response: the sum of its runs, or the totals where they are higher. `parts` add up to the
+ * same; null if the response was one run of the requested model.
  */
 export function joinIterations(
   totals: Usage,
@@ -69,7 +70,9 @@ export function joinIterations(
   return { counters, parts: withReasoning(all, counters.reasoning) };
 }
 
-/** Reasoning is told of the whole answer only; the last run is taken to have done it, then the one before. */
+/**
+ * Reasoning is reported for the whole response only; it is attributed to the last run first, then to the one before.
+ */
 function withReasoning(parts: readonly UsagePart[], reasoning: number): readonly UsagePart[] {
   if (reasoning === 0) return parts;
   let left = reasoning;

@@ -1,4 +1,7 @@
-/** Owns what a messages answer's `stop_reason` is in the canonical language, and back. Source: wire reference B.5 and C.3. */
+/**
+ * Converts between the `stop_reason` of a messages response and the canonical finish reason. Source: wire reference B.5
+ * and C.3.
+ */
 import type { FinishReason } from '../../../generation/event.ts';
 
 const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
@@ -9,7 +12,7 @@ const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ['tool_use', 'tool_calls'],
   ['pause_turn', 'pause'],
   ['refusal', 'refusal'],
-  // The context was shortened and nothing was said yet: no answer that is whole.
+  // The context was shortened before any output, so the response is not complete.
   ['compaction', 'context_window'],
 ]);
 
@@ -24,17 +27,17 @@ const STOP_REASONS: { readonly [finish in FinishReason]: string } = {
   other: 'end_turn',
 };
 
-/** `other` for a word that is not in the table, and for none. */
+/** `other` for an unknown reason and for null. */
 export function parseStopReason(word: string | null): FinishReason {
   return (word === null ? undefined : FINISHES.get(word)) ?? 'other';
 }
 
-/** Whether the answer ended before the model was done, so that its last tool call may be cut off. */
+/** Whether the response ended before the model was done, so that its last tool call may be cut off. */
 export function isCut(finish: FinishReason): boolean {
   return finish === 'length' || finish === 'context_window' || finish === 'refusal';
 }
 
-/** Whatever the source said: `tool_use` exactly where a tool is called, unless the answer was cut (invariant I8). */
+/** Whatever the source reported: `tool_use` exactly if a tool is called, unless the response was cut (invariant I8). */
 export function renderStopReason(finish: FinishReason, callsTool: boolean): string {
   return callsTool && !isCut(finish) ? 'tool_use' : STOP_REASONS[finish];
 }

@@ -1,4 +1,7 @@
-/** Owns the reading of a messages `usage` object into disjoint counters, and what is odd about it. Source: wire reference B.6 and C.7. */
+/**
+ * Parses a messages `usage` object into disjoint counters with their anomalies, and renders counters as one. Source:
+ * wire reference B.6 and C.7.
+ */
 import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
 import {
   apartOf,
@@ -15,24 +18,24 @@ import { readServerToolUse } from '../../answer/server-tools.ts';
 import { asCount, asObject, type JsonObject } from '../../json.ts';
 import { type Iterations, joinIterations, readIterations } from './iterations.ts';
 
-/** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
+/** Counters of a stream arrive in pieces: `message_start`, then cumulative totals; null: not reported yet. */
 export interface UsageTally {
   readonly input: number | null;
   readonly output: number | null;
   readonly cache_read: number;
-  /** All that was written; null: the split alone says it. */
+  /** Total cache writes; null: only the split is known. */
   readonly cache_write: number | null;
-  /** Null: of the last total that was named, nobody said it. */
+  /** Null: the latest total came without it. */
   readonly cache_write_5m: number | null;
   readonly cache_write_1h: number;
   readonly reasoning: number;
-  /** The runs of models that the answer took; they replace the totals, which leave some of them out. Null: not told. */
+  /** The model runs of the response; they replace the totals, which omit some runs. Null: not reported. */
   readonly iterated: Iterations | null;
-  /** Requests of tools that ran upstream; null: none was named. The totals have those of all iterations. */
+  /** Requests of server tools; null: none reported. The totals cover all iterations. */
   readonly tools: ServerTools | null;
-  /** The words for the tier of the answer, standard ones too; undefined: none was stated. */
+  /** The tier values that the response states, including standard ones; undefined: none. */
   readonly tier: TierWords | undefined;
-  /** A counter was negative or not an integer: nothing of it holds. */
+  /** A counter was negative or not an integer, so none of them is used. */
   readonly invalid: boolean;
 }
 
@@ -50,7 +53,7 @@ export const EMPTY_TALLY: UsageTally = {
   invalid: false,
 };
 
-/** Overwrites each counter that the object names by a number: the last value wins, nothing is added. */
+/** Overwrites each counter that the object reports as a number: the last value wins, nothing is added. */
 export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
   const usage = asObject(value);
   if (usage === null) return tally;
@@ -75,12 +78,12 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
   };
 }
 
-/** Whether a usage object has a count of the output; in a `message_start` it is a beginning, in a `message_delta` the whole. */
+/** Whether a usage object has an output count; preliminary in `message_start`, the total in `message_delta`. */
 export function namesOutput(value: unknown): boolean {
   return typeof asCount(asObject(value)?.output_tokens) === 'number';
 }
 
-/** The counters, or null where input or output is missing or does not hold. */
+/** The counters, or null if input or output is missing or invalid. */
 export function usageOf(tally: UsageTally): Usage | null {
   if (tally.invalid || tally.input === null || tally.output === null) return null;
   const written = writtenIn(tally);
@@ -128,7 +131,7 @@ function tallyTools(before: ServerTools | null, value: unknown): ServerTools | n
   return named.length === 0 ? before : { ...before, ...Object.fromEntries(named) };
 }
 
-/** As `usageOf`, with what is odd about it. */
+/** Like `usageOf`, with anomalies. */
 export function toldUsageOf(tally: UsageTally): ToldUsage | null {
   const usage = usageOf(tally);
   return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
@@ -138,7 +141,7 @@ function flagsOf(tally: UsageTally, usage: Usage): readonly UsageFlag[] {
   const { input, output, cache_read, cache_write_5m, cache_write_1h, reasoning, iterated } = tally;
   let flags: readonly UsageFlag[] = NO_FLAGS;
   const written = writtenIn(tally);
-  // Totals may leave out what some iterations used; they cannot have more than all of them.
+  // Totals may omit the usage of some iterations, but cannot exceed the sum of all of them.
   const exceeds =
     iterated !== null &&
     ((input ?? 0) > iterated.sum.input ||
@@ -159,7 +162,7 @@ function counter<Before extends number | null>(value: unknown, before: Before): 
 
 const BYTES_PER_TOKEN = 4;
 
-/** Counters where the source gave none that hold: our estimate of the prompt, and of so many bytes of answer. */
+/** Counters for a source without valid ones: our estimate of the prompt, and of the response from its byte count. */
 export function estimateUsage(inputTokens: number, outputBytes: number): Usage {
   return {
     input: inputTokens,
@@ -171,7 +174,7 @@ export function estimateUsage(inputTokens: number, outputBytes: number): Usage {
   };
 }
 
-/** Of a whole message. */
+/** The usage of a whole message. */
 export function renderUsage(usage: Usage): { readonly [member: string]: WritableJson } {
   return {
     ...renderDeltaUsage(usage),
@@ -185,12 +188,15 @@ export function renderUsage(usage: Usage): { readonly [member: string]: Writable
   };
 }
 
-/** Of `message_start`: what upstream has not counted yet. How cache writes will split is not known, and no later event says it. */
+/**
+ * The usage of `message_start`, before upstream has counted. The split of cache writes is unknown, and no later event
+ * has it.
+ */
 export function renderEstimate(inputTokens: number): WritableJson {
   return { ...renderUsage(estimateUsage(inputTokens, 0)), cache_creation: null };
 }
 
-/** Of `message_delta`: the cumulative totals. */
+/** The usage of `message_delta`: cumulative totals. */
 export function renderDeltaUsage(usage: Usage): { readonly [member: string]: WritableJson } {
   return {
     input_tokens: usage.input,
@@ -202,15 +208,16 @@ export function renderDeltaUsage(usage: Usage): { readonly [member: string]: Wri
   };
 }
 
-/** The format has members for two kinds; null where neither was used. */
+/** The format has members for two kinds; null if neither was used. */
 function renderToolUse({ apart }: Usage): WritableJson {
   const { web_search = 0, web_fetch = 0 } = apart?.server_tools ?? {};
   return web_search + web_fetch === 0 ? null : { web_search_requests: web_search, web_fetch_requests: web_fetch };
 }
 
 /**
- * The counters that follow an estimate in `message_start`: Claude Code overwrites it only by values above 0, so where all of
- * the prompt was cached one token is shown as not cached, or the prompt would count twice. Source: B.6, vector 18b.
+ * The counters that follow an estimate in `message_start`: Claude Code overwrites the estimate only with values above
+ * 0, so for a fully cached prompt one token is shown as uncached; otherwise the prompt would count twice. Source: B.6,
+ * vector 18b.
  */
 export function correctEstimate(usage: Usage, estimatedInputTokens: number): Usage {
   if (usage.input > 0 || estimatedInputTokens === 0) return usage;

@@ -1,6 +1,6 @@
 /**
- * Folds a messages stream into the message in one piece: all blocks, known here or not, with their contents as written. An
- * observer judges the records. Wire reference B.5 to B.7.
+ * Folds a messages stream into one message with all blocks, known or unknown, and their contents as written. An
+ * observer validates the records. Wire reference B.5 to B.7.
  */
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
@@ -12,10 +12,10 @@ import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../protocol.ts';
 import { keepWholeMembers } from '../client/call-arguments.ts';
 
-/** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */
+/** Reasons by which upstream itself cut the response, perhaps in the middle of a call. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
 
-/** A message names itself: it needs no id of ours. */
+/** A message has its own id and needs none from us. */
 export function startFold(): AnswerFold {
   return new MessagesFold();
 }
@@ -83,14 +83,14 @@ class MessagesFold implements AnswerFold {
     return block;
   }
 
-  /** What it says of the message replaces what its start said. */
+  /** Members of a `message_delta` replace those of the message start. */
   #change({ type: _, delta, usage, ...others }: JsonObject): void {
     if (this.#message === null) return;
     this.#message = { ...this.#message, ...others, ...asObject(delta) };
     this.#count(usage);
   }
 
-  /** Cumulative: a later number replaces an earlier one. */
+  /** Counters are cumulative: a later number replaces an earlier one. */
   #count(usage: unknown): void {
     const told = Object.entries(asObject(usage) ?? {}).filter(
       ([name, value]) => value !== null || !(name in this.#usage),
@@ -99,7 +99,7 @@ class MessagesFold implements AnswerFold {
   }
 }
 
-/** Builds one content block. What no delta touched stays as it was written. */
+/** Builds one content block. Content that no delta changed stays as written. */
 class FoldedBlock {
   readonly #json: string;
   readonly #draft: JsonDraft;
@@ -107,13 +107,13 @@ class FoldedBlock {
   #input = '';
   readonly #citations: RawJson[] = [];
 
-  /** `json` is the block as it was written. */
+  /** `json` is the block as written. */
   constructor(block: JsonObject, json: string) {
     this.#json = json;
     this.#draft = Object.assign(startDraft(), block);
   }
 
-  /** `json` is the delta as it was written. */
+  /** `json` is the delta as written. */
   push(delta: JsonObject, json: string): void {
     this.#isTouched = true;
     const { type, ...members } = delta;
@@ -125,8 +125,8 @@ class FoldedBlock {
   }
 
   /**
-   * JSON of the block. `cut`: arguments may have broken off; what came whole of them is kept.
-   * @throws CallFailure `upstream_nonsense` where they are no JSON object all the same.
+   * JSON of the block. `cut`: arguments may be incomplete; their complete members are kept.
+   * @throws CallFailure `upstream_nonsense` if they are still not a JSON object.
    */
   finish(cut: boolean): string {
     if (!this.#isTouched) return this.#json;

@@ -1,4 +1,4 @@
-/** Owns what the events of a messages stream tell: usage, stop reason, errors, the end. Only observes. */
+/** Observes usage, stop reason, errors and the end in the events of a messages stream, without changing them. */
 
 import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
@@ -22,7 +22,7 @@ export class MessagesStreamObserver implements StreamObserver {
   #stopReason: string | null = null;
   #isOutputTold = false;
   #retryToken: string | undefined;
-  /** What its start tells of the output is a placeholder. */
+  /** The output count of the stream's start is a placeholder. */
   #outputBytesTold = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
@@ -47,7 +47,7 @@ export class MessagesStreamObserver implements StreamObserver {
     };
   }
 
-  /** Nothing but `message_stop` ends a messages stream. */
+  /** Only `message_stop` ends a messages stream. */
   endOfBytes(): null {
     return null;
   }
@@ -59,7 +59,7 @@ export class MessagesStreamObserver implements StreamObserver {
   observe(record: SseRecord): RecordVerdict {
     const event = parseObject(dataText(record));
     if (event === null) return 'nonsense';
-    // Only counted: bytes of the client's own format are passed on as they are. Contract, 6.
+    // Violations are only counted: bytes in the client's own format are passed on unchanged. Contract, 6.
     if (this.disorders === 0 && this.#grammar.check(readStep(record.event, event)) !== null) this.disorders = 1;
     return this.#observeEvent(event, record);
   }
@@ -110,7 +110,7 @@ export class MessagesStreamObserver implements StreamObserver {
     }
   }
 
-  /** The beginning of the stream may have named it already, with its date. */
+  /** The beginning of the stream may have named the model already, with its date. */
   #noteFallback(model: string | null): void {
     if (model !== null && !this.#model?.startsWith(model)) this.#model = model;
   }
@@ -127,7 +127,7 @@ export class MessagesStreamObserver implements StreamObserver {
   }
 }
 
-/** `eventLine` is the value of the record's `event:` line; `event` its parsed data, null where it is no JSON object. */
+/** `eventLine` is the value of the record's `event:` line; `event` its parsed data, null if it is not a JSON object. */
 export function readStep(eventLine: string, event: JsonObject | null): MessagesStep {
   const type = asText(event?.type);
   if (event === null || type === null) return { kind: 'misnamed', found: eventLine === '' ? 'nothing' : eventLine };

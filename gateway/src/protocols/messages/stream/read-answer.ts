@@ -1,4 +1,4 @@
-/** Owns what a messages answer in one piece tells of itself. Changes no byte of it. */
+/** Reads usage, stop reason, model and errors from a messages response in one piece. Changes no byte of it. */
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
@@ -27,7 +27,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   return { kind: 'answer', facts };
 }
 
-/** Undefined: it tells no usage. */
+/** Undefined if it reports no usage. */
 function billed(facts: AnswerFacts): AnswerFacts | undefined {
   return facts.usage === null ? undefined : facts;
 }
@@ -51,7 +51,7 @@ function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: numbe
   };
 }
 
-/** The status that an error's type stands for where it says more than that upstream failed. Source: wire reference B.8. */
+/** The HTTP status of an error type that says more than that upstream failed; else null. Source: wire reference B.8. */
 export function statusOfType(type: unknown): number | null {
   if (type === 'overloaded_error') return 529;
   return type === 'rate_limit_error' ? 429 : null;
@@ -61,22 +61,22 @@ function sum(blocks: readonly unknown[], bytesOf: (block: JsonObject | null) => 
   return blocks.reduce<number>((total, block) => total + bytesOf(asObject(block)), 0);
 }
 
-/** The model that goes on where another one declined, as a block of the answer states it; null: the block says nothing of that. */
+/** The model that takes over after another one declined, from a `fallback` block; null for other blocks. */
 export function fallbackModel(block: JsonObject | null): string | null {
   return block?.type === 'fallback' ? asText(asObject(block.to)?.model) : null;
 }
 
-/** The token that a refusal gives for the retry. */
+/** The token that a refusal provides for the retry. */
 export function retryTokenOf(stopDetails: unknown): string | undefined {
   return asText(asObject(stopDetails)?.fallback_credit_token) ?? undefined;
 }
 
-/** Those of `generatedBytes` that are thinking. */
+/** The thinking part of `generatedBytes`. */
 export function reasoningBytes(block: JsonObject | null): number {
   return textBytes(block?.thinking);
 }
 
-/** Bytes that a content block holds of generated text, thinking and tool input. */
+/** Bytes of generated text, thinking and tool input in a content block. */
 export function generatedBytes(block: JsonObject | null): number {
   return block === null ? 0 : textBytes([block.text, block.thinking, block.name, block.input]);
 }

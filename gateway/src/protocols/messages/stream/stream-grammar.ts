@@ -1,14 +1,14 @@
 /**
- * Owns the order of a messages stream's events: the state machine and the invariants I1–I4 and I7–I12 of wire reference B.7.
- * I5 (thinking before the call that it led to) is kept by sequence-parts.ts, I6 (whole JSON) by call-arguments.ts: no single
- * event shows them.
+ * Checks the order of a messages stream's events: the state machine and the invariants I1–I4 and I7–I12 of wire
+ * reference B.7. sequence-parts.ts ensures I5 (thinking before the call it led to) and call-arguments.ts I6 (complete
+ * JSON), because no single event shows them.
  */
 
-/** What one event is to the grammar. `index` null: the event has none that is an integer. */
+/** One event as the grammar sees it. `index` is null if the event has no integer index. */
 export type MessagesStep =
   | {
       readonly kind: 'message_start';
-      /** An answer that goes on with a server tool's call has its blocks and its reason here. */
+      /** A response that continues after a server tool's call has its blocks and its reason here. */
       readonly blocks: number;
       readonly callsTool: boolean;
       readonly stop_reason: string | null;
@@ -19,10 +19,10 @@ export type MessagesStep =
   | { readonly kind: 'content_block_stop'; readonly index: number | null }
   | { readonly kind: 'message_delta'; readonly stop_reason: string | null; readonly output_tokens: number | null }
   | { readonly kind: 'message_stop' | 'error' | 'ping' | 'unknown' }
-  /** The record's `event:` line does not name the event in its data, or the data is none. */
+  /** The record's `event:` line does not match the event in its data, or the data is not an event. */
   | { readonly kind: 'misnamed'; readonly found: string };
 
-/** Which blocks a delta fits. Source: B.7. */
+/** Block types that each delta type fits. Source: B.7. */
 const DELTA_BLOCKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['text_delta', ['text']],
   ['citations_delta', ['text']],
@@ -33,16 +33,16 @@ const DELTA_BLOCKS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 const BLOCKS_WITH_DELTAS: ReadonlySet<string> = new Set([...DELTA_BLOCKS.values()].flat());
 
-/** Reasons to stop before the model was done: then calls need no `tool_use`. */
+/** Reasons to stop before the model was done; calls then need no `tool_use` reason. */
 const CUTS: ReadonlySet<string | null> = new Set(['max_tokens', 'refusal', 'model_context_window_exceeded']);
 
-/** Whether a delta may stand in a block. What is unknown may stand anywhere: formats grow. */
+/** Whether a delta type is allowed in a block. Unknown types are allowed anywhere, because formats grow. */
 export function fitsBlock(block: string, delta: string): boolean {
   const blocks = DELTA_BLOCKS.get(delta);
   return blocks === undefined || blocks.includes(block) || !BLOCKS_WITH_DELTAS.has(block);
 }
 
-/** Checks one stream. After a violation it has lost the thread: what it says of later steps means nothing. */
+/** Checks one stream. After a violation, its results for later steps are meaningless. */
 export class MessagesGrammar {
   #state: 'start' | 'between' | 'block' | 'tail' | 'end' = 'start';
   #blocks = 0;
@@ -51,7 +51,7 @@ export class MessagesGrammar {
   #stopReason: string | null = null;
   #outputTokens = 0;
 
-  /** Why the step cannot come now; null: it can. */
+  /** Why the step is not allowed now; null if it is. */
   check(step: MessagesStep): string | null {
     if (this.#state === 'end') return `${step.kind} after the end of the message`;
     switch (step.kind) {

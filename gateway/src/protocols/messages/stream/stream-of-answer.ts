@@ -1,16 +1,16 @@
-/** Writes a message in one piece as the stream that was asked for. Blocks that nobody here knows come whole with their beginning. */
+/** Renders a message in one piece as the requested stream. Unknown blocks are sent whole at their start. */
 import type { JsonText } from '../../../generation/part.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 
-/** The records, `message_stop` included; null: the body is no answer. A call's input stays as it was written. */
+/** The records, including `message_stop`; null if the body is not a message. A call's input stays as written. */
 export function streamOfAnswer(body: Buffer): Buffer | null {
   const json = body.toString();
   const message = parseObject(json);
   if (message === null || message.type === 'error' || !Array.isArray(message.content)) return null;
   const { content, stop_reason, stop_sequence, stop_details, container, usage, ...head } = message;
   const open = { content: [], stop_reason: null, stop_sequence: null };
-  // Clients add the two counts of output together (langchain 1.5, wire reference B.6).
+  // Clients add up both output counts (langchain 1.5, wire reference B.6).
   const counted = { ...asObject(usage), output_tokens: 0 };
   let text = record('message_start', { message: { ...head, ...open, usage: counted } });
   const texts = elementTexts(memberText(json, 'content') ?? '');
@@ -30,7 +30,7 @@ function record(type: string, members: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }
 
-/** A block as it begins, and what is said of it then. */
+/** A block's start and the deltas that follow it. */
 function cut(block: JsonObject, json: JsonText): { readonly start: object; readonly deltas: readonly object[] } {
   switch (block.type) {
     case 'text': {

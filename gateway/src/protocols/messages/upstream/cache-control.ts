@@ -1,13 +1,8 @@
-/**
- * Owns writing cache marks as `cache_control`, and keeping no more of them than a request may have. Source: wire
- * reference B.3 and C.7.
- */
+/** Renders cache marks as `cache_control` and limits their number per request. Source: wire reference B.3 and C.7. */
 import type { CacheMark } from '../../../generation/part.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 
-/**
- * A block or tool of ours, which may lose its mark again; RawJson is one that came in this format and stays as it was.
- */
+/** A block or tool of ours, which may lose its mark again; RawJson came in this format and stays unchanged. */
 export interface MarkableBlock {
   readonly [member: string]: WritableJson | undefined;
   cache_control?: WritableJson | undefined;
@@ -18,7 +13,7 @@ export type WrittenBlock = RawJson | MarkableBlock;
 const MARKS_MAX = 4;
 const SHORT_TTL_MINUTES = 5;
 
-/** The host knows five minutes, which it keeps without being told, and an hour. */
+/** Anthropic supports five minutes, the default, and an hour. */
 export function renderCacheMark(mark: CacheMark | null): WritableJson | undefined {
   if (mark === null) return undefined;
   const short = mark.ttlMinutes === null || mark.ttlMinutes <= SHORT_TTL_MINUTES;
@@ -26,8 +21,8 @@ export function renderCacheMark(mark: CacheMark | null): WritableJson | undefine
 }
 
 /**
- * Takes the first marks away until the last ones are as many as the host takes; `reserved` of those are used elsewhere.
- * `blocks` stand in the order of the prompt. Answers how many were taken.
+ * Removes the first marks until no more remain than Anthropic accepts; `reserved` of those are used elsewhere. `blocks`
+ * are in prompt order. Returns the number of removed marks.
  */
 export function keepLastMarks(blocks: readonly WrittenBlock[], reserved: number): number {
   const marked = blocks.filter(isMarked);

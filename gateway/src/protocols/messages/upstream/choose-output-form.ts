@@ -1,6 +1,6 @@
 /**
- * Owns how the form of the answer is asked for: natively, through a tool, or by an instruction. Writes no block.
- * Source: wire reference C.1.
+ * Chooses how to request the response format: natively, through a tool, or by an instruction. Source: wire reference
+ * C.1.
  */
 import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool } from '../../../generation/request.ts';
@@ -10,7 +10,7 @@ import type { UpstreamTraits } from '../../upstream-traits.ts';
 export interface OutputForm {
   /** For `output_config.format`. */
   readonly schema: JsonText | null;
-  /** A tool whose arguments are the answer. */
+  /** A tool whose arguments are the response. */
   readonly tool: { readonly name: string; readonly schema: JsonText; readonly description: string | null } | null;
   readonly instruction: string | null;
   readonly extractsJson: boolean;
@@ -20,7 +20,10 @@ const PLAIN: OutputForm = { schema: null, tool: null, instruction: null, extract
 const JSON_INSTRUCTION = 'Answer with a single JSON object and nothing else.';
 const TOOL_NAME = 'json_output';
 
-/** Throws CallFailure `invalid_request` for a model that can neither be given a schema nor a tool. */
+/**
+ * Throws CallFailure `invalid_request` for a model that supports neither schemas nor tools, and for plain JSON with a
+ * strict API key.
+ */
 export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTraits, strict: boolean): OutputForm {
   const { output_format: format, tool_choice: choice } = request;
   if (format === null) return PLAIN;
@@ -39,7 +42,7 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
       `${traits.model} takes neither a schema nor tools; ask for the form in words, or choose another model`,
     );
   }
-  // A call that the caller forces is the whole answer: there is no text left to have a form.
+  // A call that the client forces is the whole response, so no text remains to be formatted.
   if (forces(choice)) return PLAIN;
   const name = freeName(request.tools);
   const instruction = traits.messages.forcedToolChoice

@@ -1,7 +1,8 @@
 /**
- * Fits a JSON Schema to what Anthropic can hold an answer to: closes its objects and moves the keywords that it refuses into
- * descriptions, where the model reads them. All else stays as it was written, digit by digit. Changes no schema that fits.
- * Rules: https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations, read 2026-11-22.
+ * Fits a JSON Schema to what Anthropic can enforce: closes its objects and moves the keywords that Anthropic refuses
+ * into descriptions, where the model reads them. Everything else stays as written, digit by digit. Leaves schemas that
+ * already fit unchanged. Rules:
+ * https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations, read 2026-11-22.
  */
 import type { JsonText } from '../../../generation/part.ts';
 import {
@@ -16,29 +17,29 @@ import {
 import { scanJson } from '../../../wire/json-scan.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
-/** A schema that fits, and the keywords, each once, to which the model is no longer held. */
+/** A schema that fits, and the keywords, each once, that are no longer enforced. */
 export interface FittedSchema {
   readonly schema: JsonText;
   readonly unenforced: readonly string[];
 }
 
-/** The schema was held to the operator's limits of a body already. */
+/** The schema was already checked against the operator's limits of a body. */
 const DEPTH_MAX = 1000;
 const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
 
-/** Keywords that are sent with their value as it is. */
+/** Keywords that are sent with their value unchanged. */
 const KEPT = new Set(['type', 'title', 'description', 'default', 'required', '$ref']);
-/** Holds schemas by name. */
+/** Keywords that hold schemas by name. */
 const NAMED_SCHEMAS = new Set(['properties', '$defs', 'definitions']);
-/** Says nothing of which values are valid, nor anything to a model. */
+/** Keywords without effect on validity or on a model. */
 const SILENT = new Set(['$schema', '$id', '$anchor', '$comment']);
-/** Says nothing of which values are valid; the model reads it in the description. */
+/** Keywords without effect on validity; the model reads them in the description. */
 const ANNOTATIONS = new Set(['examples', 'example', 'deprecated', 'readOnly', 'writeOnly', 'discriminator']);
 const FORMATS = new Set<unknown>([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ]);
 
-/** A schema while it is written: keywords in their order, and those that become words. */
+/** A schema under construction: its keywords in order, and those moved to the description. */
 class Draft {
   readonly kept = new Map<string, JsonText>();
   readonly properties = new Map<string, JsonText>();
@@ -46,7 +47,7 @@ class Draft {
   readonly words: string[] = [];
 }
 
-/** The schema fitted. A text that is no JSON object, or names a member twice, is left for upstream to judge. */
+/** Fits the schema. A text that is not a JSON object, or has duplicate members, is left to upstream to judge. */
 export function fitSchema(schema: JsonText): FittedSchema {
   const outline = scanJson(Buffer.from(schema), LIMITS);
   if (!outline.ok || outline.root.kind !== 'object') return { schema, unenforced: [] };
@@ -55,7 +56,10 @@ export function fitSchema(schema: JsonText): FittedSchema {
   return { schema: fitting.changed ? fitted : schema, unenforced: [...fitting.unenforced] };
 }
 
-/** The schema as it is sent; each keyword that is only told in words is named below `path`, as the caller's promise of it is not kept. */
+/**
+ * The schema to send. Reports each keyword that moved to a description below `path`, because it is not enforced for the
+ * client.
+ */
 export function renderSchema(written: JsonText, path: string, notes: TranslationNotes): JsonText {
   const { schema, unenforced } = fitSchema(written);
   for (const keyword of unenforced) {
@@ -68,7 +72,7 @@ class Fitting {
   changed = false;
   readonly unenforced = new Set<string>();
 
-  /** A schema as text. What is no object (`true`, or no schema at all) is left as it is. */
+  /** A schema as text. A value that is not an object (such as `true`) stays unchanged. */
   fit(node: JsonNode): JsonText {
     if (node.kind !== 'object') return jsonText(node);
     const draft = new Draft();
@@ -79,7 +83,7 @@ class Fitting {
     return this.#write(draft);
   }
 
-  /** The schema and, where all of `allOf` are plain, these as well: what they demand together is one schema. */
+  /** The schema and, if all of `allOf` can be merged, its entries: together they form one schema. */
   #sources(node: JsonNode): readonly JsonNode[] {
     const all = elements(member(node, 'allOf') ?? node);
     const isPlain = all.length > 0 && all.every((one) => one.kind === 'object' && isMergeable(one, all.length));
@@ -105,7 +109,7 @@ class Fitting {
     else this.#describe(keyword, node, draft);
   }
 
-  /** Of what stands in several places of `allOf` the outer one holds. */
+  /** If a keyword occurs several times in `allOf`, the outermost one applies. */
   #keepFirst(keyword: string, text: JsonText, draft: Draft): void {
     if (!draft.kept.has(keyword)) draft.kept.set(keyword, text);
   }
@@ -115,7 +119,10 @@ class Fitting {
     else this.#lose('additionalProperties');
   }
 
-  /** `oneOf` becomes `anyOf`, the only choice that Anthropic has. Conditions that are no schemas of their own become words. */
+  /**
+   * `oneOf` becomes `anyOf`, which Anthropic supports. Conditions that are not complete schemas move to the
+   * description.
+   */
   #takeChoice(keyword: string, node: JsonNode, holder: JsonNode, draft: Draft): void {
     const choices = elements(node);
     if (keyword === 'allOf' && this.#sources(holder).length > 1) {
@@ -142,7 +149,7 @@ class Fitting {
     this.unenforced.add(keyword);
   }
 
-  /** Beside `$ref` only definitions may stand. */
+  /** Only definitions are allowed next to `$ref`. */
   #isolate({ kept, words }: Draft): void {
     for (const keyword of [...kept.keys()]) {
       if (keyword === '$ref' || keyword === '$defs' || keyword === 'definitions') continue;
@@ -164,7 +171,7 @@ class Fitting {
       this.changed = true;
     }
     if (!names(kept.get('type'), 'object')) return;
-    // Closed without a property it could only ever be empty, whatever the caller had in mind.
+    // Closed without a property, the object could only be empty, which the client may not intend.
     if (!kept.has('properties') && member(node, 'additionalProperties')?.kind !== 'false')
       this.#lose('additionalProperties');
     if (!kept.has('properties')) kept.set('properties', '{}');
@@ -183,19 +190,19 @@ class Fitting {
   }
 }
 
-/** Whether it can stand for itself: it says what its values are. */
+/** Whether it is a complete schema: one that constrains its values' type. */
 function saysType(node: JsonNode): boolean {
   const words = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf', 'properties'];
   return node.kind === 'object' && words.some((word) => member(node, word) !== undefined);
 }
 
-/** An entry of `allOf` that can be read into the schema around it; a reference only where it is alone. */
+/** Whether an entry of `allOf` can be merged into the schema around it; a reference only if it is the only entry. */
 function isMergeable(entry: JsonNode, count: number): boolean {
   if (member(entry, '$ref') !== undefined) return count === 1;
   return ['anyOf', 'oneOf', 'allOf', 'enum', 'const'].every((word) => count === 1 || member(entry, word) === undefined);
 }
 
-/** Keywords that Anthropic takes with some values only. */
+/** Keywords that Anthropic accepts only with some values. */
 function isTaken(keyword: string, node: JsonNode): boolean {
   switch (keyword) {
     case 'enum': {
@@ -217,12 +224,12 @@ function isPrimitive({ kind }: JsonNode): boolean {
   return kind !== 'object' && kind !== 'array';
 }
 
-/** Whether a `type`, one word or several, has this one. */
+/** Whether a `type`, one name or several, includes this one. */
 function names(type: JsonText | undefined, word: string): boolean {
   return type?.includes(`"${word}"`) ?? false;
 }
 
-/** The key of a member as it was written, quotes included. */
+/** The key of a member as written, including quotes. */
 function keyText(node: JsonNode): JsonText {
   return Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString();
 }

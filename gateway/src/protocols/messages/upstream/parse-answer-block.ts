@@ -1,6 +1,6 @@
 /**
- * Owns reading one content block of an answer, whole or as its deltas come. Where it stands in the answer, and which block a
- * delta belongs to, is the caller's.
+ * Parses one content block of a response, whole or from its deltas. The caller tracks its place in the response and
+ * assigns deltas to blocks.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import type { Citation, JsonText } from '../../../generation/part.ts';
@@ -11,7 +11,7 @@ import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { fitsBlock } from '../stream/stream-grammar.ts';
 
-/** A server tool's input is code at most; more than this is no answer but an attack. */
+/** A server tool's input is at most code; anything larger is an attack. */
 const INPUT_CHARS_MAX = 8 * 1024 * 1024;
 
 const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 1, outlineNodesMax: 1_000_000 };
@@ -57,13 +57,13 @@ class OpaqueBlock {
   }
 }
 
-/** The object with another value of a member; as it was where it cannot be told in one way (a key that comes twice). */
+/** The object with a new value for a member; unchanged if the member is ambiguous (a duplicate key). */
 function withMember(json: JsonText, name: string, value: JsonText): JsonText {
   const outline = scanJson(Buffer.from(json), SCAN_LIMITS);
   return outline.ok ? Buffer.from(spliceJson(outline, [{ set: [name], json: value }])).toString() : json;
 }
 
-/** Deltas that were cut off hold no value: then the block's own stays. */
+/** Truncated deltas are not valid JSON; the block's own value is kept then. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -73,18 +73,18 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Events of one block; a `nonsense` among them is the last, and nothing is to be asked after it. */
+/** Events of one block. A `nonsense` event is the last; do not use the parser after it. */
 export interface BlockParser {
-  /** A block of this kind that upstream never closed is whole all the same. */
+  /** Whether a block of this kind counts as complete if upstream never closed it. */
   readonly closesItself: boolean;
   begin(): readonly GenerationEvent[];
-  /** `recordJson` is the whole event that holds the delta. */
+  /** `recordJson` is the whole event that contains the delta. */
   push(delta: JsonObject, recordJson: JsonText): readonly GenerationEvent[];
   end(): readonly GenerationEvent[];
 }
 
 interface BlockPlace {
-  /** Unique in the answer; what a call without an id is named after. */
+  /** Unique to the response; used to name a call without an id. */
   readonly answerId: string;
   /** The number of the next part. */
   takePart(): number;
@@ -93,7 +93,7 @@ interface BlockPlace {
 const CALL_ID_CHARS_MAX = 64;
 const NONE: readonly GenerationEvent[] = [];
 
-/** A parser of the block, or what is wrong with it. `json` is the block as it was written. */
+/** A parser for the block, or what is wrong with it. `json` is the block as written. */
 export function startBlockParser(block: JsonObject, json: JsonText, place: BlockPlace): BlockParser | string {
   const type = asText(block.type);
   switch (type) {
@@ -118,25 +118,25 @@ export function startBlockParser(block: JsonObject, json: JsonText, place: Block
   }
 }
 
-/** What a call begins with: its arguments, where no delta comes. */
+/** A call's initial arguments, used if no delta follows. */
 function inputOf(block: JsonObject, json: JsonText): JsonText {
   return asObject(block.input) === null ? '{}' : (memberText(json, 'input') ?? '{}');
 }
 
-/** A delta that its block cannot have. */
+/** A delta type that does not fit its block. */
 function misfit(type: string, delta: unknown): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message: `upstream sent a delta of type ${delta} for a block of type ${type}` }];
 }
 
-/** A delta whose member is there but is no text. */
+/** A delta whose member is not text. */
 function noText(delta: unknown): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message: `upstream sent ${delta} without text` }];
 }
 
-/** Text and thinking, redacted thinking too. */
+/** Text, thinking and redacted thinking. */
 class SpeechBlock implements BlockParser {
   readonly closesItself = true;
-  /** The first half of a character. */
+  /** A high surrogate that waits for its low surrogate. */
   #half = '';
 
   constructor(
@@ -207,14 +207,13 @@ class SpeechBlock implements BlockParser {
   }
 }
 
-/** A call of one of the client's tools. */
 class CallBlock implements BlockParser {
   readonly closesItself = false;
   #said = false;
 
   constructor(
     readonly opening: PartOpening,
-    /** What the block began with; it counts where no delta comes. */
+    /** The initial input; used if no delta follows. */
     readonly input: JsonText,
     readonly part: number,
   ) {}
@@ -242,7 +241,7 @@ class CallBlock implements BlockParser {
   }
 }
 
-/** `json` is the citation as it was written. Its place in the text is not said: it rests under the whole block. */
+/** `json` is the citation as written. Its position in the text is not given: it applies to the whole block. */
 export function parseCitation(citation: JsonObject, json: JsonText): Citation {
   const native = { origin: 'messages', json };
   const url = asText(citation.url);
@@ -258,7 +257,7 @@ export function parseCitation(citation: JsonObject, json: JsonText): Citation {
   };
 }
 
-/** Whether the second half has to be waited for. */
+/** Whether the text ends with a high surrogate, so that the rest of the character must be awaited. */
 export function endsInHalf(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;

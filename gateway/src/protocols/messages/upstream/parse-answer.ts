@@ -1,4 +1,4 @@
-/** Owns reading a messages answer in one piece as the events of the same answer streamed. */
+/** Parses a messages response in one piece into the events of the same response streamed, and upstream error bodies. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { describeError, readErrorBody } from '../../answer/error-body.ts';
 import type { UpstreamError } from '../../codec.ts';
@@ -8,7 +8,7 @@ import { statusOfType } from '../stream/read-answer.ts';
 import { startBlockParser } from './parse-answer-block.ts';
 import { FinishParser } from './parse-finish.ts';
 
-/** The body of a 200. Ends in `end`, or is one `error` or one `nonsense`. */
+/** Parses the body of a 200. Ends with `end`, or is one `error` or one `nonsense`. */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const json = body.toString();
   const message = parseObject(json);
@@ -35,12 +35,12 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   return events;
 }
 
-/** `what` ends the sentence "upstream sent …". */
+/** `what` completes the sentence "upstream sent …". */
 function nonsense(what: string): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
 }
 
-/** `error` is the member `error` of what upstream sent. */
+/** `error` is the `error` member of upstream's body or event. */
 export function parseError(error: unknown): GenerationEvent {
   const found = asObject(error);
   const type = asText(found?.type) ?? 'api_error';
@@ -52,7 +52,10 @@ export function parseError(error: unknown): GenerationEvent {
   };
 }
 
-/** Never throws, whatever the bytes are. `message` is not scrubbed. `error.details.error_code` says more than the type. B.8. */
+/**
+ * Never throws, whatever the bytes. `message` is not scrubbed. `error.details.error_code` is more specific than the
+ * type. B.8.
+ */
 export function readError(body: Buffer): UpstreamError {
   const { message, code, error } = readErrorBody(body);
   return describeError(message, asText(asObject(error?.details)?.error_code) ?? code);

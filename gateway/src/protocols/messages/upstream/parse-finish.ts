@@ -1,4 +1,4 @@
-/** Owns collecting why the answer stopped, and what it used, from a message and the deltas on it: later values overwrite. */
+/** Collects the stop reason and usage of a response from a message and its deltas: later values overwrite. */
 import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import { asObject, asText, type JsonObject } from '../../json.ts';
 import { parseStopReason } from '../shared/stop-reasons.ts';
@@ -10,7 +10,7 @@ export class FinishParser {
   #stopSequence: string | null = null;
   #explanation: string | null = null;
 
-  /** Takes a message's or a delta's reasons, and the usage beside them; gives the counters so far, where they hold. */
+  /** Takes the stop members of a message or delta, and its usage; returns the counters so far if they are valid. */
   push(reasons: JsonObject | null, usage: unknown): readonly GenerationEvent[] {
     this.#reported = asText(reasons?.stop_reason) ?? this.#reported;
     this.#stopSequence = asText(reasons?.stop_sequence) ?? this.#stopSequence;

@@ -1,4 +1,7 @@
-/** Owns reading a messages upstream's stream as canonical events. Trusts no order and no type; complete only at `message_stop`. */
+/**
+ * Parses a messages upstream's stream into canonical events. Trusts no order and no type; complete only at
+ * `message_stop`.
+ */
 
 import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
@@ -11,9 +14,9 @@ import { parseError } from './parse-answer.ts';
 import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
 import { FinishParser } from './parse-finish.ts';
 
-/** An answer of more parts than this is no answer. */
+/** A response with more parts is refused. */
 const PARTS_MAX = 10_000;
-/** What can only come inside a message; deltas are refused with their blocks. */
+/** Events that are only valid inside a message; deltas are refused with their blocks. */
 const INNER_EVENTS = new Set(['content_block_start', 'content_block_stop', 'message_delta', 'message_stop']);
 const NONE: readonly GenerationEvent[] = [];
 
@@ -101,7 +104,7 @@ class MessagesStreamParser implements StreamParser {
     return began.events;
   }
 
-  /** A block's parser and its first events, or the nonsense that it is. */
+  /** A block's parser and its first events, or a `nonsense` event. */
   #begin(
     value: unknown,
     json: string,
@@ -136,12 +139,12 @@ class MessagesStreamParser implements StreamParser {
   }
 }
 
-/** `what` ends the sentence "upstream sent …". */
+/** `what` completes the sentence "upstream sent …". */
 function nonsense(what: string): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
 }
 
-/** An index as it can be shown: never more than a number. */
+/** An index for a message: never more than a number. */
 function shown(index: unknown): string {
   return typeof index === 'number' ? String(index) : `of type ${typeof index}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Owns making turns of the two roles that the messages format has: joining, answering calls, and the place of
+ * Renders turns as messages of the two roles that the format has: joins turns, orders tool results, and places
  * instructions. Source: wire reference C.1.
  */
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
@@ -11,15 +11,16 @@ import { type PartContext, plainText, renderPart, renderParts } from './render-p
 export interface Conversation {
   readonly system: readonly WrittenBlock[];
   readonly messages: ReadonlyArray<{ readonly role: Message['role']; readonly content: readonly WrittenBlock[] }>;
-  /** The last turn of the assistant called tools and does not begin with its thinking. */
+  /** The last assistant turn called tools and does not begin with its thinking. */
   readonly lacksThinking: boolean;
 }
 
-/** Put before a conversation that does not begin with the user, as Anthropic demands. */
+/** Inserted before a conversation that does not begin with the user, as Anthropic requires. */
 const OPENING = '(continued)';
 
 /**
- * Throws CallFailure `invalid_request` for calls without results, results without calls, and parts that cannot be told.
+ * Throws CallFailure `invalid_request` for calls without results, results without calls, and parts that cannot be
+ * rendered.
  */
 export function renderConversation(request: GenerationRequest, context: PartContext): Conversation {
   const { turns } = request;
@@ -58,7 +59,7 @@ function dropName({ name, role }: Turn, notes: TranslationNotes): void {
   if (name !== null) notes.drop('messages.name', `the messages format has no name of a ${role}`);
 }
 
-/** Between calls and their results nothing may stand, so there an instruction is told as the user's. */
+/** Nothing may come between calls and their results, so an instruction there is sent as the user's. */
 function roleOf(turn: Turn, messages: readonly Message[], { traits }: PartContext): Message['role'] {
   if (!instructs(turn)) return turn.role === 'assistant' ? 'assistant' : 'user';
   return traits.messages.systemTurns && !awaitsResults(messages) ? 'system' : 'user';
@@ -92,7 +93,7 @@ function wrap(text: string): WrittenBlock | null {
   return plainText(text) === null ? null : plainText(`<system>${text}</system>`);
 }
 
-/** Anthropic refuses a beginning of the answer that ends with white space. */
+/** Anthropic refuses a prefill that ends with white space. */
 function trimPrefill(last: Message | undefined, notes: TranslationNotes): void {
   const block = last?.blocks.at(-1);
   if (last?.role !== 'assistant' || block === undefined || block instanceof RawJson || block.type !== 'text') return;
@@ -103,7 +104,8 @@ function trimPrefill(last: Message | undefined, notes: TranslationNotes): void {
 }
 
 /**
- * Without an empty last turn of the user the answer would go on with the assistant's words before it: another request.
+ * If the last user turn were empty, the response would continue the assistant's text before it, which is a different
+ * request.
  */
 function requireLastWord(turns: readonly Turn[], messages: readonly Message[]): void {
   const last = turns.at(-1);
@@ -111,7 +113,7 @@ function requireLastWord(turns: readonly Turn[], messages: readonly Message[]): 
   throw refuseMember(`${last.path}.content`, 'found nothing that can be read; expected what the user says');
 }
 
-/** A turn in the making. `results` and `calls` carry the client's ids and the place of each, for refusals. */
+/** A message under construction. `results` and `calls` carry the client's ids and the path of each, for refusals. */
 interface Message {
   readonly role: 'user' | 'assistant' | 'system';
   readonly path: string;
@@ -126,7 +128,7 @@ interface Ordered {
   readonly content: readonly WrittenBlock[];
 }
 
-/** The turns with their results first. Throws CallFailure `invalid_request` where calls and results do not match. */
+/** The messages with their results first. Throws CallFailure `invalid_request` if calls and results do not match. */
 function orderResults(messages: readonly Message[]): Ordered[] {
   return messages.map((message, index) => {
     const { role, blocks } = message;

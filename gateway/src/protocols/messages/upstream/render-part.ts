@@ -1,6 +1,6 @@
 /**
- * Owns writing one part of a turn as a content block. Where blocks stand is render-conversation.ts's. Source: wire
- * reference B.3, C.1 and C.5.
+ * Renders one part of a turn as a content block, including media and documents. render-conversation.ts places the
+ * blocks. Source: wire reference B.3, C.1 and C.5.
  */
 import type {
   DocumentPart,
@@ -22,18 +22,17 @@ import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-
 export interface PartContext {
   readonly traits: UpstreamTraits;
   readonly notes: TranslationNotes;
-  /** Collects the client's name of each tool that got another. */
+  /** Maps each alias to the client's tool name. */
   readonly restored: Map<string, string>;
 }
 
-/** Of names of tools and of ids of calls. */
+/** Limit for tool names and call ids. */
 export const NAME_CHARS_MAX = 128;
-/** How the gateway's own signatures begin: no host can check them. */
+/** Prefix of the gateway's own signatures, which no provider can verify. */
 const OWN_SIGNATURE = 'gw1.';
 
 /**
- * The block, or null where the part carries nothing that this format could tell. `path` is the part's place, for
- * refusals.
+ * The block, or null if the part has no content that this format can express. `path` is the part's place, for refusals.
  */
 export function renderPart(part: Part, path: string, context: PartContext): WrittenBlock | null {
   switch (part.kind) {
@@ -61,7 +60,7 @@ export function renderPart(part: Part, path: string, context: PartContext): Writ
   }
 }
 
-/** The blocks of several parts that stand in one place; those that carry nothing are left out. */
+/** The blocks of several parts in one place; parts without content are omitted. */
 export function renderParts(parts: readonly Part[], path: string, context: PartContext): WrittenBlock[] {
   const blocks: WrittenBlock[] = [];
   for (const part of parts) {
@@ -71,12 +70,12 @@ export function renderParts(parts: readonly Part[], path: string, context: PartC
   return blocks;
 }
 
-/** A text block; null for a text that Anthropic refuses because it has no character to be seen. */
+/** A text block; null for a text without visible characters, which Anthropic refuses. */
 export function plainText(text: string): WrittenBlock | null {
   return isBlank(text) ? null : { type: 'text', text };
 }
 
-/** The name by which the host knows a tool. */
+/** The name of a tool at the provider. */
 export function renderToolName(name: string, restored: Map<string, string>): string {
   const alias = aliasText(name, NAME_CHARS_MAX);
   if (alias !== name) restored.set(alias, name);
@@ -94,7 +93,7 @@ function renderText({ text, citations, cache_mark }: TextPart, { notes }: PartCo
   return { type: 'text', text, citations: cited, cache_control: renderCacheMark(cache_mark) };
 }
 
-/** Signatures hold only at their issuer, byte for byte; thinking without one is refused there. */
+/** Only the issuer accepts a signature, byte for byte, and it refuses thinking without one. */
 function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPart): WrittenBlock | null {
   if (issuer !== 'messages' || signature === null || signature === '' || signature.startsWith(OWN_SIGNATURE))
     return null;
@@ -122,7 +121,7 @@ function renderResult(part: ToolResultPart, path: string, context: PartContext):
   };
 }
 
-/** A single plain text stays one, so that blank texts survive; nothing at all is left out. */
+/** A single plain text stays a string, so that blank texts survive; empty content is omitted. */
 function renderResultContent(parts: ToolResultPart['parts'], path: string, context: PartContext) {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text' && only.cache_mark === null && only.citations.length === 0) {
@@ -138,9 +137,7 @@ function isBlank(text: string): boolean {
 
 const PDF = 'application/pdf';
 
-/**
- * An image block. Its true type replaces a wrong one, which Anthropic would refuse; a closeness of looking is not told.
- */
+/** An image block. The actual type replaces a wrong one, which Anthropic would refuse; `detail` is not sent. */
 export function renderMedia(
   { kind, source, cache_mark }: MediaPart,
   path: string,
@@ -216,7 +213,7 @@ function requirePdf(path: string, traits: UpstreamTraits): void {
   throw refuseMember(path, `${traits.model} takes no PDF; send its text, or choose another model`);
 }
 
-/** Ids of Anthropic's files begin so; other hosts write `file-…`. */
+/** Ids of Anthropic's files begin with this; other providers use `file-…`. */
 function renderFile(file_id: string, path: string): WritableJson {
   if (file_id.startsWith('file_')) return { type: 'file', file_id };
   throw refuseMember(path, 'found the id of a file that another host keeps; send the file itself');
@@ -231,7 +228,7 @@ const SIGNATURES: ReadonlyArray<readonly [mediaType: string, pattern: RegExp]> =
   ['image/webp', /^52494646.{8}57454250/],
 ];
 
-/** One of the four types that Anthropic takes, whatever the sender called it; null: it is none of them. */
+/** One of the four types that Anthropic accepts, whatever the declared type; null for any other. */
 function imageTypeOf(base64: string): string | null {
   const head = Buffer.from(base64.slice(0, HEAD_BASE64_CHARS), 'base64').toString('hex');
   return SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0] ?? null;

@@ -1,4 +1,4 @@
-/** Owns writing `thinking` and `output_config.effort`. Source: wire reference B.9 and C.5. */
+/** Renders `thinking` and `output_config.effort`. Source: wire reference B.9 and C.5. */
 import {
   EFFORT_ORDER,
   type GenerationRequest,
@@ -12,21 +12,21 @@ import type { UpstreamTraits } from '../../upstream-traits.ts';
 export interface RenderedReasoning {
   readonly thinking: WritableJson | undefined;
   readonly effort: string | undefined;
-  /** The model thinks: sampling is not the caller's then. */
+  /** The model thinks, so the client cannot set the sampling. */
   readonly thinks: boolean;
 }
 
-/** What else is in the request that thinking cannot stand beside. */
+/** Properties of the request that may conflict with thinking. */
 export interface Surroundings {
   readonly outputTokensMax: number;
-  /** The last calls of the history came without the thinking before them. */
+  /** The last calls of the history lack the thinking before them. */
   readonly lacksThinking: boolean;
   readonly forcedTool: boolean;
 }
 
 const NOTHING: RenderedReasoning = { thinking: undefined, effort: undefined, thinks: false };
 const BUDGET_TOKENS_MIN = 1024;
-/** Tokens of thinking for an effort; `max` is a share of what the answer may have, as every budget is at most. */
+/** Thinking tokens per effort; `max` is a share of the output limit, which caps every budget. */
 const BUDGETS: Readonly<Record<ReasoningEffort, number>> = {
   minimal: 1024,
   low: 2048,
@@ -68,7 +68,7 @@ export function renderReasoning(
   return { thinking: { type: choice.type, budget_tokens, display }, effort, thinks };
 }
 
-/** Anthropic refuses a forced tool beside all thinking, the others beside a budget. */
+/** Anthropic refuses a forced tool with any thinking; the other obstacles apply only to a budget. */
 function obstacleOf(
   type: ThinkingChoice['type'],
   { outputTokensMax, lacksThinking, forcedTool }: Surroundings,
@@ -94,7 +94,7 @@ function budgetOf(choice: ThinkingChoice, outputTokensMax: number, member: strin
   return sent;
 }
 
-/** The effort that the model takes; a lower one than was asked for is named. */
+/** The effort that the model supports; reports it if it differs from the requested one. */
 function renderEffort(
   { type, effort }: ThinkingChoice,
   { messages, model }: UpstreamTraits,
@@ -114,24 +114,24 @@ function renderEffort(
   return sent ?? undefined;
 }
 
-/** `type` null: nothing is said of thinking. `effort` null: nothing of effort. */
+/** `type` null: thinking is not sent. `effort` null: effort is not sent. */
 interface ThinkingChoice {
   readonly type: 'adaptive' | 'enabled' | 'between_tools' | 'disabled' | null;
   readonly effort: ReasoningEffort | null;
-  /** The caller's own number; null with `enabled`: the one that stands for `budgetEffort`. */
+  /** The client's own number; null with `enabled`: the budget for `budgetEffort`. */
   readonly budgetTokens: number | null;
   readonly budgetEffort: ReasoningEffort | null;
-  /** Why the wish is not met; null: it is. */
+  /** Why the request cannot be met; null if it is. */
   readonly unmet: string | null;
 }
 
 const SILENT: ThinkingChoice = { type: null, effort: null, budgetTokens: null, budgetEffort: null, unmet: null };
 const NO_THINKING = 'the model does not think in any way that could be asked for';
-/** What an adaptive model does when nobody says how much. */
+/** An adaptive model's effort if none is requested. */
 const DEFAULT_EFFORT: ReasoningEffort = 'high';
 
 /**
- * `types` is what the model takes as `thinking.type`, null where nobody knows; `takesEffort`: it surely takes an
+ * `types` is what the model accepts as `thinking.type`, null if unknown; `takesEffort`: the model is known to accept an
  * effort.
  */
 function chooseThinking(wish: ReasoningWish, types: readonly string[] | null, takesEffort: boolean): ThinkingChoice {
@@ -154,7 +154,7 @@ function chooseThinking(wish: ReasoningWish, types: readonly string[] | null, ta
   }
 }
 
-/** Where nobody knows the model, a budget: it is what every host of the format has had from the beginning. */
+/** For an unknown model, a budget: every provider of the format has supported it from the beginning. */
 function chooseByEffort(
   effort: ReasoningEffort,
   types: readonly string[] | null,
@@ -180,8 +180,8 @@ function effortOfBudget(tokens: number): ReasoningEffort {
 }
 
 /**
- * The same effort, or the nearest below it that the model takes, else its least. Null `accepted`: nobody knows, all but
- * `minimal`.
+ * The same effort, or the nearest lower one that the model accepts, else its lowest. Null `accepted`: unknown, so all
+ * but `minimal`.
  */
 function nearestEffort(effort: ReasoningEffort, accepted: readonly string[] | null): ReasoningEffort | null {
   const known = EFFORT_ORDER.filter((one) => one !== 'minimal' && (accepted === null || accepted.includes(one)));

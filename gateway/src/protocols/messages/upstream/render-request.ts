@@ -1,6 +1,6 @@
 /**
- * Owns writing a canonical request for an upstream of the messages format. Each part of it has a file of its own.
- * Source: wire reference C.1.
+ * Renders a canonical request for a messages upstream, including its sampling options and limits; tools, conversation
+ * and reasoning have their own files. Source: wire reference C.1.
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
@@ -14,10 +14,12 @@ import { type Conversation, renderConversation } from './render-conversation.ts'
 import { renderReasoning } from './render-reasoning.ts';
 import { isForced, renderToolChoice, renderTools } from './render-tools.ts';
 
-/** The answer's most where neither the caller nor anybody else says it: every model of the format has as many. */
+/** Output limit if neither the client nor the model's data has one: every model of the format supports it. */
 const OUTPUT_TOKENS_FALLBACK = 8192;
 
-/** Throws CallFailure `invalid_request` for what cannot be carried; what only advises is dropped into `notes`. */
+/**
+ * Throws CallFailure `invalid_request` for content that cannot be carried; advisory options are dropped into `notes`.
+ */
 export function renderRequest(
   request: GenerationRequest,
   traits: UpstreamTraits,
@@ -80,7 +82,10 @@ function renderOutputLimit(request: GenerationRequest, traits: UpstreamTraits, n
   return most;
 }
 
-/** Anthropic refuses stop texts of white space only; those are looked for in the answer. An empty one stops nothing. */
+/**
+ * Anthropic refuses white-space-only stop sequences; the gateway finds those in the response. An empty one stops
+ * nothing.
+ */
 function splitStop(stop: readonly string[]): {
   readonly sent: readonly string[];
   readonly searched: readonly string[];
@@ -125,7 +130,7 @@ function limitMarks(
     notes.drop(named.cache_marks ?? 'cache_control', 'a request has at most four marks; the last four were kept');
 }
 
-/** A result's own blocks stand before its end. */
+/** The blocks inside a tool result precede its end. */
 function withInner(block: WrittenBlock): WrittenBlock[] {
   if (block instanceof RawJson || block.type !== 'tool_result' || !Array.isArray(block.content)) return [block];
   return [...(block.content as WrittenBlock[]), block];
@@ -137,12 +142,12 @@ interface RenderedSampling {
   readonly top_k?: number;
 }
 
-/** Of `temperature` and `top_p`; it is what the model does unasked. */
+/** Default of `temperature` and `top_p`. */
 const DEFAULT = 1;
-/** The least that Anthropic takes beside thinking. */
+/** The lowest value that Anthropic accepts with thinking. */
 const THINKING_TOP_P_MIN = 0.95;
 
-/** `thinks`: the model was asked to think, and then the temperature is not the caller's. */
+/** `thinks`: the model was asked to think, so the client cannot set the temperature. */
 function renderSampling(
   request: GenerationRequest,
   traits: UpstreamTraits,
@@ -171,14 +176,14 @@ function renderSampling(
   return { ...sent, top_p: undefined };
 }
 
-/** A default is left out where it can be refused: at a model without sampling, and beside the other of the two at some models. */
+/** Omits a default where it could be refused: at a model without sampling, and next to the other one at some models. */
 function saysNothing(
   feature: 'temperature' | 'top_p' | 'top_k',
   value: number,
   { temperature, top_p }: GenerationRequest,
   traits: UpstreamTraits,
 ): boolean {
-  // Below 1 it stands for "all", as vLLM and others have it.
+  // Below 1 it means "all", as in vLLM and others.
   if (feature === 'top_k') return value < 1;
   if (value !== DEFAULT) return false;
   return !traits.messages.sampling || (feature === 'temperature' ? top_p : temperature) !== null;

@@ -1,7 +1,4 @@
-/**
- * Owns writing the tools of a request. Which of them must be called is render-tools.ts's. Source: wire reference
- * B.4 and C.1.
- */
+/** Renders the tools of a request and the tool choice. Source: wire reference B.4 and C.1. */
 import type { GenerationRequest, Tool, ToolChoice, WebSearchWish } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -15,15 +12,15 @@ import { NAME_CHARS_MAX, type PartContext, renderToolName } from './render-part.
 
 export interface RenderedTools {
   readonly tools: readonly WrittenBlock[];
-  /** Client's names of tools that take free text. */
+  /** The client's names of tools that take free text. */
   readonly custom: ReadonlySet<string>;
 }
 
-/** A free text as a function of one argument. */
+/** A free-text tool as a function with one argument. */
 const FREE_TEXT = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
 
 /**
- * Throws CallFailure `invalid_request` for a tool that Anthropic does not have, and for any tool where the model takes
+ * Throws CallFailure `invalid_request` for a tool that Anthropic does not support, and for any tool if the model takes
  * none.
  */
 export function renderTools(request: GenerationRequest, form: OutputForm, context: PartContext): RenderedTools {
@@ -42,7 +39,7 @@ export function renderTools(request: GenerationRequest, form: OutputForm, contex
   return { tools, custom: new Set(custom) };
 }
 
-/** Tools that must not be called are left out where only the answer's tool may be. */
+/** Tools that must not be called are omitted if only the output tool may be called. */
 function isOffered(tool: Tool, { tool_choice }: GenerationRequest, form: OutputForm): boolean {
   if (tool_choice?.kind === 'none') return form.tool === null;
   return tool_choice?.kind !== 'allowed' || (tool.name !== null && tool_choice.names.includes(tool.name));
@@ -71,7 +68,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
   };
 }
 
-/** Where the model holds no schema, a tool is called without it. */
+/** If the model does not enforce schemas, `strict` is dropped. */
 function renderStrict(strict: boolean | null, path: string, { traits, notes }: PartContext): boolean | undefined {
   if (strict !== true || traits.takes.structured_output !== false) return strict ?? undefined;
   notes.drop(`${path}.strict`, `${traits.model} holds arguments to no schema`);
@@ -90,7 +87,7 @@ function renderOutputTool(
   };
 }
 
-/** Anthropic's own search; other hosts of the format have none. */
+/** Anthropic's own search; other providers of the format have none. */
 function renderWebSearch(
   wish: WebSearchWish,
   { named }: GenerationRequest,
@@ -109,7 +106,7 @@ function renderWebSearch(
   return { type: 'web_search_20250305', name: 'web_search', user_location: renderLocation(wish.location) };
 }
 
-/** The place with the word that says how exact it is, which comes first. */
+/** The location after the type member, which comes first and says how exact it is. */
 function renderLocation(location: string | null): WritableJson | undefined {
   if (location === null) return undefined;
   const members = location.trim().slice(1, -1).trim();
@@ -122,9 +119,7 @@ type WrittenChoice = {
   readonly disable_parallel_tool_use?: boolean;
 };
 
-/**
- * Null where nothing needs to be said. `toolCount` counts the answer's tool too. Throws CallFailure `invalid_request`.
- */
+/** Null if no choice needs to be sent. `toolCount` includes the output tool. Throws CallFailure `invalid_request`. */
 export function renderToolChoice(
   request: GenerationRequest,
   form: OutputForm,
@@ -149,7 +144,10 @@ export function isForced(choice: WrittenChoice | null): boolean {
   return choice?.type === 'any' || choice?.type === 'tool';
 }
 
-/** The answer comes through a tool of ours: that one alone, or any while the caller's own may be called before it. */
+/**
+ * The response comes through our output tool: forces that tool alone, or any tool if the client's own may be called
+ * first.
+ */
 function chooseForAnswer(
   request: GenerationRequest,
   name: string,
@@ -176,9 +174,7 @@ function writeChoice(choice: ToolChoice): WrittenChoice {
   }
 }
 
-/**
- * A choice among tools that are not there would be refused by upstream in words about members the caller never wrote.
- */
+/** Upstream would refuse a choice among missing tools with a message about members that the client never wrote. */
 function requireTools(request: GenerationRequest, choice: ToolChoice, toolCount: number): void {
   const known = new Set(request.tools.map(({ name }) => name));
   const names = choice.kind === 'tool' ? [choice.name] : choice.kind === 'allowed' ? choice.names : [];

@@ -1,10 +1,7 @@
-/**
- * Owns the table of what the messages format, as upstream, does with each thing that a request can ask. Source: wire
- * reference C.1 and C.5.
- */
+/** Lists how the messages format, as upstream, treats each feature of a request. Source: wire reference C.1 and C.5. */
 import type { FeatureFates } from '../../request/fates.ts';
 
-/** Held to what `renderRequest` does by the tests beside it. */
+/** The tests check this table against `renderRequest`. */
 export const RENDERED_FEATURES: FeatureFates = {
   tools: {
     fate: 'carried',

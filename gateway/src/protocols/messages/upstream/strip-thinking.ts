@@ -1,19 +1,19 @@
 /**
- * Owns taking reasoning out of the history of a messages body whose other bytes stay what they were: a signature that
- * upstream's issuer did not make is refused. Decides nothing about whose signatures those are. Wire reference C.5.
+ * Removes reasoning from the history of a messages body and leaves all other bytes unchanged, because upstream refuses
+ * a signature that its issuer did not make. The caller decides which signatures those are. Wire reference C.5.
  */
 import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 
-/** Blocks of a turn and their members. */
+/** Depth of the blocks of a turn and their members. */
 const OUTLINE_DEPTH = 5;
 const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: OUTLINE_DEPTH };
 
 /**
- * The body without the thinking blocks whose signature `strips` names (a redacted block's is its data); the very same bytes
- * where there are none. A turn that held nothing else goes too. Where the last assistant turn has calls of tools and lost
- * its thinking, thinking with a budget is turned off for this call, for upstream would miss it.
+ * The body without the thinking blocks whose signature `strips` matches (for a redacted block: its data); the same
+ * bytes if there are none. A turn without other content is removed too. If the last assistant turn has tool calls and
+ * lost its thinking, thinking with a budget is turned off for this call, because upstream would miss it.
  */
 export function stripThinking(body: Uint8Array, strips: (signature: string) => boolean): Uint8Array {
   const outline = scanJson(body, SCAN_LIMITS);
@@ -64,7 +64,7 @@ interface Span {
   readonly end: number;
 }
 
-/** What must go so that some elements of an array are gone: each run of them with the comma before or behind it. */
+/** The spans to cut to remove some elements of an array: each run of them with the comma before or after it. */
 function cutsOf(siblings: readonly JsonNode[], removed: ReadonlySet<JsonNode>): Span[] {
   const cuts: Span[] = [];
   for (let first = 0; first < siblings.length; first++) {

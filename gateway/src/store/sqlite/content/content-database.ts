@@ -1,4 +1,7 @@
-/** Owns the database of content and its one connection. Runs on a thread of its own, so that large bodies hold up nobody. */
+/**
+ * Stores content in its own database, over one connection. Runs on a thread of its own, so that large bodies block
+ * nothing else.
+ */
 import type { Database } from 'bun:sqlite';
 import type { CallContent, ContentCutoff } from '../../ports/content.ts';
 import { inTransaction, openWriteConnection } from '../database/connection.ts';
@@ -8,7 +11,9 @@ import type { Migration } from '../migrations/migration.ts';
 import { openContent, sealContent } from './content-seal.ts';
 import { logBytesOf, openContentSize } from './content-size.ts';
 
-/** Steps of this file, counted apart from those of the ledger's. A step that has shipped never changes. */
+/**
+ * Migrations of this file, numbered separately from those of the ledger's database. Shipped migrations never change.
+ */
 export const CONTENT_MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -25,7 +30,7 @@ export const CONTENT_MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** Taken away in one transaction; what is to be kept meanwhile waits for no more. */
+/** Calls deleted in one transaction, which limits how long new content waits. */
 const SWEEP_CALLS = 200;
 
 interface ContentRow {
@@ -35,24 +40,25 @@ interface ContentRow {
 
 export interface ContentDatabase {
   /**
-   * All or none; durable against a crash of the process, and of the machine but for the last moments. Throws StoreFailure
-   * `full` where the file with its log would take more than `bytesMax`.
+   * All or none; durable against a crash of the process, and, except for the last moments, of the machine. Throws
+   * StoreFailure `full` where the file with its log would exceed `bytesMax`.
    */
   keep(contents: readonly CallContent[], bytesMax: number): void;
   find(account: string, requestId: string): string | null;
-  /** Throws where it cannot be opened. */
+  /** Throws where the content cannot be decrypted. */
   read(account: string, requestId: string): CallContent | null;
   sweep(cutoff: ContentCutoff, bytesMax: number): number;
   close(): void;
 }
 
-/** Opens the file, made where it is missing. Throws what SQLite throws. */
+/** Opens the file and creates it where it is missing. Throws SQLite's errors. */
 export function openContentDatabase(path: string, key: Uint8Array): ContentDatabase {
   const database = openWriteConnection(path);
   try {
     const tables = database.query<{ count: number }, []>('SELECT count(*) AS count FROM sqlite_schema').get();
     if (tables?.count === 0) {
-      // Takes effect at once only where there is nothing yet but a header. https://sqlite.org/pragma.html#pragma_auto_vacuum (read 2026-11-22).
+      // Takes effect at once only while the database has nothing but a header.
+      // https://sqlite.org/pragma.html#pragma_auto_vacuum (read 2026-11-22).
       database.run('PRAGMA auto_vacuum = INCREMENTAL');
       database.run('VACUUM');
     }

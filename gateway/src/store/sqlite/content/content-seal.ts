@@ -1,4 +1,4 @@
-/** Owns the form in which a call's content lies on the disk: compressed, encrypted, bound to its call. Keeps nothing. */
+/** Compresses and encrypts a call's content for the disk, bound to its call, and decrypts it. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Secret } from '../../../lib/secret.ts';
@@ -12,18 +12,19 @@ const LENGTH_BYTES = 4;
 const BODIES = ['request', 'upstreamRequest', 'response', 'upstreamResponse'] as const;
 
 type Body = (typeof BODIES)[number];
-/** Of each body, in the order of `BODIES`: how many bytes follow, and how many there were; or that there are none. */
+/** For each body, in the order of `BODIES`: its bytes kept and in total; `same`: sent unchanged; null: no body. */
 type Lengths = ReadonlyArray<readonly [kept: number, total: number] | 'same' | null>;
 type Head = Omit<CallContent, Body> & { readonly lengths: Lengths };
 
-/** The key of all content, 32 bytes, derived from the master key. */
+/** Derives the key of all content, 32 bytes, from the master key. */
 export function deriveContentKey(masterKey: Secret): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate call content v1', 32));
 }
 
 /**
- * AES-256-GCM over zstd. Sealed: a version byte, the nonce, the tag, then the encrypted text, which holds the head's length
- * (4 bytes, big-endian), the head as JSON, and the bodies. A random nonce is sound for 2^32 calls (NIST SP 800-38D, 8.3).
+ * AES-256-GCM over zstd. The sealed form: a version byte, the nonce, the tag, then the ciphertext of the head's length
+ * (4 bytes, big-endian), the head as JSON, and the bodies. A random nonce is safe for 2^32 calls (NIST SP 800-38D,
+ * 8.3).
  */
 export function sealContent(key: Uint8Array, content: CallContent): Buffer {
   const { request, upstreamRequest, response, upstreamResponse, ...about } = content;
@@ -42,7 +43,7 @@ export function sealContent(key: Uint8Array, content: CallContent): Buffer {
   return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), encrypted]);
 }
 
-/** Throws where it was not sealed for this call with this key, or was changed since. */
+/** Throws where the content was not sealed for this call with this key, or was changed since. */
 export function openContent(
   key: Uint8Array,
   call: Pick<CallContent, 'account' | 'workspace' | 'requestId'>,
@@ -60,7 +61,7 @@ export function openContent(
     if (length === null || length === 'same') return length;
     const [kept, totalBytes] = length;
     at += kept;
-    // A copy that owns its memory, so that it can be handed to another thread.
+    // A copy with its own memory, so that it can be transferred to another thread.
     return { bytes: Uint8Array.from(text.subarray(at - kept, at)), totalBytes };
   });
   return {
@@ -77,7 +78,7 @@ function wanted(body: KeptBytes | 'same' | null | undefined): KeptBytes {
   return body;
 }
 
-/** Content that was moved to another account, workspace or call does not open. */
+/** Additional data: content that was moved to another account, workspace or call cannot be decrypted. */
 function boundTo({ account, workspace, requestId }: Pick<CallContent, 'account' | 'workspace' | 'requestId'>): Buffer {
   return Buffer.from([account, workspace, requestId].join('|'));
 }

@@ -1,33 +1,38 @@
 /**
- * Bounds what the database of content takes on the disk: its file and its write-ahead log together. What is kept goes into
- * the log first and from there into the file, so that for a moment it takes its room twice.
+ * Limits the disk space of the content database: its file and its write-ahead log together. New content is written to
+ * the log first and then to the file, so that it takes its space twice for a moment.
  */
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { StoreFailure } from '../store-failure.ts';
 
 export interface ContentSize {
-  /** Folds the log into the file where that makes room for rows of so many bytes. Throws StoreFailure `full` where none is left. */
+  /**
+   * Checkpoints the log into the file where that makes room for rows of these sizes, in bytes. Throws StoreFailure
+   * `full` where no room is left.
+   */
   makeRoom(rows: readonly number[], bytesMax: number): void;
-  /** Folds the log into the file, and takes it off the disk. */
+  /** Checkpoints the log into the file, and truncates the log. */
   foldLog(): void;
-  /** Gives free pages of the file back to the disk; the log takes at most so many bytes meanwhile. */
+  /** Returns free pages of the file to the disk; the log takes at most `logBytes` meanwhile. */
   giveBack(logBytes: number): void;
 }
 
 const MIB = 1024 ** 2;
 const LOG_BYTES_MAX = 16 * MIB;
-/** What is kept of one call at most, four bodies of 1 MiB and what surrounds them, can be taken away again. */
+/**
+ * Upper bound of one call's content, four bodies of 1 MiB and their metadata; there must always be room to delete it.
+ */
 const CALL_BYTES = 5 * MIB;
-/** Of each page in the log. https://sqlite.org/fileformat2.html#the_write_ahead_log (read 2026-11-22). */
+/** Per page in the log. https://sqlite.org/fileformat2.html#the_write_ahead_log (read 2026-11-22). */
 const FRAME_BYTES = 24;
-/** Pages beside those of a row's bytes: of the table and its indexes, at most. */
+/** Upper bound of pages in addition to a row's bytes: those of the table and its indexes. */
 const PAGES_PER_ROW = 4;
 const PAGES_PER_WRITE = 16;
-/** As many as give back what one step of a sweep took away. */
+/** Enough to return what one step of a sweep deleted. */
 const VACUUM_ROUNDS = 3;
 
-/** What of the bound is left to the log, so that something can be taken away when the file is full. */
+/** The part of the limit reserved for the log, so that content can be deleted when the file is full. */
 export function logBytesOf(bytesMax: number): number {
   return Math.floor(Math.min(LOG_BYTES_MAX, Math.max(bytesMax / 8, Math.min(CALL_BYTES, bytesMax / 2))));
 }
@@ -57,10 +62,10 @@ export function openContentSize(database: Database, path: string): ContentSize {
       );
     },
     giveBack(logBytesMax) {
-      // A page that moves takes one frame, and the page that names it another.
+      // A moved page takes one frame, and the page that refers to it another.
       const pages = Math.max(1, Math.floor(logBytesMax / (2 * (pageBytes + FRAME_BYTES))));
       for (let round = 0; round < VACUUM_ROUNDS && readPragma(database, 'freelist_count') > 0; round++) {
-        // Each page given back is a row of its answer: a single step would give back one.
+        // Each returned page is a result row: stepping only once would return one page.
         database.query(`PRAGMA incremental_vacuum(${pages})`).all();
         foldLog();
       }

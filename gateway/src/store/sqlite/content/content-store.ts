@@ -1,4 +1,7 @@
-/** Owns the store of content as the rest of the gateway sees it: its file is made when it is first needed, and what comes while the disk is busy goes to it together. */
+/**
+ * Implements the content store for the gateway: creates its file when first needed, and batches what arrives while the
+ * disk is busy.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secret } from '../../../lib/secret.ts';
@@ -12,18 +15,21 @@ interface Kept {
   reject(fault: unknown): void;
 }
 
-/** Kept in one transaction, of bytes before they are compressed: as much as the log may take beside the file. */
+/** Limits of one transaction, in bytes before compression: as much as the log may take in addition to the file. */
 const BATCH_CALLS = 50;
 const BATCH_BYTES = 8 * 1024 ** 2;
-/** As a literal beside this file, so that `bun build --compile` finds it. */
+/** As a literal in this file, so that `bun build --compile` finds it. */
 const PROGRAM = new URL('./content-worker.ts', import.meta.url);
 
-/** The file of content in a data folder. */
+/** The path of the content database in a data folder. */
 export function contentPath(dataDir: string): string {
   return join(dataDir, 'content.db');
 }
 
-/** Over the data folder's file, which is made with the first content; until then there is neither file nor thread. `bytesMax`: what it may take on the disk, its log included. */
+/**
+ * Opens the data folder's content store; its file and thread are created with the first content. `bytesMax`: its limit
+ * on the disk, including the log.
+ */
 export function createContentStore(
   dataDir: string,
   masterKey: Secret,
@@ -91,7 +97,7 @@ function bytesOf({ request, upstreamRequest, response, upstreamResponse }: CallC
   );
 }
 
-/** What is moved to the thread instead of being copied. */
+/** The memory that is transferred to the thread instead of being copied. */
 function memoryOf(contents: readonly CallContent[]): ArrayBuffer[] {
   const memory = new Set<ArrayBuffer>();
   for (const { request, upstreamRequest, response, upstreamResponse } of contents) {
@@ -103,7 +109,7 @@ function memoryOf(contents: readonly CallContent[]): ArrayBuffer[] {
   return [...memory];
 }
 
-/** A small `Buffer` lies in a pool beside others, which must not move with it. */
+/** A small `Buffer` shares a pool with others, which must not be transferred with it. */
 function isOwn({ bytes }: KeptBytes): boolean {
   return !(bytes instanceof Buffer) && bytes.byteOffset === 0;
 }

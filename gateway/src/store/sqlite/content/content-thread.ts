@@ -1,21 +1,24 @@
-/** Owns the life of the thread that keeps content: started when it is first needed, and anew after it died. Knows no content. */
+/** Manages the thread that stores content: started when first needed, and restarted after it died. */
 import type { CallContent, ContentCutoff } from '../../ports/content.ts';
 
 type AskedKind = Exclude<ContentRequest['kind'], 'open' | 'close'>;
 type AnyAnswer = ContentAnswers[keyof ContentAnswers];
 
-/** Between the loss of a thread and the next one. */
+/** Delay between the loss of a thread and its restart. */
 const RETRY_MS = 1_000;
-/** For what is under way at the end. */
+/** How long closing waits for pending requests. */
 const CLOSE_MS = 5_000;
 
 export interface ContentThread {
-  /** Rejects with words where it could not be done, or the thread died over it. `moved`: memory that is the thread's from now on. */
+  /**
+   * Rejects with a message where the request failed or the thread died during it. `moved`: memory transferred to the
+   * thread.
+   */
   ask<Kind extends AskedKind>(
     request: ContentRequest & { readonly kind: Kind },
     moved?: ArrayBuffer[],
   ): Promise<ContentAnswers[Kind]>;
-  /** Waits for what was asked before, then ends the thread. */
+  /** Waits for earlier requests, then ends the thread. */
   close(): Promise<void>;
 }
 
@@ -24,7 +27,7 @@ interface Waiting {
   reject(fault: Error): void;
 }
 
-/** `program`: the thread's. `opening`: what each thread is told first. */
+/** `program`: the thread's program. `opening`: the first request to each thread. */
 export function createContentThread(
   program: URL,
   opening: Extract<ContentRequest, { readonly kind: 'open' }>,
@@ -37,7 +40,7 @@ export function createContentThread(
   let lost: { readonly atMs: number; readonly fault: Error } | null = null;
   let isClosed = false;
 
-  /** What whoever waits is told; null: the thread was lost before. */
+  /** Returns the error for waiting requests; null: the thread was lost before. */
   function lose(ended: Worker, reason: string): Error | null {
     if (worker !== ended) return null;
     worker = null;
@@ -78,7 +81,7 @@ export function createContentThread(
 
   async function askOpened(request: ContentRequest, moved: ArrayBuffer[]): Promise<AnyAnswer> {
     const to = worker ?? start();
-    // What cannot be opened says why; what is asked behind it would only say that it is not open.
+    // A failed opening explains itself; requests sent after it would only report that the store is not open.
     await opened;
     if (worker !== to) throw lost?.fault ?? new Error('what keeps the content of calls was closed');
     return send(to, request, moved);
@@ -90,7 +93,7 @@ export function createContentThread(
       const asked = askOpened(request, moved);
       running.add(asked);
       try {
-        // Each kind is answered in its own shape.
+        // Each kind of request has its own kind of answer.
         return (await asked) as ContentAnswers[Kind];
       } finally {
         running.delete(asked);
@@ -101,7 +104,7 @@ export function createContentThread(
       const last = worker;
       if (last === null) return;
       const inOrder = Promise.allSettled(running).then(() => send(last, { kind: 'close' }, []));
-      // Each content is kept whole or not at all: a disk that does not answer must not hold up the end of the process.
+      // Content is stored completely or not at all, and an unresponsive disk must not delay the end of the process.
       await Promise.race([inOrder.catch(() => null), Bun.sleep(CLOSE_MS)]);
       worker = null;
       last.terminate();
@@ -113,11 +116,11 @@ export type ContentRequest =
   | { readonly kind: 'open'; readonly path: string; readonly key: Uint8Array }
   | { readonly kind: 'keep'; readonly contents: readonly CallContent[]; readonly bytesMax: number }
   | { readonly kind: 'find' | 'read'; readonly account: string; readonly requestId: string }
-  /** A step: takes away a bounded number, and answers how many. */
+  /** One step: deletes a bounded number of calls, and returns how many. */
   | { readonly kind: 'sweep'; readonly cutoff: ContentCutoff; readonly bytesMax: number }
   | { readonly kind: 'close' };
 
-/** What each kind of request is answered with. */
+/** The answer to each kind of request. */
 export interface ContentAnswers {
   readonly open: null;
   readonly keep: null;

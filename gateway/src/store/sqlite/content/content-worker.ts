@@ -1,4 +1,4 @@
-/** The thread that keeps content: answers one request after another. */
+/** Runs the thread that stores content: answers one request at a time. */
 import { type ContentDatabase, openContentDatabase } from './content-database.ts';
 import type { ContentAnswers, ContentReply, ContentRequest } from './content-thread.ts';
 

@@ -1,4 +1,4 @@
-/** Owns copying a database into a file of its own, in one consistent state, beside whoever writes to it. */
+/** Copies a database into a file of its own, in one consistent state, while others write to it. */
 import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncToDisk } from '../../../lib/sync-to-disk.ts';
@@ -9,11 +9,12 @@ import { openReadConnection } from './connection.ts';
 import { requireCurrentSchema } from './migrate.ts';
 
 /**
- * Copies the database at `from` to `to` (mode 0600) and answers its size in bytes. `check` is given the copy under another
- * name and throws where it is no good; `migrations`: of the file's kind. Only a whole, checked copy that is safe on the disk gets its name: a backup that
- * is killed leaves a file `….partial`, which the next one removes.
+ * Copies the database at `from` to `to` (mode 0600) and returns its size in bytes. `check` gets the copy under a
+ * temporary name and throws where it is invalid; `migrations`: those of this kind of file. Only a complete, checked
+ * copy that is flushed to the disk gets its final name: a killed backup leaves a file `….partial`, which the next one
+ * removes.
  *
- * @throws StoreFailure where there is no database of ours, or the file is there already; what `check` throws.
+ * @throws StoreFailure where `from` is not a database of ours, or `to` exists already; also whatever `check` throws.
  */
 export function backupDatabase(
   from: string,
@@ -38,7 +39,7 @@ export function backupDatabase(
 }
 
 function copyDatabase(from: string, partial: string, migrations: readonly Migration[]): void {
-  // An empty file of ours, so that the copy is never readable to others, not even while it grows.
+  // Creates the file empty with our mode first, so that others can never read the copy, not even while it grows.
   closeSync(openSync(partial, 'wx', 0o600));
   const database = openReadConnection(from);
   try {
@@ -51,7 +52,7 @@ function copyDatabase(from: string, partial: string, migrations: readonly Migrat
   }
 }
 
-/** A link fails where the name is taken meanwhile; to rename would replace what is there. */
+/** Linking fails if the name was taken in the meantime; renaming would replace the existing file. */
 function giveName(partial: string, to: string): void {
   try {
     linkSync(partial, to);

@@ -1,19 +1,19 @@
-/** Owns how a SQLite connection is opened: which pragmas, which promises. Knows no table. */
+/** Opens SQLite connections with their pragmas, and runs transactions and savepoints. */
 import { Database } from 'bun:sqlite';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How long a connection waits for another's lock before it gives up with SQLITE_BUSY. */
+/** How long a connection waits for a lock before it fails with SQLITE_BUSY. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** The database's file in a data folder. */
+/** The path of the database file in a data folder. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, 'tollgate.db');
 }
 
 /**
- * The one connection that writes: WAL, and each commit forced to the disk before it returns (`synchronous=FULL`).
- * The file is made with mode 0600, which its -wal and -shm companions inherit.
+ * Opens the only writing connection: WAL, and each commit is flushed to the disk before it returns
+ * (`synchronous=FULL`). The file is created with mode 0600, which its -wal and -shm companions inherit.
  */
 export function openWriteConnection(path: string): Database {
   closeSync(openSync(path, 'a', 0o600));
@@ -23,7 +23,7 @@ export function openWriteConnection(path: string): Database {
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
     database.run('PRAGMA foreign_keys = ON');
-    // Without it INSERT OR REPLACE deletes rows past the triggers that forbid it.
+    // Without it, INSERT OR REPLACE deletes rows despite the triggers that forbid it.
     database.run('PRAGMA recursive_triggers = ON');
     database.run('PRAGMA trusted_schema = OFF');
   } catch (fault) {
@@ -33,7 +33,7 @@ export function openWriteConnection(path: string): Database {
   return database;
 }
 
-/** A connection that only reads; it works beside the writer of another thread or process. */
+/** Opens a read-only connection; it works while another thread or process writes. */
 export function openReadConnection(path: string): Database {
   const database = new Database(path, { readonly: true, strict: true });
   try {
@@ -46,7 +46,7 @@ export function openReadConnection(path: string): Database {
   return database;
 }
 
-/** Runs `work` in one transaction; what it throws undoes all of it and is thrown on. */
+/** Runs `work` in one transaction; an error rolls it back and is rethrown. */
 export function inTransaction<Outcome>(database: Database, work: () => Outcome): Outcome {
   database.run('BEGIN IMMEDIATE');
   try {
@@ -60,7 +60,7 @@ export function inTransaction<Outcome>(database: Database, work: () => Outcome):
   }
 }
 
-/** Runs `work` within a transaction so that what it throws undoes only what it did. */
+/** Runs `work` in a savepoint of a transaction; an error rolls back only its own changes. */
 export function inSavepoint(database: Database, work: () => void): void {
   database.run('SAVEPOINT part');
   try {

@@ -1,27 +1,30 @@
-/** Owns the data folder itself: that it is there, that it is ours, and that nobody else reads it. */
+/**
+ * Creates, checks and locks the data folder: that it exists, belongs to Tollgate, and is readable by its owner only.
+ */
 
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Any of these says that a folder has been ours before. */
+/** Any of these files identifies a folder that Tollgate has used before. */
 const OUR_FILES = ['tollgate.db', 'master.key', 'lock.db'];
 
 export interface DataFolder {
-  /** Whether the folder was missing, and is new. */
+  /** Whether the folder was missing and has been created. */
   readonly created: boolean;
-  /** Sentences for the operator, each with how to mend it. */
+  /** Sentences for the operator, each with a remedy. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes the folder with mode 0700 where it is missing. A folder full of other people's files is refused, rather than mixed up with ours.
+ * Creates the folder with mode 0700 where it is missing. A folder with unrelated files is refused rather than mixed
+ * with ours.
  *
- * @throws Error where the folder cannot be made, is no folder, or holds other things.
+ * @throws Error where the folder cannot be created, is not a folder, or holds other files.
  */
 export function prepareDataFolder(dataDir: string): DataFolder {
   if (mkdirSync(dataDir, { recursive: true, mode: 0o700 }) !== undefined) {
-    // The umask may have taken more away than is good.
+    // The umask may have removed permissions that are needed.
     chmodSync(dataDir, 0o700);
     return { created: true, warnings: [] };
   }
@@ -43,12 +46,13 @@ interface DataLock {
   release(): void;
 }
 
-/** A connection that nothing refers to is closed by the garbage collector, and its lock with it. */
+/** Keeps the connections referenced: the garbage collector would close them and release their locks. */
 const held = new Set<Database>();
 
 /**
- * Takes the folder's lock, or says that somebody holds it; never waits. The lock is SQLite's own on an empty file: the
- * operating system lets go of it when the process ends, however it ends, so that kill -9 leaves nothing to clean up.
+ * Takes the folder's lock, or returns `held` where another process has it; never waits. The lock is SQLite's own on an
+ * empty file: the operating system releases it when the process ends for any reason, so that kill -9 leaves nothing to
+ * clean up.
  */
 export function acquireDataLock(dataDir: string): DataLock | 'held' {
   const path = join(dataDir, 'lock.db');

@@ -1,6 +1,6 @@
 /**
- * Keeps a check value of the master key in the database, derived from it one way, and reads what a database tells of the
- * master key that it was used with.
+ * Stores a check value of the master key in the database, derived from it one way, and reads the traces of the master
+ * key that a database was used with.
  */
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
@@ -8,20 +8,20 @@ import { nameSqliteFault } from '../store-failure.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { openReadConnection } from './connection.ts';
 
-/** What a database tells of the master key that it was used with. */
+/** The traces of the master key that a database was used with. */
 export interface KeyTrace {
-  /** Hex; null: none was kept yet. */
+  /** Hex; null: none stored yet. */
   readonly check: string | null;
-  /** Whether there is anything that a master key was needed for. */
+  /** Whether the database contains anything that needed a master key. */
   readonly isUsed: boolean;
-  /** API keys that are not revoked. */
+  /** The number of API keys that are not revoked. */
   readonly keys: number;
 }
 
 const NO_TRACE: KeyTrace = { check: null, isUsed: false, keys: 0 };
 const CHECK_NAME = 'master_key_check';
 
-/** @throws StoreFailure where the file is no sound database. */
+/** @throws StoreFailure where the file is not a valid database. */
 export function readKeyTrace(path: string): KeyTrace {
   if (!existsSync(path) || statSync(path).size === 0) return NO_TRACE;
   const database = openReadConnection(path);
@@ -29,7 +29,7 @@ export function readKeyTrace(path: string): KeyTrace {
     const tables = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'api_key')")
       .all();
-    // A first start that was cut off, or a database that opening the store refuses in words of its own.
+    // A first start that was interrupted, or a database that opening the store refuses with its own message.
     if (tables.length < 2) return NO_TRACE;
     const check = database
       .query<{ value: string }, [string]>('SELECT cast(value AS TEXT) AS value FROM meta WHERE name = ?')
@@ -51,7 +51,7 @@ export function readKeyTrace(path: string): KeyTrace {
   }
 }
 
-/** 256 bits that tell nothing of the key. */
+/** 256 bits that reveal nothing about the key. */
 export function deriveCheck(key: string): string {
   return Buffer.from(hkdfSync('sha256', Buffer.from(key, 'hex'), '', 'tollgate master key check v1', 32)).toString(
     'hex',
@@ -63,7 +63,7 @@ export function isSameCheck(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** The statement that keeps a check value in the database. */
+/** The statement that stores a check value in the database. */
 export function keepCheck(check: string): WriteStatement {
   return {
     sql: 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, cast(? AS BLOB))',

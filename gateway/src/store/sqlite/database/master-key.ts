@@ -1,6 +1,6 @@
 /**
  * Reads, creates and replaces the data folder's master key, from which every other key of the service is derived, and
- * compares it with the database that it belongs to. Derives none of the other keys.
+ * compares it with the database it belongs to. The other keys are derived elsewhere.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -25,9 +25,9 @@ import { deriveCheck, isSameCheck, keepCheck, readKeyTrace } from './master-key-
 export interface MasterKey {
   /** 64 hex characters. */
   readonly key: Secret;
-  /** Sentences for the operator, each with how to mend it. */
+  /** Sentences for the operator, each with a remedy. */
   readonly warnings: readonly string[];
-  /** What keeps the key's check value in the database once its tables are there; null: it has one. */
+  /** The statement that saves the key's check value once the database has its tables; null: it is saved already. */
   readonly bind: WriteStatement | null;
 }
 
@@ -35,10 +35,12 @@ const REMEDY =
   'Put back the master.key of this data folder, from where you keep it (a backup of the database does not contain it). If it is lost for good, "tollgate replace-master-key --lost" makes another one and says what must be set anew.';
 
 /**
- * The data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). Created in one step where there is
- * none, so that two starters agree on one; never where the database was used with one, because no API key would work.
+ * Loads the data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). Created atomically where it
+ * is missing, so that two starting processes agree on one; never where the database was used with another key, because
+ * no API key would work.
  *
- * @throws Error for a file that is not a master key, or not that of the database, and for one that is missing beside it.
+ * @throws Error for a file that is not a master key, for the key of another database, and for a missing key of a used
+ * database.
  */
 export function loadMasterKey(dataDir: string): MasterKey {
   const path = join(dataDir, 'master.key');
@@ -70,17 +72,17 @@ export function loadMasterKey(dataDir: string): MasterKey {
 }
 
 export interface ReplacedMasterKey {
-  /** Where the file lies that was there and did not fit; null: there was none. */
+  /** The new path of the file that did not match; null: there was none. */
   readonly movedTo: string | null;
-  /** API keys that are not revoked: each needs a new secret. */
+  /** The number of API keys that are not revoked: each needs a new secret. */
   readonly keys: number;
 }
 
 /**
- * Creates a new master key where the one that the database was used with is lost. Whoever calls it holds the data lock.
- * Killed at any moment it leaves a folder that refuses to start, or one with the new key; it can be run again.
+ * Creates a new master key where the one that the database was used with is lost. The caller holds the data lock.
+ * Killed at any moment, it leaves a folder that refuses to start or one with the new key; it can be run again.
  *
- * @throws Error where there is no database, or the master key that is there is the database's.
+ * @throws Error where there is no database, or the existing master key matches the database.
  */
 export function replaceMasterKey(dataDir: string, nowMs: number): ReplacedMasterKey {
   const path = join(dataDir, 'master.key');
@@ -127,7 +129,7 @@ function readIfThere(path: string): string | null {
   }
 }
 
-/** A complete file appears under the final name or none does; who comes second takes what is there. */
+/** Creates the file under its final name complete or not at all; the loser of a race uses the existing file. */
 function createKeyFile(path: string): string {
   const draft = writeDraft(path);
   try {

@@ -1,16 +1,18 @@
-/** Owns bringing a database to today's tables, and refusing one that is not ours or newer than this program. */
+/** Migrates a database to the current schema, and refuses one that is not ours or is newer than this program. */
 import type { Database } from 'bun:sqlite';
 import type { Migration } from '../migrations/migration.ts';
 import { MIGRATIONS } from '../migrations/migrations.ts';
 import { StoreFailure } from '../store-failure.ts';
 
-/** Marks a SQLite file as ours: `toll` in ASCII. https://sqlite.org/pragma.html#pragma_application_id (read 2026-11-20). */
+/**
+ * Marks a SQLite file as ours: `toll` in ASCII. https://sqlite.org/pragma.html#pragma_application_id (read 2026-11-20).
+ */
 const APPLICATION_ID = 0x746f6c6c;
 
 /**
- * Runs the steps that are missing, each in one transaction: killed at any moment, the next start goes on from there.
+ * Runs the missing migrations, each in one transaction: killed at any moment, the next start continues from there.
  *
- * @throws StoreFailure `foreign` for a database that is not ours, `schema` for one newer than the steps known.
+ * @throws StoreFailure `foreign` for a database that is not ours, `schema` for one newer than the known migrations.
  */
 export function migrate(database: Database, nowMs: number, migrations: readonly Migration[] = MIGRATIONS): void {
   const found = readSchemaVersion(database, migrations);
@@ -31,7 +33,7 @@ export function migrate(database: Database, nowMs: number, migrations: readonly 
 }
 
 /**
- * Refuses a database that a reader cannot understand: not ours, newer, or not yet brought to today's tables.
+ * Refuses a database that a reader cannot understand: not ours, newer, or not migrated to the current schema yet.
  *
  * @throws StoreFailure `foreign` or `schema`.
  */

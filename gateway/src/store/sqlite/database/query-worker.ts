@@ -1,4 +1,4 @@
-/** Owns the program of the thread that runs queries which may take long: one connection that only reads, one query at a time. */
+/** Runs the thread for queries that may take long: one read-only connection, one query at a time. */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { nameSqliteFault } from '../store-failure.ts';
 import { openReadConnection } from './connection.ts';

@@ -1,16 +1,16 @@
 /**
- * Owns a thread that reads the database, as the request thread sees it: started before the first question or by it, anew
- * where it died. Answers come one after another. Knows no SQL and no question.
+ * Runs a database-reading thread for the request thread: started before or by the first question, restarted after it
+ * died. Answers one question at a time.
  */
 import { StoreFailure } from '../store-failure.ts';
 import type { WriterFault } from '../writer/writer-messages.ts';
 
 export interface ReadingThread<Question, Reply> {
-  /** Starts the thread where it does not run: the first question need not wait for that. */
+  /** Starts the thread if it is not running, so that the first question need not wait for that. */
   prepare(): void;
-  /** Rejects with a StoreFailure where the thread died or was closed; the next question is tried anew. */
+  /** Rejects with a StoreFailure where the thread died or was closed; the next question starts it again. */
   ask(question: Question): Promise<Reply>;
-  /** Ends the thread; what is still asked is rejected as `closed`. */
+  /** Ends the thread; pending questions are rejected as `closed`. */
   close(): void;
 }
 
@@ -20,7 +20,7 @@ interface Asked<Question, Reply> {
   readonly reject: (failure: StoreFailure) => void;
 }
 
-/** Starts nothing yet. `program` is the thread's: it posts one reply for each message. */
+/** Starts no thread yet. `program`: the thread's program, which posts one reply per message. */
 export function createReadingThread<Question, Reply>(program: URL): ReadingThread<Question, Reply> {
   let worker: Worker | null = null;
   let underWay: Asked<Question, Reply> | null = null;

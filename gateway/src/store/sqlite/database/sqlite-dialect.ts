@@ -1,6 +1,6 @@
 /**
- * Owns how Kysely runs its queries on one `bun:sqlite` connection that only reads: here, or on a thread of its own. What writes
- * is compiled and sent to the writer.
+ * Runs Kysely queries on one read-only `bun:sqlite` connection, on this thread or on a thread of its own. Writes are
+ * compiled and sent to the writer.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import {
@@ -18,7 +18,7 @@ import type { Tables } from '../tables.ts';
 import { failureOf } from '../writer/writer-messages.ts';
 import type { QueryQuestion, QueryReply, ReadingThread } from './reading-thread.ts';
 
-/** Queries over a connection that the caller opened and closes. */
+/** Queries over a connection that the caller opens and closes. */
 export function createQueries(database: Database): Kysely<Tables> {
   return queriesOver(async (query) => {
     const statement = database.prepare(query.sql);
@@ -30,7 +30,7 @@ export function createQueries(database: Database): Kysely<Tables> {
   });
 }
 
-/** Queries that may take long, run on the thread: the request thread waits for none of them. */
+/** Queries that may take long: they run on the thread, so that the request thread does not wait for them. */
 export function createFarQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
   return queriesOver(async ({ sql, parameters }) => {
     const reply = await thread.ask({ path, sql, parameters });

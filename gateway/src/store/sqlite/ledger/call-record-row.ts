@@ -1,4 +1,7 @@
-/** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+/**
+ * Converts call records to and from their table rows, and drafts and checkpoints of open holds to and from JSON text.
+ * Reconstructs the record of a call that was never ended.
+ */
 import type { Reason } from '../../../errors/reason.ts';
 import { type Usage, type UsageApart, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
 import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
@@ -42,11 +45,11 @@ export const CALL_RECORD_COLUMNS = [
 
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')})`;
 
-/** The same for a call that holds nothing: keeps no row where the call of the last value has an open hold. */
+/** The same for a call that holds nothing: inserts no row where the call in the last parameter has an open hold. */
 export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}
   WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
 
-/** A record's values in the order of the insert statement, but for the last, its attempts. */
+/** A record's values in the order of the insert statement, without the last, its attempts. */
 export type CallRecordValues = readonly [
   request_id: string,
   at_ms: number,
@@ -55,8 +58,8 @@ export type CallRecordValues = readonly [
 ];
 
 /**
- * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal
- * string, which the strict integer column turns into 64 bits exactly, or refuses.
+ * Returns the record's values in the order of the insert statement, without the attempts. `cost_nano_usd` stays a
+ * decimal string, which the strict integer column converts to 64 bits exactly, or refuses.
  */
 export function callRecordValues(record: CallRecord): CallRecordValues {
   const { usage } = record;
@@ -94,30 +97,31 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
   ];
 }
 
-/** Values that an older version wrote, which had no reason yet, with all columns of today. */
+/** Completes values written by an older version, which had no reason column. */
 export function completeRecordValues(values: CallRecordValues): CallRecordValues {
   return values.length === CALL_RECORD_COLUMNS.length - 2 ? [...values, null] : values;
 }
 
-/** The words of others, as the database would give them back: it knows no half of a surrogate pair. */
+/** Replaces unpaired surrogates in text from outside: the database cannot store them. */
 function wellFormed(text: string | null): string | null {
   return text === null ? null : text.toWellFormed();
 }
 
 /**
- * The text of a record that is hashed with the entry that ends its call: every value as in its row, so that it can be made from
- * the row again. Without a reason (the last value) the text is that of records from before reasons were kept, whose hashes stay valid.
+ * The text of a record that is hashed with the entry ending its call: every value as in its row, so that the row can
+ * reproduce it. Without a reason (the last value) the text matches that of records from before reasons existed, whose
+ * hashes stay valid.
  */
 export function recordText(values: readonly (string | number | null)[], attempts: string): string {
   return JSON.stringify(values.at(-1) === null ? values.slice(0, -1) : values) + attempts;
 }
 
-/** The last value of the insert statement, as JSON text. */
+/** Returns the last value of the insert statement, as JSON text. */
 export function renderAttempts({ attempts }: CallRecord): string {
   return JSON.stringify(attempts);
 }
 
-/** The record that a row holds; `cost_nano_usd` must have been read as text. */
+/** Converts a row to a record; `cost_nano_usd` must have been read as text. */
 export function callRecordOfRow(row: CallRecordRow): CallRecord {
   const {
     input,
@@ -144,12 +148,12 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
   };
 }
 
-/** The counters with what the column `usage_apart` holds beside them. */
+/** Adds the content of the column `usage_apart` to the counters. */
 export function withKeptApart(usage: Usage, kept: string | null): Usage {
   return kept === null ? usage : { ...usage, apart: JSON.parse(kept) as UsageApart };
 }
 
-/** Call and account stand in the hold's own columns. */
+/** The members of a draft in its JSON list. Call id and account have columns of their own. */
 const MEMBERS = [
   'at_ms',
   'workspace',
@@ -169,22 +173,22 @@ const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'ou
 
 /** A draft's values in the order of `MEMBERS`. */
 type DraftValues = readonly (string | number | boolean | null)[];
-/** A checkpoint's cost as decimal text, then its counters, then what it has beside them, if anything. */
+/** A checkpoint's cost as decimal text, its counters, then `usage.apart` where present. */
 type CheckpointValues = readonly [cost: string, ...counters: (number | UsageApart)[]];
 
-/** The draft as JSON text. */
+/** Renders the draft as JSON text. */
 export function renderDraft(draft: CallDraft): string {
   return JSON.stringify(MEMBERS.map((member) => draft[member]) satisfies DraftValues);
 }
 
-/** The checkpoint as JSON text. */
+/** Renders the checkpoint as JSON text. */
 export function renderCheckpoint({ cost, usage }: Checkpoint): string {
   const counters = COUNTERS.map((counter) => usage[counter]);
   const apart = usage.apart === undefined ? [] : [usage.apart];
   return JSON.stringify([cost.toString(), ...counters, ...apart] satisfies CheckpointValues);
 }
 
-/** The row of a hold that nobody ended; `draft` and `checkpoint` as rendered above. */
+/** The row of a hold that was never ended; `draft` and `checkpoint` as rendered above. */
 export interface UnendedHold {
   readonly call_id: string;
   readonly account: string;
@@ -192,16 +196,17 @@ export interface UnendedHold {
   readonly checkpoint: string | null;
 }
 
-/** What a call that nobody ended comes to. */
+/** The record and cost of a call that was never ended. */
 interface UnendedCall {
   readonly record: CallRecord;
-  /** Nano-USD of the usage; 0 without a checkpoint. */
+  /** Cost of the usage in nano-USD; 0 without a checkpoint. */
   readonly cost: bigint;
 }
 
 /**
- * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. A checkpoint is made
- * as output goes out: a caller of a stream had its 200 by then. How long it ran is not known, so `duration_ms` is 0.
+ * Builds the end of a call whose process died: its usage is the last checkpoint, or zero without one. Checkpoints are
+ * made while output is sent, so a streaming client had received status 200 by then. The duration is unknown, so
+ * `duration_ms` is 0.
  */
 export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedHold, error: string): UnendedCall {
   const values = JSON.parse(draft) as DraftValues;

@@ -1,6 +1,6 @@
 /**
- * Owns what each kind of entry does to an account's balance, and which entries an account does not bear. The writer and
- * the proof of the ledger both fold by it. Reads and writes nothing.
+ * Applies ledger entries to an account's balance and refuses those that the account does not cover. The writer and the
+ * ledger proof share this fold. Also reads balances from the database.
  */
 
 import { type Kysely, sql } from 'kysely';
@@ -8,14 +8,14 @@ import type { AccountBalance, AccountMode } from '../../ports/ledger.ts';
 import type { Tables } from '../tables.ts';
 import type { Transfer } from './ledger-entry.ts';
 
-/** The amounts of an account. `available + held + charged` is what was topped up and corrected. */
+/** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */
 export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
 
 export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
 
 /**
- * The balance after a transfer, or why it cannot be made: an amount out of range, a prepaid account without the money, a
- * post of more than is held, an amount beyond 64 bits.
+ * Returns the balance after a transfer, or the reason why it is refused: an amount out of range, a prepaid account with
+ * insufficient funds, a post of more than is held, an amount beyond 64 bits.
  */
 export function foldBalance(balance: Balance, transfer: Transfer): Balance | string {
   const { kind, amount, released, prepaid } = transfer;
@@ -30,7 +30,7 @@ export function foldBalance(balance: Balance, transfer: Transfer): Balance | str
   if (prepaid && spends && after.available < balance.available && after.available < 0n) {
     return `the account is prepaid and has ${balance.available} nano-USD available, ${balance.available - after.available} were asked for`;
   }
-  // The transfer's own amounts too: the database binds what is beyond by its last 64 bits, without a word.
+  // The transfer's own amounts too: the database silently truncates larger values to their last 64 bits.
   const fit = fits(after) && inRange(amount) && inRange(released);
   return fit ? after : `the account's amounts would leave the range of 64 bits`;
 }
@@ -84,7 +84,7 @@ function inRange(amount: bigint): boolean {
   return BigInt.asIntN(64, amount) === amount;
 }
 
-/** Amounts as decimal text: beyond 2^53 a number would lose its last digits without a word. */
+/** Amounts as decimal text: beyond 2^53 a number would silently lose its last digits. */
 interface BalanceRow {
   readonly account: string;
   readonly mode: AccountMode;
@@ -95,7 +95,7 @@ interface BalanceRow {
   readonly topped_up: string;
 }
 
-/** The balances of all accounts by id, or of one; an account without entries has 0 throughout. */
+/** Reads the balances of all accounts by id, or of one; an account without entries has only zeros. */
 export async function readBalances(
   queries: Kysely<Tables>,
   account: string | null = null,

@@ -1,4 +1,7 @@
-/** Owns runs under idempotency keys over the writer: what decides who runs is a key of the database, not this process. */
+/**
+ * Stores runs under idempotency keys through the writer. A unique key in the database, not this process, decides which
+ * call runs.
+ */
 
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import {
@@ -14,22 +17,22 @@ import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 
-/** So many runs go in one transaction of a sweep: it must not hold up the records of calls. */
+/** Runs per transaction of a sweep: it must not delay the records of calls. */
 const SWEEP_RUNS = 50;
-/** A run that is met may be gone when it is looked at; so often in a row it is not chance. */
+/** An existing run may be gone by the time it is read; this many times in a row is not chance. */
 const BEGIN_TRIES_MAX = 10;
 
-/** The port's implementation. `shareBytesMax` bounds the answers of one key together. */
+/** Implements the port. `shareBytesMax` limits the total size of the answers of one key. */
 export function createIdempotencyStore(
   queries: Kysely<Tables>,
   writer: Pick<Writer, 'write'>,
   shareBytesMax = KEPT_BYTES_PER_KEY_MAX,
 ): IdempotencyStore {
   const statements = createRunStatements(queries);
-  /** Runs of this process that have not ended, by call: what is in the table without an end and not here was cut. */
+  /** Running runs of this process, by call id: a run without an end in the table and not listed here was cut. */
   const running = new Set<string>();
 
-  /** Whatever becomes of the write, the run is over. */
+  /** The run is over whether or not the write succeeds. */
   async function endBy({ callId }: RunName, write: () => Promise<void>): Promise<void> {
     try {
       await write();
@@ -80,7 +83,7 @@ export function createIdempotencyStore(
       for (let swept = 0; ; ) {
         const rows = await statements.readBegunBefore(nowMs - IDEMPOTENCY_KEPT_MS, SWEEP_RUNS);
         const deletions = rows.flatMap((row) => statements.deleteRun(row));
-        // One that was taken anew meanwhile undoes the batch; the next sweep finds the rest.
+        // A run that was restarted meanwhile rolls back the batch; the next sweep deletes the rest.
         if (rows.length === 0 || !(await holds(writer.write(deletions)))) return swept;
         swept += rows.length;
       }
@@ -88,7 +91,7 @@ export function createIdempotencyStore(
   };
 }
 
-/** What an earlier run means for a call under its name; null: it went while it was looked at. */
+/** Returns the outcome of an earlier run for a call under the same key; null: the run disappeared while it was read. */
 async function judge(
   met: RunRow,
   run: RunName,
@@ -102,7 +105,7 @@ async function judge(
   return sealed === undefined ? null : { kind: 'replay', run: { ...run, callId: met.call_id }, sealed };
 }
 
-/** False: what it asks for is not so (any more), and nothing was written. */
+/** False: the write met a conflict, and nothing was written. */
 async function holds(write: Promise<void>): Promise<boolean> {
   try {
     await write;
@@ -119,7 +122,7 @@ interface RunRow {
   readonly body_hash: string;
   readonly call_id: string;
   readonly begun_at_ms: number;
-  /** Null: no end was kept. */
+  /** Null: no end was stored. */
   readonly ended: 'kept' | UnkeptReason | null;
 }
 
@@ -129,23 +132,23 @@ type RunTables = {
   idempotent_share: { readonly key_id: string; readonly bytes: number };
 };
 
-/** What runs under idempotency keys need of the database. */
+/** The database statements for runs under idempotency keys. */
 interface RunStatements {
   readRun(run: RunName): Promise<RunRow | undefined>;
   readSealed(row: RunRow): Promise<Uint8Array | undefined>;
-  /** The oldest runs begun at `timeMs` (unix ms) or before. */
+  /** The oldest runs that began at or before `timeMs` (unix ms). */
   readBegunBefore(timeMs: number, limit: number): Promise<readonly RunRow[]>;
   insertRun(run: RunName, begunAtMs: number): WriteStatement[];
-  /** Changes nothing where all answers of the key would be over `shareBytesMax` together. */
+  /** Changes nothing where the key's answers would exceed `shareBytesMax` in total. */
   keepAnswer(run: RunName, sealed: Uint8Array, shareBytesMax: number): WriteStatement[];
   endRun(run: RunName, ended: 'kept' | UnkeptReason): WriteStatement[];
-  /** Of a run that has no end. */
+  /** Deletes a run that has no end. */
   deleteRunning(run: RunName): WriteStatement[];
-  /** With its answer. */
+  /** Deletes a run and its answer. */
   deleteRun(row: RunRow): WriteStatement[];
 }
 
-/** The statements, each of which changes one row or undoes all that goes with it. */
+/** Builds the statements. Each must change exactly one row; otherwise its whole write is rolled back. */
 function createRunStatements(all: Kysely<Tables>): RunStatements {
   const queries = all.withTables<RunTables>();
   const runOf = ({ key_id, name_hash, call_id }: Pick<RunRow, 'key_id' | 'name_hash' | 'call_id'>) =>

@@ -1,13 +1,13 @@
 /**
- * Owns adding entries to the ledger within the writer's transactions: the chain of hashes, the accounts' balances (folded
- * in memory, written once for each transaction) and the seals. Decides nothing about calls.
+ * Adds entries to the ledger within the writer's transactions: maintains the hash chain, account balances (folded in
+ * memory, written once per transaction) and seals. Decides nothing about calls.
  */
 import type { Database } from 'bun:sqlite';
 import { StoreFailure } from '../store-failure.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
 import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
 
-/** An entry as whoever adds it gives it; the book knows the rest. */
+/** An entry as given by the caller; the book adds the other members. */
 export type NewEntry = Omit<LedgerEntry, 'seq' | 'epoch' | 'prepaid'>;
 
 interface Standing {
@@ -15,39 +15,45 @@ interface Standing {
   readonly balance: Balance;
 }
 
-/** Where the chain ends. */
+/** The end of the chain. */
 interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** Where the book stands within a transaction. */
+/** The state of the book within a transaction. */
 interface Page extends ChainEnd {
   readonly standings: ReadonlyMap<string, Standing>;
   readonly changed: ReadonlySet<string>;
 }
 
-/** Bounds the accounts kept in memory between transactions. */
+/** Limits the accounts in memory between transactions. */
 const STANDINGS_MAX = 10_000;
 
 export interface LedgerBook {
-  /** At the start of each transaction that adds entries. */
+  /** Call at the start of each transaction that adds entries. */
   begin(): void;
-  /** The balance after a transfer, or why it cannot be made. Changes nothing. @throws StoreFailure for an unknown account. */
+  /**
+   * Returns the balance after a transfer, or the reason why it is refused. Changes nothing. @throws StoreFailure for an
+   * unknown account.
+   */
   fold(transfer: Omit<Transfer, 'prepaid'>): Balance | string;
   /**
-   * Of a call's hold, extension or end the caller makes sure that it is added once. `record`: of an end that of the call, as
-   * `recordText`; null with every other entry. @throws StoreFailure `refused` where the
-   * account does not bear it; the database's fault where a movement or an absorb is there already.
+   * Adds an entry. The caller ensures that a call's hold, extension or end is added only once. `record`: for an end,
+   * the call's `recordText`; else null. @throws StoreFailure `refused` where the account does not cover it; the
+   * database's fault where a movement or an absorb already exists.
    */
   add(entry: NewEntry, record: string | null): void;
-  /** Writes balances and seals; the last thing before the commit. */
+  /** Writes balances and seals; call last before the commit. */
   finish(): void;
-  /** After the commit. Without it the next `begin` looks where the chain stands on disk: a commit that failed may have come through. */
+  /**
+   * Call after the commit. Otherwise the next `begin` reads the end of the chain from disk: a commit that failed may
+   * have gone through.
+   */
   keep(): void;
-  /** After something else was written that may have changed an account. */
+  /** Call after another write that may have changed an account. */
   forgetAccounts(): void;
-  /** For undoing a part of a transaction together with a savepoint. */
+  /** Saves the state, to undo part of a transaction together with a savepoint. */
   mark(): Page;
   restore(page: Page): void;
   close(): void;
@@ -63,7 +69,7 @@ const INSERT_ENTRY = `INSERT INTO ledger_entry
 const FIND_STANDING = `SELECT mode, cast(available AS TEXT) AS available, cast(held AS TEXT) AS held,
   cast(charged AS TEXT) AS charged, cast(absorbed AS TEXT) AS absorbed, cast(topped_up AS TEXT) AS topped_up
   FROM account LEFT JOIN account_balance ON account_balance.account = account.id WHERE id = ?`;
-/** The guard stands in the statement too: a prepaid account's balance that shrinks never goes below zero. */
+/** The statement enforces the guard too: a prepaid account's shrinking balance never goes below zero. */
 const KEEP_BALANCE = `INSERT INTO account_balance (account, available, held, charged, absorbed, topped_up)
   VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (account) DO UPDATE SET available = excluded.available, held = excluded.held,
@@ -71,7 +77,7 @@ const KEEP_BALANCE = `INSERT INTO account_balance (account, available, held, cha
   WHERE excluded.available >= 0 OR excluded.available >= available
     OR EXISTS (SELECT 1 FROM account WHERE id = excluded.account AND mode = 'postpaid')`;
 
-/** Opens the book of an epoch. `chainStart` is where its chain stands when it has no entry yet: the epoch's own seal. */
+/** Opens the book of an epoch. `chainStart`: the hash before the epoch's first entry, which is the epoch's own seal. */
 export function openLedgerBook(database: Database, epoch: number, chainStart: string): LedgerBook {
   const insertEntry = database.prepare(INSERT_ENTRY);
   const findStanding = database.prepare<StandingRow, [string]>(FIND_STANDING);
@@ -81,7 +87,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
   let { seq, hash } = kept;
   let standings = new Map<string, Standing>();
   let changed = new Set<string>();
-  /** Binding copies them. */
+  /** Reused: binding copies the bytes. */
   const hashBytes = Buffer.alloc(32);
 
   function standingOf(account: string): Standing {

@@ -1,26 +1,26 @@
-/** Owns what an entry of the ledger says, and the hashes that chain entries, epochs and seals. Reads and writes nothing. */
+/** Defines ledger entries, and the hashes that chain entries, epochs and seals. No I/O. */
 import type { EntryKind } from '../../ports/ledger.ts';
 
 /** Integer nano-USD. */
 type NanoUsd = bigint;
 
-/** What an entry does to one account's money. */
+/** The effect of an entry on one account's money. */
 export interface Transfer {
   readonly kind: EntryKind;
   readonly account: string;
-  /** The mode of the account at that time. */
+  /** Whether the account was prepaid at that time. */
   readonly prepaid: boolean;
   readonly amount: NanoUsd;
-  /** Of a post or void: what goes from held back to available. Else 0. */
+  /** For a post or void: the amount returned from held to available. Else 0. */
   readonly released: NanoUsd;
 }
 
 /** One immutable entry. No two have the same `ref`, `kind` and `nth`. */
 export interface LedgerEntry extends Transfer {
-  /** 1, 2, 3 … without a gap, over all epochs. */
+  /** 1, 2, 3 … without gaps, across all epochs. */
   readonly seq: number;
   readonly epoch: number;
-  /** The id of the call or of the movement. */
+  /** The id of the call or movement. */
   readonly ref: string;
   /** Counts the extensions of a call from 1; 0 for every other kind. */
   readonly nth: number;
@@ -29,21 +29,22 @@ export interface LedgerEntry extends Transfer {
   readonly note: string | null;
 }
 
-/** 64 hexadecimal digits: where the first epoch's chain hangs. */
+/** 64 hexadecimal digits: the hash before the first epoch. */
 export const NO_HASH = '0'.repeat(64);
 
 /** Entries between two seals. */
 export const SEAL_ENTRIES = 10_000;
 
 /**
- * The hash of an entry: SHA-256 (64 hex digits) over the hash before it and the entry as a JSON list, amounts as decimal text;
- * and, where the entry ends a call, over the call's record (`recordText`), so that this cannot be changed either.
+ * Returns the hash of an entry: SHA-256 (64 hex digits) over the previous hash and the entry as a JSON list with
+ * amounts as decimal text. For an entry that ends a call it also covers the call's record (`recordText`), so that the
+ * record cannot be changed either.
  */
 export function hashEntry(prior: string, entry: LedgerEntry, record: string | null): string {
   return sha256(hashedText(prior, entry, record));
 }
 
-/** As `hashEntry`, and writes the hash into the 32 bytes given too: half of the cost of reading them out of the digits again. */
+/** As `hashEntry`, and also writes the hash into the given 32 bytes, which halves the cost of decoding the digits. */
 export function hashEntryInto(bytes: Buffer, prior: string, entry: LedgerEntry, record: string | null): string {
   Bun.SHA256.hash(hashedText(prior, entry, record), bytes);
   return bytes.toString('hex');
@@ -53,7 +54,7 @@ function hashedText(prior: string, entry: LedgerEntry, record: string | null): s
   return prior + entryText(entry) + (record ?? '');
 }
 
-/** What of an entry is hashed. */
+/** The hashed text of an entry. */
 function entryText(entry: LedgerEntry): string {
   const { seq, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note } = entry;
   return JSON.stringify([
@@ -71,12 +72,15 @@ function entryText(entry: LedgerEntry): string {
   ]);
 }
 
-/** The first link of an epoch's chain. `prior` is the last hash of the epoch before: its last entry's, else its own seal. */
+/**
+ * Returns the first hash of an epoch's chain. `prior` is the last hash of the previous epoch: that of its last entry,
+ * else its own seal.
+ */
 export function sealEpoch(prior: string, epoch: number, startedAtMs: number): string {
   return sha256(prior + JSON.stringify(['epoch', epoch, startedAtMs]));
 }
 
-/** A seal over all entries up to `seq`, whose hash is `hash`; `prior` is the seal before it. */
+/** Returns a seal over all entries up to `seq`, whose hash is `hash`; `prior` is the previous seal. */
 export function sealEntries(prior: string, seq: number, hash: string): string {
   return sha256(prior + JSON.stringify(['seal', seq, hash]));
 }

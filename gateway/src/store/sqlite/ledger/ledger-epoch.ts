@@ -1,14 +1,14 @@
-/** Owns the epochs of the ledger: each start takes the next one, whose seal hangs the new chain on the end of the last. */
+/** Manages ledger epochs: each start takes the next one, whose seal links the new chain to the end of the last. */
 import type { Database } from 'bun:sqlite';
 import { NO_HASH, sealEpoch } from './ledger-entry.ts';
 
 export interface Epoch {
   readonly id: number;
-  /** Where its chain stands before its first entry, 64 hex digits. */
+  /** The hash before the epoch's first entry, 64 hex digits. */
   readonly seal: string;
 }
 
-/** Takes the next epoch. Runs inside a transaction of the caller, so that what recovery does is part of it. */
+/** Takes the next epoch. Runs inside the caller's transaction, so that recovery is part of it. */
 export function takeEpoch(database: Database, nowMs: number): Epoch {
   const last = readLastEpoch(database);
   const entry = database
@@ -27,7 +27,7 @@ export function takeEpoch(database: Database, nowMs: number): Epoch {
   return { id, seal };
 }
 
-/** The epoch that was taken last; null: none was. */
+/** Returns the latest epoch; null: none. */
 export function readLastEpoch(database: Database): Epoch | null {
   return database
     .query<Epoch, []>('SELECT id, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id DESC LIMIT 1')

@@ -1,4 +1,7 @@
-/** Owns the ledger's port over the writer: what is asked for is checked here, then kept there. Knows no SQL. */
+/**
+ * Implements the ledger port over the writer: validates requests here, then writes them there or, while the store
+ * accepts no writes, into the spool.
+ */
 
 import { type Kysely, sql } from 'kysely';
 import type { NewAuditEntry } from '../../ports/audit.ts';
@@ -20,14 +23,14 @@ import type { Writer } from '../writer/writer.ts';
 import { readBalances } from './fold-balance.ts';
 import type { UnkeptEnds } from './unsaved-settlements.ts';
 
-/** The port's implementation. Every rejection is a StoreFailure. */
+/** Implements the port. Every rejection is a StoreFailure. */
 export function createLedger(
   queries: Kysely<Tables>,
   writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
   spool: Pick<Spool, 'keep' | 'keepLater' | 'provideFor' | 'writable'>,
   ends: Pick<UnkeptEnds, 'end'>,
 ): Ledger {
-  /** Calls that run and whose hold is on the disk: of these alone the spool takes what the ledger does not. */
+  /** Running calls whose hold is on disk: only for these does the spool accept what the ledger does not. */
   const held = new Set<string>();
 
   function keepHeld(call_id: string, operation: Operation): Promise<void> {
@@ -50,7 +53,8 @@ export function createLedger(
     async hold(hold) {
       const { request_id, stream } = hold.draft;
       refuse(textProblem('request_id', request_id));
-      // The first byte of a stream waits for its hold; of a plain call only the settlement does, and it comes behind it.
+      // The first byte of a stream waits for its hold. For a plain call only the settlement waits, and it is written
+      // after the hold.
       await (stream ? writer.keep(keepHold(hold)) : writer.keepUnhurried(keepHold(hold)));
       held.add(request_id);
       spool.provideFor(held.size);
@@ -65,7 +69,7 @@ export function createLedger(
         held.delete(request_id);
         return spool.keep(request_id, keepSettlement(settlement));
       }
-      // Its hold may be under way still, and is on the disk before this.
+      // Its hold may still be in progress; it reaches the disk before this.
       return writer.keep(keepSettlement(settlement)).finally(() => held.delete(request_id));
     },
     async settleUnheld(settlement) {
@@ -114,15 +118,15 @@ function movementProblem(kind: MovementKind, { id, account, note }: Movement): s
   return textProblem(`the ${kind}'s id`, id) ?? textProblem('account', account) ?? textProblem('note', note ?? '');
 }
 
-/** What goes into a hash must come back from the database as it was. */
+/** Hashed text must come back from the database unchanged. */
 function textProblem(name: string, text: string): string | null {
   if (text.isWellFormed()) return null;
   return `${name}: found half of a surrogate pair in ${JSON.stringify(text)}, expected well-formed text.`;
 }
 
-/** Null: there is none of that kind and id. */
+/** Null: no movement of that kind and id. */
 async function readMovement(queries: Kysely<Tables>, kind: MovementKind, id: string): Promise<Movement | null> {
-  // The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only.
+  // The kind is a literal: with a bound kind SQLite could not use the partial index, which covers only some kinds.
   const { rows } = await sql<Omit<Movement, 'amount'> & { readonly amount: string }>`
     SELECT ref AS id, account, cast(amount AS TEXT) AS amount, note, at_ms
     FROM ledger_entry WHERE ref = ${id} AND kind = ${sql.lit(kind)} AND nth = 0`.execute(queries);

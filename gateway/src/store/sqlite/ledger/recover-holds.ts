@@ -1,13 +1,13 @@
 /**
- * Owns the start of a ledger: the next epoch is taken and what calls of dead epochs still hold is resolved, all in one
- * transaction. Killed at any instruction, nothing has happened and the next start does it whole.
+ * Resolves the holds that calls of dead epochs left open. Runs in the transaction that takes the next epoch: if the
+ * process is killed at any point, nothing has happened and the next start repeats all of it.
  */
 import type { Database } from 'bun:sqlite';
 import type { Reach } from '../failpoints.ts';
 import type { OpenHoldRow, OperationKeeper } from '../writer/keep-operations.ts';
 import type { LedgerBook } from './ledger-book.ts';
 
-/** How many calls ended with the process before: charged by their last checkpoint, or for nothing. */
+/** Number of calls left by the previous process that were charged by their last checkpoint (`posted`) or not at all. */
 export interface Recovered {
   readonly posted: number;
   readonly voided: number;
@@ -16,7 +16,7 @@ export interface Recovered {
 const NEXT_DEAD_HOLDS = `SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold
   WHERE epoch < ?1 AND call_id > ?2 ORDER BY call_id LIMIT 1000`;
 
-/** Resolves the holds of all epochs before `epoch`, inside a transaction of the caller. */
+/** Resolves the holds of all epochs before `epoch`, inside the caller's transaction. */
 export function recoverHolds(
   database: Database,
   { book, keeper, epoch }: { readonly book: LedgerBook; readonly keeper: OperationKeeper; readonly epoch: number },

@@ -1,17 +1,20 @@
-/** Owns the queries over the ledger's entries by which an account's money is shown. Reads them in bounded pieces; entries never change. */
+/**
+ * Reads account statements and pages of ledger entries. Reads in bounded pieces, which is consistent because entries
+ * never change.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { EntryKind } from '../../ports/ledger.ts';
 import type { DayCharge, ShownEntry, StatementReader } from '../../ports/statements.ts';
 import type { Tables } from '../tables.ts';
 
-/** Entries of all accounts that one query looks at: about a tenth of a second. */
+/** Entries, of all accounts, that one query scans: about a tenth of a second. */
 const PIECE_ENTRIES = 250_000;
-/** The same where each entry's record is looked up. */
+/** The same for queries that also look up each entry's record. */
 const CHARGE_ENTRIES = 50_000;
-/** Every zone's days are made of whole quarters of an hour. */
+/** In every time zone days start on whole quarter hours. */
 const QUARTER_MS = 900_000;
 
-/** Amounts as decimal text: beyond 2^53 a number would lose its last digits without a word. */
+/** Amounts as decimal text: beyond 2^53 a number would silently lose its last digits. */
 interface EntryRow {
   readonly seq: number;
   readonly at_ms: number;
@@ -24,7 +27,7 @@ interface EntryRow {
 
 const SHOWN = sql`seq, at_ms, kind, ref, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, note`;
 
-/** Over queries that may take long. */
+/** `far` runs queries that may take long. */
 export function createStatementReader(far: Kysely<Tables>): StatementReader {
   async function lastSeq(): Promise<number> {
     const { rows } = await sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) AS seq FROM ledger_entry`.execute(
@@ -86,7 +89,7 @@ export function createStatementReader(far: Kysely<Tables>): StatementReader {
 }
 
 interface ChargeRow {
-  /** Null: before the statement begins. */
+  /** Null: before the start of the statement. */
   readonly quarter: number | null;
   readonly model: string | null;
   readonly key_id: string | null;

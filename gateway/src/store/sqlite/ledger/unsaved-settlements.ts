@@ -1,15 +1,15 @@
 /**
- * Owns the calls that are to be ended as a restart would and could not be, for the store was away: what they hold must not
- * stay held until the next start. Ends them once it takes writes. Knows no SQL.
+ * Tracks calls that could not be ended because the store was unavailable, and ends them once it accepts writes again,
+ * so that their holds do not stay until the next start.
  */
 export interface UnkeptEnds {
-  /** Ends the call now; rejects where that was not kept, and then does it later. */
+  /** Ends the call now; where that is not stored, rejects and retries later. */
   end(call_id: string): Promise<void>;
-  /** The store takes writes again. */
+  /** Call when the store accepts writes again. */
   endAll(): void;
 }
 
-/** `abandon` ends one call, and does nothing of a call that holds nothing: of some the settlement was kept all the same. */
+/** `abandon` ends one call, and does nothing for a call that holds nothing: some settlements were stored after all. */
 export function createUnkeptEnds(abandon: (call_id: string) => Promise<void>): UnkeptEnds {
   const waiting = new Set<string>();
   async function end(call_id: string): Promise<void> {
@@ -20,7 +20,7 @@ export function createUnkeptEnds(abandon: (call_id: string) => Promise<void>): U
   return {
     end,
     endAll() {
-      // Where the store is away again they stay for the next time, at the latest for the next start.
+      // If the store is unavailable again, the calls stay for the next time, at the latest for the next start.
       for (const call_id of waiting) end(call_id).catch(() => undefined);
     },
   };

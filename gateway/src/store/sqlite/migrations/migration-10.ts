@@ -1,4 +1,7 @@
-/** Owns the step to version 10: people, how they sign in, what they are to accounts. A step that has shipped never changes. */
+/**
+ * Migrates to version 10: people, their sign-in methods and their memberships in accounts. Shipped migrations never
+ * change.
+ */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_10: Migration = {
@@ -14,7 +17,7 @@ export const MIGRATION_10: Migration = {
       updated_at_ms INTEGER NOT NULL,
       seen_at_ms INTEGER
     ) STRICT`,
-    // `token` is the SHA-256 of what the browser holds. `expires_at_ms` never moves; silence ends a session before it.
+    // `token` is the SHA-256 of the browser's token. `expires_at_ms` never moves; inactivity ends a session earlier.
     `CREATE TABLE person_session (
       id TEXT PRIMARY KEY NOT NULL,
       token TEXT NOT NULL UNIQUE,
@@ -26,7 +29,7 @@ export const MIGRATION_10: Migration = {
       expires_at_ms INTEGER NOT NULL
     ) STRICT`,
     'CREATE INDEX person_session_person ON person_session (person)',
-    // A password (provider `credential`), or whom another service calls by `subject`.
+    // A password (provider `credential`), or the `subject` by which another service identifies the person.
     `CREATE TABLE sign_in_method (
       id TEXT PRIMARY KEY NOT NULL,
       person TEXT NOT NULL REFERENCES person (id),
@@ -39,7 +42,7 @@ export const MIGRATION_10: Migration = {
       UNIQUE (provider, subject)
     ) STRICT`,
     'CREATE INDEX sign_in_method_person ON sign_in_method (person)',
-    // A sign-in that waits for its next step. `name` is hashed.
+    // A sign-in waiting for its next step. `name` is hashed.
     `CREATE TABLE sign_in_step (
       id TEXT PRIMARY KEY NOT NULL,
       name TEXT NOT NULL,
@@ -88,7 +91,7 @@ export const MIGRATION_10: Migration = {
       expires_at_ms INTEGER NOT NULL,
       used_at_ms INTEGER
     ) STRICT, WITHOUT ROWID`,
-    // Who made the key; NULL: the command line.
+    // Creator of the key; NULL: the command line.
     'ALTER TABLE api_key ADD COLUMN created_by TEXT',
   ],
 };

@@ -1,10 +1,10 @@
-/** Owns the step to version 13: providers and prices entered in the console. A step that has shipped never changes. */
+/** Migrates to version 13: providers and prices entered in the console. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_13: Migration = {
   version: 13,
   statements: [
-    // `sealed` (base64) NULL: the host takes no credential. `last4` is shown; the credential never is.
+    // `sealed` (base64) NULL: the provider takes no credential. `last4` is shown; the credential never is.
     `CREATE TABLE provider_entry (
       name TEXT PRIMARY KEY NOT NULL,
       kind TEXT NOT NULL,
@@ -15,7 +15,8 @@ export const MIGRATION_13: Migration = {
       created_at_ms INTEGER NOT NULL,
       updated_at_ms INTEGER NOT NULL
     ) STRICT`,
-    // Of any provider, wherever it is configured. `origin`: where it went; of another one it says nothing any more.
+    // For any provider, wherever it is configured. `origin`: the tested address; a result for another address is
+    // obsolete.
     `CREATE TABLE provider_test (
       provider TEXT PRIMARY KEY NOT NULL,
       origin TEXT NOT NULL,
@@ -24,7 +25,7 @@ export const MIGRATION_13: Migration = {
       message TEXT NOT NULL,
       duration_ms REAL NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    // Of two with one beginning the later one (`seq`) holds. `rates` NULL: free.
+    // Of two prices with the same start, the later one (`seq`) applies. `rates` NULL: free.
     `CREATE TABLE model_price (
       seq INTEGER PRIMARY KEY NOT NULL,
       model TEXT NOT NULL,

@@ -1,10 +1,13 @@
-/** Owns the step to version 14: a workspace may leave to the configuration what is kept of its calls. A step that has shipped never changes. */
+/**
+ * Migrates to version 14: a workspace may inherit from the configuration what is kept of its calls. Shipped migrations
+ * never change.
+ */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_14: Migration = {
   version: 14,
   statements: [
-    // NULL: as `defaults` of the configuration says. What nobody chose so far stood there as off and 30 days.
+    // NULL: inherit `defaults` of the configuration. Values that no one chose were stored as off and 30 days so far.
     'ALTER TABLE workspace RENAME COLUMN bodies TO bodies_before',
     'ALTER TABLE workspace RENAME COLUMN bodies_days TO bodies_days_before',
     "ALTER TABLE workspace ADD COLUMN bodies TEXT CHECK (bodies IN ('off', 'errors', 'all'))",

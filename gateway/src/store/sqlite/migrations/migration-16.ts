@@ -1,10 +1,11 @@
-/** Owns the step to version 16: passkeys. A step that has shipped never changes. */
+/** Migrates to version 16: passkeys. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_16: Migration = {
   version: 16,
   statements: [
-    // `credential` and `public_key` (COSE) in base64url; nothing here is a secret. `relying_party`: the host it was made for.
+    // `credential` and `public_key` (COSE) in base64url; nothing here is secret. `relying_party`: the host of the
+    // passkey.
     `CREATE TABLE passkey (
       id TEXT PRIMARY KEY NOT NULL,
       person TEXT NOT NULL REFERENCES person (id),

@@ -1,4 +1,4 @@
-/** Owns the step to version 17: links to a new password, and names of accounts. A step that has shipped never changes. */
+/** Migrates to version 17: password reset links, and names of accounts. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 const endLinksOf = (person: string) =>
@@ -7,7 +7,7 @@ const endLinksOf = (person: string) =>
 export const MIGRATION_17: Migration = {
   version: 17,
   statements: [
-    // One for a person at a time. `made_by` NULL: the command line.
+    // One link per person at a time. `made_by` NULL: the command line.
     `CREATE TABLE reset_link (
       person TEXT PRIMARY KEY NOT NULL REFERENCES person (id),
       token_hash TEXT NOT NULL UNIQUE,
@@ -15,7 +15,8 @@ export const MIGRATION_17: Migration = {
       ends_second_factor INTEGER NOT NULL CHECK (ends_second_factor IN (0, 1)),
       expires_at_ms INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    // Whoever changes them: a link must not outlive what it was made under, of the person or of who made it.
+    // Triggers, so that any writer is covered: a link must not outlive the password and memberships, of the person or
+    // of its creator, that it was created under.
     `CREATE TRIGGER reset_link_password AFTER UPDATE OF password_hash ON sign_in_method ${endLinksOf('NEW.person')}`,
     `CREATE TRIGGER reset_link_joined AFTER INSERT ON membership ${endLinksOf('NEW.person')}`,
     `CREATE TRIGGER reset_link_changed AFTER UPDATE ON membership ${endLinksOf('NEW.person')}`,

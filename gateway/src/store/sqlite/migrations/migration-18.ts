@@ -1,4 +1,4 @@
-/** Owns the step to version 18: rolled-up usage in blocks. A step that has shipped never changes. */
+/** Migrates to version 18: rolled-up usage in blocks. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_18: Migration = {
@@ -7,8 +7,9 @@ export const MIGRATION_18: Migration = {
     'DROP TABLE usage_quarter',
     'DROP TABLE usage_day',
     'DROP TABLE usage_caller_day',
-    // Sums of many series in columns, as `usage/sum-block.ts` packs them. A place (account, kind, step, start_ms) may have several
-    // parts, which are added up. Kinds are those of series; steps are quarters of an hour, and days of the account's zone.
+    // Sums of many series in columns, as `rollup/sum-block.ts` packs them. A place (account, kind, step, start_ms) may
+    // have several parts, which are added up. Kinds are those of series; steps are quarters of an hour, and days in the
+    // account's zone.
     `CREATE TABLE usage_block (
       id INTEGER PRIMARY KEY,
       account INTEGER NOT NULL,
@@ -20,9 +21,10 @@ export const MIGRATION_18: Migration = {
       latencies BLOB NOT NULL
     ) STRICT`,
     'CREATE INDEX usage_block_place ON usage_block (account, kind, step, start_ms)',
-    // All records are rolled up anew, behind the calls: until then they are read one by one.
+    // All records are rolled up again in the background: until then they are read one by one.
     'DROP TABLE usage_series',
-    // As before, and `same_as`: the first series of the same end user or session in another workspace; NULL: there is none.
+    // As before, plus `same_as`: the first series of the same end user or session in another workspace; NULL: there is
+    // none.
     `CREATE TABLE usage_series (
       id INTEGER PRIMARY KEY,
       account TEXT NOT NULL,
@@ -36,7 +38,7 @@ export const MIGRATION_18: Migration = {
       session TEXT,
       same_as INTEGER
     ) STRICT`,
-    // One for each kind, since every new series pays for those that it is in.
+    // One index per kind, since every new series pays for the indexes that contain it.
     `CREATE INDEX usage_series_call ON usage_series (account, workspace, key_id, model, provider, protocol)
       WHERE kind = 'call'`,
     "CREATE INDEX usage_series_end_user ON usage_series (account, end_user, workspace) WHERE kind = 'end_user'",

@@ -1,33 +1,39 @@
-/** Owns the step to version 21: an address is verified or not, and an unverified one counts in one account. A step that has shipped never changes. */
+/**
+ * Migrates to version 21: addresses are verified or not, and an unverified one is valid in one account. Shipped
+ * migrations never change.
+ */
 import type { Migration } from './migration.ts';
 
-/** The account whose invitation made the user: the first one they joined, else the last invitation that they accepted. */
+/**
+ * The account whose invitation created the user: the first one they joined, else the one of the last invitation they
+ * accepted.
+ */
 const HOME = `coalesce(
   (SELECT membership.account FROM membership WHERE membership.person = person.id ORDER BY joined_at_ms, 1 LIMIT 1),
   (SELECT invitation.account FROM invitation WHERE invitation.email = person.email AND accepted_at_ms IS NOT NULL
     ORDER BY accepted_at_ms DESC LIMIT 1))`;
 
-/** Memberships that an address which nobody has proved does not bear. */
+/** Memberships that an unverified address does not allow. */
 const BEYOND = `membership JOIN person ON person.id = membership.person
   WHERE email_verified = 0 AND membership.account IS NOT person.account`;
 
 export const MIGRATION_21: Migration = {
   version: 21,
   statements: [
-    // The table is not made anew, since others refer to it: the column that is unique gets another name and meaning.
+    // The table is not recreated, since others refer to it: the unique column gets another name and meaning.
     'ALTER TABLE person RENAME COLUMN email TO unique_email',
     "ALTER TABLE person ADD COLUMN email TEXT NOT NULL DEFAULT ''",
-    // Verified: the first person, who came by the set-up link, and whoever another service has vouched for.
+    // Verified: the first person, who used the set-up link, and everyone that another service has vouched for.
     `UPDATE person SET email = unique_email, email_verified =
       (id = (SELECT first.id FROM person AS first ORDER BY first.created_at_ms, first.rowid LIMIT 1))
       OR EXISTS (SELECT 1 FROM sign_in_method WHERE sign_in_method.person = person.id AND provider <> 'credential')`,
     "UPDATE person SET unique_email = email || ' ' || id WHERE email_verified = 0",
-    // The account of an unverified user. No address and no account has a space in its name.
+    // The account of an unverified user. Neither addresses nor account names contain a space.
     `ALTER TABLE person ADD COLUMN account TEXT REFERENCES account (id) CHECK (unique_email = CASE email_verified
       WHEN 1 THEN email ELSE email || ' ' || coalesce(account, id) END)`,
     `UPDATE person SET account = ${HOME}, unique_email = email || ' ' || coalesce(${HOME}, id) WHERE email_verified = 0`,
     'CREATE INDEX person_email ON person (email)',
-    // Comes back when the address is verified.
+    // Restored when the address is verified.
     `CREATE TABLE suspended_membership (
       person TEXT NOT NULL REFERENCES person (id),
       account TEXT NOT NULL REFERENCES account (id),

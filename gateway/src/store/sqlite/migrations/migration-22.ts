@@ -1,6 +1,6 @@
 /**
- * Holds the step to version 22: limit rules in two layers, the operator's and the account's own, and the zones of budget
- * windows that were running when a time zone was changed. A step that has shipped never changes.
+ * Migrates to version 22: limit rules in two layers, the operator's and the account's own, and the zones of budget
+ * windows that were running when a time zone changed. Shipped migrations never change.
  */
 import type { Migration } from './migration.ts';
 
@@ -12,7 +12,7 @@ const ACCOUNT = `CASE kind
     WHEN 'account' THEN id
   END`;
 
-/** Entries of the audit trail that set caps of a rule's subject, with whether a person or key of the account alone did it. */
+/** Audit entries that set caps of a rule's subject, with whether only a person or key of the account did it. */
 const SETTINGS = `SELECT
     coalesce(
       CASE actor_kind
@@ -41,7 +41,8 @@ export const MIGRATION_22: Migration = {
       CHECK ((budget_nano_usd IS NULL) = (budget_window IS NULL)),
       CHECK (coalesce(requests_per_minute, tokens_per_minute, concurrency, budget_nano_usd) IS NOT NULL)
     ) STRICT, WITHOUT ROWID`,
-    // A rule is the account's own where its people alone have set it, as far as the audit trail tells; else the operator's.
+    // A rule is the account's own where, according to the audit trail, only its people have set it; otherwise the
+    // operator's.
     `INSERT INTO layered_limit_rule
       SELECT kind, id,
         CASE WHEN account <> 'default'

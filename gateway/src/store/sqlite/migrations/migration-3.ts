@@ -1,4 +1,4 @@
-/** Owns the step to version 3: the ledger, its epochs, balances and open holds. A step that has shipped never changes. */
+/** Migrates to version 3: the ledger, its epochs, balances and open holds. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_3: Migration = {
@@ -7,12 +7,12 @@ export const MIGRATION_3: Migration = {
     "ALTER TABLE account ADD COLUMN mode TEXT NOT NULL DEFAULT 'postpaid' CHECK (mode IN ('postpaid', 'prepaid'))",
     'ALTER TABLE account ADD COLUMN mark_up_ppm INTEGER NOT NULL DEFAULT 0',
     "ALTER TABLE account ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC'",
-    // Records up to this one were kept before there was a ledger: they have no entries.
+    // Records up to this one are older than the ledger: they have no entries.
     `INSERT INTO meta (name, value)
       SELECT 'records_before_ledger', CAST(coalesce((SELECT max(request_id) FROM call_record), '') AS BLOB)`,
     'CREATE TABLE ledger_epoch (id INTEGER PRIMARY KEY, started_at_ms INTEGER NOT NULL, seal BLOB NOT NULL) STRICT',
-    // `ref` is the id of the call or movement, `prepaid` the mode of the account then. No CHECK on the kind: it would cost
-    // a hot row 1.5 µs, and `verify` proves it.
+    // `ref` is the id of the call or movement, `prepaid` the account's mode at the time. No CHECK on the kind: it would
+    // cost a hot row 1.5 µs, and `verify` checks it.
     `CREATE TABLE ledger_entry (
       seq INTEGER PRIMARY KEY,
       epoch INTEGER NOT NULL,
@@ -43,7 +43,7 @@ export const MIGRATION_3: Migration = {
       absorbed INTEGER NOT NULL,
       topped_up INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    // One row for each running call, gone when it is settled. `draft` and `checkpoint` are JSON lists.
+    // One row per running call, deleted at settlement. `draft` and `checkpoint` are JSON lists.
     `CREATE TABLE open_hold (
       call_id TEXT PRIMARY KEY NOT NULL,
       epoch INTEGER NOT NULL,

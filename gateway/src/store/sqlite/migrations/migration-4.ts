@@ -1,10 +1,10 @@
-/** Owns the step to version 4: the table of limit rules. A step that has shipped never changes. */
+/** Migrates to version 4: the table of limit rules. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_4: Migration = {
   version: 4,
   statements: [
-    // No foreign keys: a model is named by the configuration, an end user by whoever calls.
+    // No foreign keys: models are named by the configuration, end users by the caller.
     `CREATE TABLE limit_rule (
       kind TEXT NOT NULL CHECK (kind IN ('key', 'end_user', 'workspace', 'account', 'model')),
       id TEXT NOT NULL,

@@ -1,10 +1,10 @@
-/** Owns the step to version 5: runs under an idempotency key. A step that has shipped never changes. */
+/** Migrates to version 5: runs with an idempotency key. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 
 export const MIGRATION_5: Migration = {
   version: 5,
   statements: [
-    // `ended` NULL: the run goes on, or its process died.
+    // `ended` NULL: the run is in progress, or its process died.
     `CREATE TABLE idempotent_run (
       key_id TEXT NOT NULL,
       name_hash TEXT NOT NULL,
@@ -15,9 +15,9 @@ export const MIGRATION_5: Migration = {
       PRIMARY KEY (key_id, name_hash)
     ) STRICT, WITHOUT ROWID`,
     'CREATE INDEX idempotent_run_age ON idempotent_run (begun_at_ms)',
-    // Apart, so that the runs stay small beside answers of megabytes.
+    // A table of its own, so that the table of runs stays small although responses take megabytes.
     'CREATE TABLE idempotent_answer (call_id TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT',
-    // What the answers of a key take together, changed with them: summing them up for each new one would cost more than it.
+    // Total bytes of a key's responses, updated with them: a sum for each new response would cost more than storing it.
     'CREATE TABLE idempotent_share (key_id TEXT PRIMARY KEY NOT NULL, bytes INTEGER NOT NULL CHECK (bytes >= 0)) STRICT, WITHOUT ROWID',
   ],
 };

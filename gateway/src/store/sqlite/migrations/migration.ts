@@ -1,4 +1,4 @@
-/** Owns the shape of one step of the database's way to today's tables. */
+/** Defines one migration of the database schema. */
 
 /** Its statements run in one transaction, together with the new version number. */
 export interface Migration {

@@ -1,4 +1,4 @@
-/** Owns the steps that lead from an empty database to today's tables, in order. A step that has shipped never changes. */
+/** Lists the migrations from an empty database to the current schema, in order. Shipped migrations never change. */
 import type { Migration } from './migration.ts';
 import { MIGRATION_3 } from './migration-3.ts';
 import { MIGRATION_4 } from './migration-4.ts';
@@ -50,8 +50,9 @@ export const MIGRATIONS: readonly Migration[] = [
         created_at_ms INTEGER NOT NULL,
         expires_at_ms INTEGER
       ) STRICT`,
-      // No foreign keys here: a record outlives what it names, and the hot path pays for no look-ups. One tree and no index:
-      // request ids are UUIDv7, so their order is that of arrival, and a row costs one page at the end of the tree.
+      // No foreign keys: a record outlives what it refers to, and the hot path pays for no look-ups. One tree and no
+      // index: request ids are UUIDv7, so their order is that of arrival, and a row costs one page at the end of the
+      // tree.
       `CREATE TABLE call_record (
         request_id TEXT PRIMARY KEY NOT NULL,
         at_ms INTEGER NOT NULL,

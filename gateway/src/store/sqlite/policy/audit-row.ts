@@ -1,4 +1,4 @@
-/** Owns how an entry of the audit trail lies in its table: the statement that adds it, its values in order, and the way back. */
+/** Maps entries of the audit trail to table rows and back, and defines their insert statement. */
 import type { AuditActor, AuditEntry, AuditedMembers, NewAuditEntry } from '../../ports/audit.ts';
 
 export interface AuditRow {

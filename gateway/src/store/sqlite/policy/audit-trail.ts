@@ -1,4 +1,7 @@
-/** Owns the audit trail over the database: entries are added by the writer and read here. How they lie in their table is `audit-row.ts`. */
+/**
+ * Implements the audit trail over the database: the writer adds entries, reads run here. `audit-row.ts` maps entries to
+ * rows.
+ */
 import type { Kysely } from 'kysely';
 import type { AuditTrail, NewAuditEntry } from '../../ports/audit.ts';
 import type { Tables } from '../tables.ts';
@@ -6,12 +9,12 @@ import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { type AuditRow, auditValues, entryOfRow, INSERT_AUDIT_ENTRY } from './audit-row.ts';
 
-/** The statement that adds an entry, to stand in one write with the change that it tells of. */
+/** The statement that adds an entry, for the same write as the change that it records. */
 export function auditStatement(entry: NewAuditEntry): WriteStatement {
   return { sql: INSERT_AUDIT_ENTRY, parameters: auditValues(entry), changes: 1 };
 }
 
-/** The port's implementation. `append`: one write for all entries. */
+/** `append` adds all entries in one write. */
 export function createAuditTrail(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): AuditTrail {
   return {
     append: (entries) => writer.write(entries.map(auditStatement)),

@@ -1,4 +1,7 @@
-/** Owns people over the database: reads run on the reading connection; changes are compiled here and run by the writer, all or none. */
+/**
+ * Implements the people port over the database: reads run on the read connection; changes are compiled here and run by
+ * the writer, all or none.
+ */
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type {
   PeopleChange,
@@ -14,7 +17,6 @@ import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 
-/** The port's implementation over Kysely and the writer. */
 export function createPeopleStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PeopleStore {
   return {
     async find<Table extends PeopleTable>(table: Table, selection: PeopleSelection<Table>) {
@@ -41,7 +43,7 @@ function selectRows<Table extends PeopleTable>(
     orderBy === undefined
       ? sql``
       : sql` order by ${sql.ref(orderBy[0])} ${orderBy[1] === 'desc' ? sql`desc` : sql`asc`}`;
-  // A negative limit is none: https://sqlite.org/lang_select.html#the_limit_clause (read 2026-11-21).
+  // A negative LIMIT means no limit: https://sqlite.org/lang_select.html#the_limit_clause (read 2026-11-21).
   return sql`select * from ${sql.table(table)}${conditions(where)}${order} limit ${limit ?? -1} offset ${offset ?? 0}`;
 }
 
@@ -65,7 +67,7 @@ function compileChange(queries: Kysely<Tables>, change: PeopleChange): WriteStat
   return statement(sql`update ${table} set ${sql.join(sets)}${conditions(change.where)}`.compile(queries), change.rows);
 }
 
-/** A condition on whichever table. */
+/** A condition on any table. */
 type AnyCondition = readonly [column: string, operator: PeopleOperator, value: PeopleValue | readonly PeopleValue[]];
 
 function conditions(all: readonly AnyCondition[]): RawBuilder<unknown> {

@@ -1,4 +1,7 @@
-/** Owns policy over the database: reads run here; changes are compiled here and run by the writer, all or none. */
+/**
+ * Implements the policy port (keys, workspaces, limit rules, accounts) over the database: reads run here; changes are
+ * compiled here and run by the writer, all or none.
+ */
 
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { AccountMode } from '../../ports/ledger.ts';
@@ -25,7 +28,7 @@ import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { auditStatement } from './audit-trail.ts';
 
-/** The reading half of the port. */
+/** The read half of the port. */
 export function createPolicyBookReader(queries: Kysely<Tables>): PolicyReader {
   return {
     async readKeys() {
@@ -41,7 +44,6 @@ export function createPolicyBookReader(queries: Kysely<Tables>): PolicyReader {
   };
 }
 
-/** The port's implementation over Kysely and the writer. */
 export function createPolicyBook(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PolicyBook {
   return {
     ...createPolicyBookReader(queries),
@@ -84,7 +86,6 @@ function changingOne({ sql, parameters }: CompiledQuery): WriteStatement {
   return { sql, parameters: parameters as WriteStatement['parameters'], changes: 1 };
 }
 
-/** The row of a key. */
 function keyRow(key: StoredKey): ApiKeyRow {
   return {
     id: key.id,
@@ -110,7 +111,6 @@ function keyRow(key: StoredKey): ApiKeyRow {
   };
 }
 
-/** The key of a row. */
 export function keyOfRow(row: ApiKeyRow): StoredKey {
   return {
     id: row.id,
@@ -136,7 +136,6 @@ export function keyOfRow(row: ApiKeyRow): StoredKey {
   };
 }
 
-/** The row of a workspace. */
 function workspaceRow(workspace: StoredWorkspace): WorkspaceRow {
   return {
     id: workspace.id,
@@ -148,7 +147,6 @@ function workspaceRow(workspace: StoredWorkspace): WorkspaceRow {
   };
 }
 
-/** The workspace of a row. */
 function workspaceOfRow(row: WorkspaceRow): StoredWorkspace {
   return {
     id: row.id,
@@ -175,7 +173,7 @@ interface LimitRuleRow {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrency: number | null;
-  /** A decimal string: beyond 2^53 a number would lose its last digits without a word. */
+  /** A decimal string: a number would silently lose digits beyond 2^53. */
   readonly budget_nano_usd: string | null;
   readonly budget_window: BudgetWindow | null;
 }
@@ -193,7 +191,7 @@ async function readLimitRules(queries: Kysely<Tables>): Promise<readonly LimitRu
   return rows.map(ruleOfRow);
 }
 
-/** Makes or replaces a subject's rule, or takes it away (null); changes one row. */
+/** Creates or replaces a subject's rule, or removes it (null); changes one row. */
 function compileRuleChange(queries: Kysely<Tables>, subject: Subject, caps: Caps | null): CompiledQuery {
   const { kind, id } = subject;
   const layer = layerOf(subject);
@@ -248,7 +246,7 @@ interface AccountRow {
   readonly window_zones: string | null;
 }
 
-/** All accounts, in the order in which they were made. */
+/** All accounts, in order of creation. */
 async function readAccounts(queries: Kysely<Tables>): Promise<readonly StoredAccount[]> {
   const rows = await accountsOf(queries)
     .selectFrom('account')
@@ -268,7 +266,7 @@ async function readAccounts(queries: Kysely<Tables>): Promise<readonly StoredAcc
   }));
 }
 
-/** Makes an account, or changes all but its id and time of creation; changes one row. */
+/** Creates an account, or changes everything but its id and time of creation; changes one row. */
 function compileAccountChange(queries: Kysely<Tables>, account: StoredAccount, isNew: boolean): CompiledQuery {
   const { id, createdAtMs, name, mode, markUpPpm, timeZone, windowZones, holds } = account;
   const members = {

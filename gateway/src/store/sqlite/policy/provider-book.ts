@@ -1,4 +1,6 @@
-/** Owns providers and prices entered in the console over the database: how they lie in their tables, and their statements. */
+/**
+ * Stores the providers and prices entered in the console, the results of provider tests, and when keys were last used.
+ */
 
 import { type CompiledQuery, type Generated, type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
@@ -48,7 +50,6 @@ type ProviderTables = {
 
 type PriceRow = Omit<ProviderTables['model_price'], 'seq'>;
 
-/** The port's implementation: reads run here, writes go to the writer. */
 export function createProviderBook(all: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderBook {
   const queries = all.withTables<ProviderTables>();
   return {
@@ -160,11 +161,11 @@ function priceOfRow(row: PriceRow): StoredPrice {
   };
 }
 
-/** One statement for all: a statement for each of ten thousand keys would hold up the writer. */
+/** One statement for all keys: one statement each for ten thousand keys would hold up the writer. */
 const KEEP = `INSERT INTO key_use (hash, at_ms, client)
   SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
   ON CONFLICT (hash) DO UPDATE SET at_ms = excluded.at_ms, client = excluded.client`;
-/** Secrets that open nothing any more. */
+/** Deletes secrets that are no longer valid. */
 const FORGET =
   'DELETE FROM key_use WHERE hash NOT IN (SELECT hash FROM api_key) AND hash NOT IN (SELECT previous_hash FROM api_key WHERE previous_hash IS NOT NULL)';
 

@@ -1,9 +1,9 @@
-/** Owns how a proof of the ledger fails: at the first thing that does not hold. */
+/** Defines the error of a failed ledger proof: the first violation found. */
 
 export class Disproof extends Error {
   override readonly name = 'Disproof';
 
-  /** `entry`: the sequence number of the first wrong entry; null where it is not one entry that is wrong. */
+  /** `entry`: the sequence number of the first wrong entry; null where the violation is not in one entry. */
   constructor(
     readonly entry: number | null,
     message: string,

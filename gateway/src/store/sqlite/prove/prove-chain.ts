@@ -1,4 +1,4 @@
-/** Owns the proof that nothing in the ledger was changed, taken out or put in: numbers, epochs, hashes, seals. */
+/** Proves that no ledger entry was changed, removed or inserted: checks sequence numbers, epochs, hashes and seals. */
 import type { Database } from 'bun:sqlite';
 import {
   type EntryValues,
@@ -24,13 +24,16 @@ interface SealRow {
 }
 
 export interface ChainProof {
-  /** Takes the next entry, as it stands, with the hash that it claims (64 hex digits) and the record that is hashed with it. @throws Disproof */
+  /**
+   * Checks the next stored entry against its stored hash (64 hex digits), with the record covered by that hash. @throws
+   * Disproof
+   */
   take(entry: LedgerEntry, hash: string, record: string | null): void;
-  /** After the last entry. @throws Disproof */
+  /** Call after the last entry. @throws Disproof */
   finish(): void;
 }
 
-/** Reads epochs and seals, and then follows the chain from its beginning. */
+/** Reads epochs and seals, then follows the chain from its beginning. */
 export function proveChain(database: Database): ChainProof {
   const epochs = database
     .query<EpochRow, []>('SELECT id, started_at_ms, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id')
@@ -44,7 +47,7 @@ export function proveChain(database: Database): ChainProof {
   let lastSeal = NO_HASH;
   let sealsSeen = 0;
 
-  /** `entry`: the entry that says that the epoch began; null: no entry does. */
+  /** `entry`: the first entry of the epoch; null: the epoch has none. */
   function enterEpoch(entry: number | null): void {
     epoch += 1;
     const row = epochs[epoch - 1];
@@ -88,8 +91,9 @@ export function proveChain(database: Database): ChainProof {
 }
 
 /**
- * The first entry from `firstSeq` to `lastSeq` that is missing or does not follow from what it says and the one before it;
- * null: all of them do. Takes the hash of the entry before `firstSeq` as it stands, and looks at no seals of entries.
+ * Returns the first entry from `firstSeq` to `lastSeq` that is missing or whose hash does not follow from its content
+ * and the previous hash; null: all are valid. Trusts the hash of the entry before `firstSeq`, and does not check seals
+ * of entries.
  */
 export function proveStretch(database: Database, firstSeq: number, lastSeq: number): number | null {
   const rows = database

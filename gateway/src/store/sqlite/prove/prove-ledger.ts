@@ -1,6 +1,6 @@
 /**
- * Owns the proof of a whole ledger, read from one consistent state of the database and changing nothing. What must hold of
- * the chain, of calls and of tables is in files of their own.
+ * Proves a whole ledger from one consistent, read-only state of the database: entries, balances, open holds and call
+ * records. `prove-chain.ts` checks the hash chain.
  */
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
@@ -28,15 +28,15 @@ import { type ChainProof, proveChain } from './prove-chain.ts';
 
 type Counter = Exclude<keyof Usage, 'apart'>;
 
-/** Bounds what is in memory at once. */
+/** Limits the entries in memory. */
 const PAGE_ENTRIES = 5_000;
 
 const READ_ENTRIES = `${SELECT_ENTRIES} WHERE seq > ? ORDER BY seq LIMIT ${PAGE_ENTRIES}`;
 
 /**
- * Proves the ledger in a database file, beside its server or without one. Beside a server the write-ahead log cannot
- * shrink until it is done. `noted`: an entry as an earlier proof told it, which must be there still: of entries taken out at
- * the end together with all that follows from them, nothing in the file itself could tell.
+ * Proves the ledger in a database file, with or without a running server. While it runs, the server's write-ahead log
+ * cannot shrink. `noted`: an entry reported by an earlier proof, which must still exist: the file alone cannot reveal
+ * that its last entries were removed together with everything derived from them.
  *
  * @throws StoreFailure where the file cannot be read.
  */
@@ -81,7 +81,7 @@ function prove(database: Database, recompute: RecomputeCost, noted: NotedEntry |
   return { ...read, calls: calls.counts.ended, problem };
 }
 
-/** Number and hash of each entry, once it has been proved. */
+/** Yields the sequence number and hash of each entry once proved. */
 function* proveEntries(
   database: Database,
   { chain, calls, balances }: { chain: ChainProof; calls: CallsProof; balances: Map<string, Balance> },
@@ -98,7 +98,8 @@ function* proveEntries(
           throw new Disproof(entry.seq, `its mark of a prepaid account is ${mark}, expected 0 or 1`);
         seq = entry.seq;
         const record = chargedOf(values);
-        // What is wrong with the end of a call is said by its own name before the hash over it is found to be wrong.
+        // Check the end of a call before the hash over it, so that the error names the call's problem and not a wrong
+        // hash.
         const ends = entry.kind === 'post' || entry.kind === 'void';
         if (ends) calls.take(entry, record);
         chain.take(entry, hashOf(values), hashedRecordOf(values, lastWithout));
@@ -110,7 +111,7 @@ function* proveEntries(
       }
     }
   } finally {
-    // An open statement would keep the connection, and its view of the database, alive past its closing.
+    // An open statement would keep the connection, and its view of the database, alive after closing.
     read.finalize();
   }
 }
@@ -158,7 +159,7 @@ interface OpenHoldRow {
   readonly extensions: number;
 }
 
-/** Every account's row is the fold of its entries. @throws Disproof */
+/** Checks that every account's balance row equals the fold of its entries. @throws Disproof */
 function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>): void {
   const rows = database
     .query<BalanceRow, []>(
@@ -180,7 +181,7 @@ function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>)
   }
 }
 
-/** The open holds are those of the calls that have not ended, and sum up to what is held. @throws Disproof */
+/** Checks that the open holds match the calls that have not ended, and their held amounts. @throws Disproof */
 function proveOpenHolds(database: Database, running: CallsProof['running']): void {
   const rows = database
     .query<OpenHoldRow, []>('SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions FROM open_hold')
@@ -202,7 +203,7 @@ function proveOpenHolds(database: Database, running: CallsProof['running']): voi
   throw new Disproof(null, `call ${lost} holds money by its entries, and has no open hold`);
 }
 
-/** No record says that a call cost something where the ledger has no end of that call. @throws Disproof */
+/** Checks that every record with a cost has an end of its call in the ledger. @throws Disproof */
 function proveRecords(database: Database, charged: number): void {
   const costly = `FROM call_record WHERE cost_nano_usd <> 0
     AND request_id > (SELECT cast(value AS TEXT) FROM meta WHERE name = 'records_before_ledger')`;
@@ -222,10 +223,10 @@ function proveRecords(database: Database, charged: number): void {
   );
 }
 
-/** What usage costs at the price that a record names, in nano-USD. Throws where the price cannot be read. */
+/** Computes the cost of usage at the price named in a record, in nano-USD. Throws where the price cannot be parsed. */
 type RecomputeCost = (usage: Usage, priceVersion: string) => bigint;
 
-/** What a call's record says of its charge. */
+/** The billing members of a call's record. */
 interface ChargedRecord {
   readonly account: string;
   readonly usage: Usage;
@@ -243,11 +244,14 @@ interface RunningCall {
 }
 
 interface CallsProof {
-  /** Takes the next entry; `record` is the call's, null where there is none, and looked at only at the call's end. @throws Disproof */
+  /**
+   * Checks the next entry; `record` is the call's record, null where there is none, and used only at the call's end.
+   * @throws Disproof
+   */
   take(entry: LedgerEntry, record: ChargedRecord | null): void;
-  /** What is held by calls that have not ended: call id → account, amount and extensions. */
+  /** Holds of calls that have not ended: call id → account, amount and extensions. */
   readonly running: ReadonlyMap<string, Readonly<RunningCall>>;
-  /** Calls that ended, and those of them that cost something. */
+  /** Calls that ended, and those of them with a cost. */
   readonly counts: { readonly ended: number; readonly charged: number };
 }
 
@@ -311,7 +315,7 @@ function recordProblem(
 ): string | null {
   if (account !== expectedAccount) return `is of account ${account}, expected ${expectedAccount}`;
   if ((cost ?? 0n) !== settled) return `costs ${cost} nano-USD, its entries post and absorb ${settled}`;
-  // What was not used or came from a cache is not charged by its tokens.
+  // Unused and cached usage is not charged by tokens.
   if (usageSource === 'void' || usageSource === 'cache') return null;
   if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
   if (cost === null) return `names the price ${priceVersion} and no cost`;

@@ -1,7 +1,7 @@
 /**
- * Owns writing rolled-up sums: a block for each place (the calls, end users or sessions of an account's quarter of an
- * hour or day), which grows by parts. A part takes in those before it that are not larger, so that there are few parts and what
- * stands is seldom written anew.
+ * Writes rolled-up sums: a block for each place (the calls, end users or sessions of an account's quarter of an hour or
+ * day), which grows by parts. A new part takes in earlier ones that are not larger, so that there are few parts and
+ * stored sums are seldom rewritten.
  */
 import type { Database } from 'bun:sqlite';
 import { mergeBlocks, openLatencies, openSums, type PackedBlock, packBlock, type WholeBlock } from './sum-block.ts';
@@ -24,7 +24,7 @@ export interface BlockBook {
   close(): void;
 }
 
-/** None is made larger than this by taking others in: it would hold up the writer. */
+/** Taking in others makes no part larger than this: it would hold up the writer. */
 const PART_ROWS_MAX = 8_192;
 
 interface Part {
@@ -66,7 +66,7 @@ export function openBlockBook(database: Database): BlockBook {
   };
 }
 
-/** The youngest first. */
+/** Youngest first. */
 function chooseParts(parts: readonly Part[], newRows: number): number[] {
   const chosen: number[] = [];
   let sum = newRows;

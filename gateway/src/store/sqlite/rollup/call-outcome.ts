@@ -1,4 +1,4 @@
-/** Owns how a call went, by its record: well, the caller's fault, somebody else's, or cancelled by the caller. */
+/** Classifies a call by its record: successful, client error, server error, or cancelled by the client. */
 import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';
 import type { CallOutcome } from '../../ports/usage.ts';
 
@@ -9,7 +9,7 @@ const CALLERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A failure that this version does not know is nobody's but ours. */
+/** An error that this version does not know counts as a server error. */
 export function outcomeOf(status: number, error: string | null): CallOutcome {
   if (error === CANCELLED) return 'cancelled';
   if (error === null) return status < 400 ? 'ok' : status < 500 ? 'client_error' : 'server_error';
@@ -18,7 +18,7 @@ export function outcomeOf(status: number, error: string | null): CallOutcome {
 
 const CALLERS_LIST = [...CALLERS].map((kind) => `'${kind}'`).join(', ');
 
-/** The same in SQL over a record's columns. */
+/** The same in SQL, over a record's columns. */
 export const OUTCOME_SQL = `CASE WHEN error = '${CANCELLED}' THEN 'cancelled'
   WHEN error IS NULL THEN CASE WHEN status < 400 THEN 'ok' WHEN status < 500 THEN 'client_error' ELSE 'server_error' END
   WHEN error IN (${CALLERS_LIST}) THEN 'client_error' ELSE 'server_error' END`;

@@ -1,7 +1,7 @@
 /**
- * Owns rolling up call records: gathering in memory what they add, for a bounded time at once, and now and then writing it in one
- * transaction with the mark up to which all are in. Killed at any instruction, a record is in the sums once or, for the next
- * start, not yet.
+ * Rolls up call records: gathers their sums in memory, in steps of bounded time, and periodically writes them in one
+ * transaction with the mark up to which all records are included. Killed at any instruction, a record is in the sums
+ * once or, for the next start, not yet.
  */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
@@ -16,25 +16,31 @@ import type { UsageMark } from './usage-mark.ts';
 import { openSeriesBook } from './usage-series.ts';
 
 export interface FoldPace {
-  /** How long a step goes on at about; 0 is one piece. */
+  /** Approximate length of a step; 0: one piece. */
   readonly stepMs?: number;
-  /** How long what is gathered may wait for more before it is written. */
+  /** How long gathered sums may wait for more before they are written. */
   readonly gatherMs?: number;
 }
 
 export interface UsageFolder {
-  /** One step: gathers or writes. Answers whether there is more to do now. */
+  /** One step: gathers or writes. Returns whether there is more to do now. */
   fold(nowMs: number, pace?: FoldPace): boolean;
   close(): void;
 }
 
-/** Bounds how long a step holds up the writer. */
+/** Limits how long a step holds up the writer. */
 const STEP_MS = 5;
-/** Rows that are written at once: so many take 5 to 10 ms. By the clock a busy machine would write few at a time, and more for each call. */
+/**
+ * Rows written at once, which takes 5 to 10 ms. A limit by time would make a busy machine write fewer rows at once, and
+ * more per call.
+ */
 const ROWS_MAX = 1_500;
-/** Records between two looks at the clock. */
+/** Records between two checks of the clock. */
 const PIECE_RECORDS = 50;
-/** Calls that end later than this after their arrival are noted one by one; younger ones are summed up from their records. */
+/**
+ * Calls that end later than this after their arrival are recorded as late one by one; younger ones are summed from
+ * their records.
+ */
 const LAG_MS = 30_000;
 
 const NEXT_RECORDS = `SELECT ${SUMMED_COLUMNS} FROM call_record WHERE request_id > ? AND request_id < ?
@@ -43,13 +49,13 @@ const NEXT_LATE = `SELECT ${SUMMED_COLUMNS}
   FROM (SELECT request_id AS late FROM usage_late WHERE request_id > ? AND request_id <= ? ORDER BY request_id LIMIT ${PIECE_RECORDS})
   CROSS JOIN call_record ON request_id = late ORDER BY late`;
 
-/** What was gathered and is not written yet. */
+/** Sums that are gathered but not written yet. */
 interface Gathered {
   readonly additions: Additions;
   readonly sinceMs: number;
-  /** The last record in it. */
+  /** The last record included. */
   through: string;
-  /** Those in it that came late, ascending. */
+  /** The late records included, ascending. */
   readonly late: string[];
 }
 
@@ -64,7 +70,7 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
   const blocks = openBlockBook(database);
   const stretches = openStretchBook(database);
   let gathered: Gathered | null = null;
-  /** Answers whether there is more, or what is gathered is enough. */
+  /** Returns whether there is more to gather, or enough is gathered to write. */
   function gather(nowMs: number, stepMs: number): boolean {
     const startMs = performance.now();
     const below = requestIdFloor(nowMs - LAG_MS);
@@ -74,7 +80,8 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
     let more = late.length === PIECE_RECORDS;
     inTransaction(database, () => {
       accounts.takeZones(nowMs);
-      // Noted beside what a process gathered that ended before it wrote it: these are above the mark, and gathered with the others.
+      // An earlier process may have ended before it wrote what it gathered. The late records it noted are above the
+      // mark, and are gathered with the others.
       if (gathered === null) forgetUnwritten.run(mark.through);
       const own = gathered ?? {
         additions: gatherAdditions(series, accounts),
@@ -127,8 +134,9 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
   return {
     fold(nowMs, pace = {}) {
       try {
-        // Nobody was promised these sums: where the power fails they are gone with their mark, and are made anew. The next
-        // commit of what was promised takes them to the disk with it. https://sqlite.org/pragma.html#pragma_synchronous
+        // These sums need not be durable: after a power failure they are missing together with their mark, and are
+        // rolled up again. The next durable commit writes them to the disk too.
+        // https://sqlite.org/pragma.html#pragma_synchronous
         database.run('PRAGMA synchronous = NORMAL');
         return step(nowMs, pace);
       } catch (fault) {

@@ -1,6 +1,6 @@
 /**
- * Owns what records add to each place of the rolled-up usage, before any of it is written. It is gathered by quarters of an
- * hour; days are made of them only then.
+ * Gathers what records add to each place of the rolled-up usage, before it is written. Gathers by quarters of an hour;
+ * days are derived from them when written.
  */
 
 import { QUARTER_MS } from '../usage/plan-spans.ts';
@@ -25,7 +25,7 @@ export interface Addition {
 
 interface Gathered {
   readonly account: number;
-  /** Where the quarter begins, and its day; null: such a day is not kept. */
+  /** The start of the quarter, and of its day; null: that day is not kept. */
   readonly startMs: number;
   readonly dayMs: number | null;
   readonly rows: Readonly<Record<SeriesKind, SumRows>>;
@@ -34,7 +34,10 @@ interface Gathered {
 /** More quarters of an hour than there are until the year 2089. */
 const QUARTERS_MAX = 2 ** 22;
 
-/** A number for a place of one kind: accounts are fewer than 2^31, and every zone's days begin with a quarter of an hour. */
+/**
+ * A unique number for a place of one kind: accounts are fewer than 2^31, and every zone's days begin with a quarter of
+ * an hour.
+ */
 function placeNumber(account: number, startMs: number): number {
   return account * QUARTERS_MAX + startMs / QUARTER_MS;
 }
@@ -95,13 +98,13 @@ const SLOTS = SLOT_MAX + 1;
 
 export class SumRows {
   readonly #rows = new Map<number, number>();
-  /** A Tally for each row, one behind the other. */
+  /** A Tally for each row, consecutively. */
   #sums = new Float64Array(ROWS_FIRST * TALLY_LENGTH);
-  /** For each call that ended well its row and slot, as `row * SLOTS + slot`. */
+  /** The row and slot of each successful call, as `row * SLOTS + slot`. */
   readonly #latency: number[] = [];
   readonly #ttfb: number[] = [];
 
-  /** How many series there are. */
+  /** The number of series. */
   get size(): number {
     return this.#rows.size;
   }
@@ -144,7 +147,7 @@ export class SumRows {
   }
 }
 
-/** `places`: of each row. */
+/** `places`: the position of each row in the sorted block. */
 function slotsOf(calls: readonly number[], places: Uint32Array): SlotBlock {
   const sorted = Uint32Array.from(calls, (one) => {
     const slot = one % SLOTS;
@@ -165,7 +168,7 @@ function slotsOf(calls: readonly number[], places: Uint32Array): SlotBlock {
     length += 1;
     ends[(one - (one % SLOTS)) / SLOTS] = length;
   }
-  // Rows of which no call is there end where the one before does.
+  // A row without calls ends where the one before ends.
   for (let nth = 1; nth < ends.length; nth++) ends[nth] = Math.max(ends[nth] ?? 0, ends[nth - 1] ?? 0);
   return { ends, slots: slots.subarray(0, length), counts: counts.subarray(0, length) };
 }

@@ -1,18 +1,18 @@
 /**
- * Owns histograms of durations on a logarithmic scale: which slot a duration falls in, and percentiles, which are at
- * most 5 % off.
+ * Keeps histograms of durations on a logarithmic scale: the slot of a duration, and percentiles with an error of at
+ * most 5%.
  */
 
-/** The count of each slot, as far as there are some. */
+/** The count of each slot, up to the last one that is used. */
 export type Slots = number[];
 
-/** A slot reaches a tenth further than the one before. Its middle is the root of its ends' product: at most 4.9 % from both. */
+/** Each slot ends 10% above the one before. Its middle is the geometric mean of its ends, at most 4.9% from both. */
 const RATIO = 1.1;
 const LOG_RATIO = Math.log(RATIO);
 /** Half a year: longer than any call. */
 export const SLOT_MAX = 250;
 
-/** Slot 0 is all below a millisecond. */
+/** Slot 0 holds everything below a millisecond. */
 export function slotOf(durationMs: number): number {
   if (durationMs < 1) return 0;
   return Math.min(SLOT_MAX, 1 + Math.floor(Math.log(durationMs) / LOG_RATIO));
@@ -27,12 +27,15 @@ export function addSlots(slots: Slots, others: Slots): void {
   for (let slot = 0; slot < others.length; slot++) addToSlot(slots, slot, others[slot] ?? 0);
 }
 
-/** Takes off what is in the other, which is a part of the one. */
+/** Subtracts a histogram that is part of this one. */
 export function subtractSlots(slots: Slots, part: Slots): void {
   for (let slot = 0; slot < part.length; slot++) addToSlot(slots, slot, -(part[slot] ?? 0));
 }
 
-/** For each part (0 to 1, ascending) the duration in ms that so many of all do not exceed, by nearest rank; null: there are none. */
+/**
+ * For each part (0 to 1, ascending) the duration in ms that this share of all does not exceed, by nearest rank; null:
+ * there are no durations.
+ */
 export function percentilesMs(slots: Slots, parts: readonly number[]): (number | null)[] {
   const total = slots.reduce((sum, count) => sum + count, 0);
   let passed = 0;

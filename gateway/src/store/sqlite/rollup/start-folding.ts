@@ -1,4 +1,7 @@
-/** Owns when records are rolled up: gathered now and then, written less often, and step after step with rests between while there is much to do. */
+/**
+ * Schedules the rolling up of records: gathers periodically, writes less often, and rests between steps while there is
+ * a backlog.
+ */
 import type { Writer } from '../writer/writer.ts';
 
 export interface Folding {
@@ -7,15 +10,20 @@ export interface Folding {
 
 export interface FoldingPace {
   readonly everyMs: number;
-  /** Between two steps, for what waits to be kept. */
+  /** Pause between two steps, for waiting writes. */
   readonly restMs: number;
-  /** How long what is gathered waits for more: fewer rows are written anew, and more records are read by every question. */
+  /**
+   * How long gathered sums wait for more: longer means fewer rows rewritten, but more records read by every question.
+   */
   readonly gatherMs: number;
 }
 
 const PACE: FoldingPace = { everyMs: 2_000, restMs: 20, gatherMs: 15_000 };
 
-/** `onFault` is told a failure once, until it has worked again; not of a disk that takes nothing, which the writer tells. */
+/**
+ * `onFault` receives a failure once until folding has worked again; not when the disk accepts no writes, which the
+ * writer reports.
+ */
 export function startFolding(
   writer: Pick<Writer, 'fold' | 'writable'>,
   onFault: (cause: unknown) => void,

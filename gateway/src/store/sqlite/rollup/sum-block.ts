@@ -1,19 +1,19 @@
 /**
- * Owns blocks: the sums of many series as columns, which is how they are kept, added to one another and read. Columns are read
- * where they lie, and added column by column: a row costs about a tenth of what it does one by one.
+ * Packs, reads and merges blocks: the sums of many series, stored as columns. Columns are read in place and added
+ * column by column, at about a tenth of the cost of adding row by row.
  */
 import { addToSlot, SLOT_MAX, type Slots } from './latency-slots.ts';
 import { carryColumns, TALLY_LENGTH } from './tally.ts';
 
-/** The nth number of every column is of the nth series. */
+/** The nth number of every column belongs to the nth series. */
 export interface SumBlock {
-  /** Ascending, each once. */
+  /** Ascending, without duplicates. */
   readonly series: Column;
-  /** As a Tally. */
+  /** In the order of a Tally. */
   readonly sums: readonly Column[];
 }
 
-/** Histograms: those of the nth series stand from the end before to the nth. */
+/** Histograms: those of the nth series run from the end before to the nth end. */
 export interface SlotBlock {
   readonly ends: Column;
   readonly slots: Column;
@@ -25,7 +25,7 @@ export interface LatencyBlock {
   readonly ttfb: SlotBlock;
 }
 
-/** Of the same series. */
+/** Sums and latencies of the same series. */
 export interface WholeBlock {
   readonly sums: SumBlock;
   readonly latencies: LatencyBlock;
@@ -43,7 +43,7 @@ export function packBlock({ sums: { series, sums }, latencies: { latency, ttfb }
   };
 }
 
-/** `sumsMax`: how many columns of a Tally are asked for. */
+/** `sumsMax`: how many columns of a Tally to read. */
 export function openSums(packed: Uint8Array, sumsMax?: number): SumBlock {
   const [series = NO_COLUMN, ...sums] = openColumns(packed, sumsMax === undefined ? undefined : sumsMax + 1);
   return { series, sums };
@@ -65,12 +65,12 @@ export function addBlockSlots(to: Slots, { ends, slots, counts }: SlotBlock, nth
   for (let at = beginningOf(ends, nth); at < end; at++) addToSlot(to, slots[at] ?? 0, counts[at] ?? 0);
 }
 
-/** Adds the histograms of all its series. */
+/** Adds the histograms of all series of a block. */
 export function addWholeSlots(to: Slots, { slots, counts }: SlotBlock): void {
   for (let at = 0; at < slots.length; at++) addToSlot(to, slots[at] ?? 0, counts[at] ?? 0);
 }
 
-/** One block of all the series of several. */
+/** Merges blocks into one with all their series. */
 export function mergeBlocks(blocks: readonly WholeBlock[]): WholeBlock {
   const [only] = blocks;
   if (only !== undefined && blocks.length === 1) return only;
@@ -114,7 +114,7 @@ function allSeries(blocks: readonly WholeBlock[]): Column {
   return all.subarray(0, kept);
 }
 
-/** Where each of the `some` stands among `all`. */
+/** The index in `all` of each number in `some`. */
 function placesIn(all: Column, some: Column): Uint32Array {
   const places = new Uint32Array(some.length);
   let place = 0;
@@ -134,7 +134,7 @@ function scatter(to: Float64Array, from: Column = NO_COLUMN, places: Uint32Array
 
 const NO_PLACES = new Uint32Array(0);
 
-/** `places`: which row each of a part's is. What a part has twice becomes one. */
+/** `places`: the merged row of each row of a part. Counts of the same row and slot are added up. */
 function mergeSlots(parts: readonly SlotBlock[], places: readonly Uint32Array[], rows: number): SlotBlock {
   const most = parts.reduce((sum, { slots }) => sum + slots.length, 0);
   const ends = new Uint32Array(rows);
@@ -168,16 +168,16 @@ function mergeSlots(parts: readonly SlotBlock[], places: readonly Uint32Array[],
 
 type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-/** Bytes for each number; 0: all are 0, and none is written. */
+/** Bytes per number; 0: all numbers are 0, and none is stored. */
 type Width = 0 | 1 | 2 | 4 | 8;
 
-/** In this order they lie behind one another, so that each list begins at a multiple of its width. */
+/** Order of the lists by width, so that each begins at a multiple of its width. */
 const WIDTHS = [8, 4, 2, 1] as const;
-/** The number of lists, then length and width of each. */
+/** The header: the number of lists, then the length and width of each. */
 const HEAD_NUMBERS = 1;
 const LIST_NUMBERS = 2;
 
-/** @throws RangeError where a number is not whole, or beyond what a number holds exactly. */
+/** @throws RangeError where a number is not whole, or beyond what a JavaScript number holds exactly. */
 export function packColumns(lists: readonly Column[]): Uint8Array {
   const widths = lists.map(widthOf);
   const headBytes = headBytesOf(lists.length);
@@ -199,9 +199,9 @@ export function packColumns(lists: readonly Column[]): Uint8Array {
   return bytes;
 }
 
-/** The lists of `packColumns`, or the first of them. */
+/** The lists of `packColumns`, or the first ones. */
 export function openColumns(packed: Uint8Array, listsMax = Number.POSITIVE_INFINITY): Column[] {
-  // A view begins at a multiple of its width, counted from the beginning of the memory.
+  // A view must begin at a multiple of its width, counted from the start of its buffer.
   const { buffer, byteOffset } = packed.byteOffset % 8 === 0 ? packed : packed.slice();
   const count = new Uint32Array(buffer, byteOffset, HEAD_NUMBERS)[0] ?? 0;
   const head = new Uint32Array(buffer, byteOffset, HEAD_NUMBERS + count * LIST_NUMBERS);
@@ -233,7 +233,7 @@ function widthOf(list: Column): Width {
   let least = 0;
   for (let nth = 0; nth < list.length; nth++) {
     const number = list[nth] ?? 0;
-    // Also what is no number.
+    // Also true for NaN.
     if (Math.trunc(number) !== number) refuse(number);
     if (number > most) most = number;
     else if (number < least) least = number;

@@ -1,4 +1,4 @@
-/** Owns sums over calls while they are made: of one record, of rolled-up rows, of one another. Reads and writes nothing. */
+/** Adds up sums over calls: of single records, of rolled-up rows, and of other sums. Does no I/O. */
 import { costNanoUsd } from '../../../billing/cost.ts';
 import { type Price, readPriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
@@ -21,22 +21,25 @@ export const COUNTERS = [
   'reasoning',
 ] as const;
 
-/** The first of them say how many calls there were and how they ended. */
+/** The first counters are the number of calls and their outcomes. */
 export const OUTCOME_COUNTERS = 4;
 
-/** Money is kept in two numbers, whole units of so many nano-USD and what is left: exact, and quicker than a bigint for each row. */
+/**
+ * Money is kept in two numbers, whole units of this many nano-USD and a remainder: exact, and faster than a bigint for
+ * each row.
+ */
 export const MONEY_UNIT = 1_000_000_000;
 const UNIT = BigInt(MONEY_UNIT);
 
-/** Counters as COUNTERS, then cost and savings, each in units and what is left. */
+/** Counters as COUNTERS, then cost and savings, each as units and remainder. */
 export type Tally = number[];
 
 export const COST_AT = COUNTERS.length;
 const SAVINGS_AT = COST_AT + 2;
-/** Where money stands in a Tally: its units, and behind them what is left. */
+/** The index of money in a Tally: its units, followed by the remainder. */
 const MONEY_AT = [COST_AT, SAVINGS_AT] as const;
 export const TALLY_LENGTH = SAVINGS_AT + 2;
-/** Before it is as much as a number can hold exactly, what is left is made units of. */
+/** Above this, a remainder is carried into units, before it exceeds what a number holds exactly. */
 const LEFT_MAX = 2 ** 52;
 
 export interface Histograms {
@@ -44,7 +47,7 @@ export interface Histograms {
   readonly ttfb: Slots;
 }
 
-/** What of a record is summed up. */
+/** The part of a record that is summed. */
 export interface SummedRecord {
   readonly request_id: string;
   readonly at_ms: number;
@@ -64,9 +67,9 @@ export interface SummedRecord {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
-  /** At which price a cache may have saved something; null: it did not, or nothing was charged. */
+  /** The price version at which a cache may have saved money; null: it did not, or nothing was charged. */
   readonly saved_at: string | null;
-  /** In units of money and what is left: in one number it would lose its last digits beyond 2^53 without a word. */
+  /** As units of money and remainder: one number would silently lose digits beyond 2^53. */
   readonly cost_units: number | null;
   readonly cost_left: number | null;
   readonly ttfb_ms: number | null;
@@ -90,7 +93,7 @@ export function newHistograms(): Histograms {
 /** What one record adds to every sum that it belongs to. */
 export interface RecordShare {
   readonly sums: Tally;
-  /** Null: the call did not end well, or had no such moment. */
+  /** Null: the call was not successful, or had no such time. */
   readonly latencySlot: number | null;
   readonly ttfbSlot: number | null;
 }
@@ -149,7 +152,7 @@ export function addWholeColumns(tally: Tally, columns: readonly ArrayLike<number
   carry(tally);
 }
 
-/** Makes units of what is left, where that comes near to what a number holds exactly. */
+/** Carries remainders into units where they come near the limit of exact numbers. */
 function carry(tally: Tally): void {
   for (const at of MONEY_AT) {
     const left = tally[at + 1] ?? 0;
@@ -159,7 +162,7 @@ function carry(tally: Tally): void {
   }
 }
 
-/** Of many tallies, in columns: makes units of what is left, so that it fits a narrow column. */
+/** For many tallies in columns: carries remainders into units, so that they fit a narrow column. */
 export function carryColumns(sums: readonly Float64Array[]): void {
   for (const at of MONEY_AT) {
     const [units, left] = [sums[at], sums[at + 1]];
@@ -173,7 +176,7 @@ export function carryColumns(sums: readonly Float64Array[]): void {
   }
 }
 
-/** What a ranking goes by: an amount, as money in units and what is left, and of equal ones the number of calls. */
+/** Sort key of a ranking: an amount, for money as units and remainder, then the number of calls. */
 export interface RankedSum {
   readonly units: number;
   readonly left: number;
@@ -183,7 +186,7 @@ export interface RankedSum {
 export const REQUESTS_AT = COUNTERS.indexOf('requests');
 const atOf = (...names: (typeof COUNTERS)[number][]) => names.map((name) => COUNTERS.indexOf(name));
 
-/** Where in a Tally an amount stands: its units, if it has some, and all that are added for what is left. */
+/** Where an amount is in a Tally: its units, if any, and the indexes that add up to its remainder. */
 export const RANKED_AT: Readonly<
   Record<UsageRank, { readonly units: number | null; readonly left: readonly number[] }>
 > = {
@@ -240,7 +243,7 @@ export function sumsOf(tally: Tally, { latency, ttfb }: Histograms): UsageSums {
 const PRICES_MAX = 10_000;
 const prices = new Map<string, Price | null>();
 
-/** What the call would have cost had nothing been read from a cache, less what its usage costs. */
+/** What the call would have cost without cache reads, minus what its usage costs. */
 function savingsOf(record: SummedRecord, version: string): bigint {
   const price = priceOf(version);
   if (price === null) return 0n;
@@ -250,7 +253,7 @@ function savingsOf(record: SummedRecord, version: string): bigint {
   return costNanoUsd(uncached, price) - costNanoUsd({ ...others, input, cache_read }, price);
 }
 
-/** Null: the text is not one of ours, as in records kept before prices were. */
+/** Null: an unknown version, as in records from before versions had prices. */
 function priceOf(version: string): Price | null {
   const known = prices.get(version);
   if (known !== undefined) return known;

@@ -1,4 +1,7 @@
-/** Owns the number of each account, in which zone its days are cut, and from which day on those that are kept are whole. */
+/**
+ * Keeps the number of each account, the time zone in which its days are cut, and the first day from which they are
+ * complete.
+ */
 import type { Database } from 'bun:sqlite';
 import { windowAt } from '../../../admission/window.ts';
 
@@ -9,11 +12,17 @@ export interface UsageAccount {
 }
 
 export interface UsageAccounts {
-  /** Inside a transaction, before records are folded: takes over zones that changed since. Their days begin with the next one. */
+  /**
+   * Inside a transaction, before records are folded: applies changed time zones. Days in the new zone begin with the
+   * next day.
+   */
   takeZones(nowMs: number): void;
-  /** @throws Error where there is no such account. */
+  /** @throws Error for an unknown account. */
   idOf(account: string): number;
-  /** Where the day of a moment begins; null: such a day is not kept, for its account's zone changed after it. */
+  /**
+   * The start of the day that contains a moment; null: that day is not kept, because the account's zone changed after
+   * it.
+   */
   dayOf(account: string, atMs: number): number | null;
   close(): void;
 }
@@ -48,7 +57,7 @@ export function openUsageAccounts(database: Database): UsageAccounts {
           known.set(account, { id, timeZone, sinceMs });
           continue;
         }
-        // What was rolled up by other days stays where it is, and is not read any more.
+        // Sums by the old days stay stored, but are no longer read.
         const since = timeZone === null ? 0 : (windowAt('day', now, nowMs).endMs ?? 0);
         const row = keep.get(account, now, since);
         if (row === null) throw new Error(`account ${account} got no number for its usage`);
@@ -59,7 +68,8 @@ export function openUsageAccounts(database: Database): UsageAccounts {
     dayOf(account, atMs) {
       const { timeZone, sinceMs } = accountOf(account);
       if (atMs < sinceMs) return null;
-      // Records come in the order of arrival: most lie in the day of the one before, and asking the calendar takes 20 µs.
+      // Records come in order of arrival: most are in the same day as the one before, and asking the calendar takes 20
+      // µs.
       const last = days.get(account);
       if (last?.timeZone === timeZone && atMs >= last.startMs && atMs < last.endMs) return last.startMs;
       const { startMs, endMs } = windowAt('day', timeZone, atMs);

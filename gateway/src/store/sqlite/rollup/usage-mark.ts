@@ -1,18 +1,21 @@
-/** Owns up to which record calls are rolled up, as the writer knows it, and noting those that come later than that. */
+/**
+ * Tracks the record up to which calls are rolled up, as the writer knows it, and notes the records that arrive later
+ * than that.
+ */
 import type { Database } from 'bun:sqlite';
 
 export interface UsageMark {
   /** The last record that is rolled up, as committed. */
   readonly through: string;
-  /** The last record that is rolled up or gathered to be. */
+  /** The last record that is rolled up or gathered. */
   readonly gathered: string;
   /**
-   * Within the transaction that keeps a record: notes it where younger ones are gathered already. Comparing costs every
-   * record 0.01 µs; a trigger that does the same costs 1.7 µs (2026-11-22).
+   * Within the transaction that saves a record: notes it as late where younger ones are gathered already. The
+   * comparison costs each record 0.01 µs; a trigger that does the same costs 1.7 µs (2026-11-22).
    */
   noteRecord(requestId: string): void;
   gather(through: string): void;
-  /** After the transaction in which it was moved has been committed. */
+  /** Call after the transaction that moved the mark has been committed. */
   moved(through: string): void;
   close(): void;
 }

@@ -1,8 +1,8 @@
-/** Owns which series of sums a record belongs to, and their numbers. */
+/** Assigns records to the series of sums they belong to, and numbers the series. */
 import type { Database } from 'bun:sqlite';
 import type { SummedRecord } from './tally.ts';
 
-/** `call`: by everything of which there are few values. The others: by workspace and one thing of which there are many. */
+/** `call`: all columns with few values. The others: the workspace and one column with many values. */
 export type SeriesKind = 'call' | 'end_user' | 'session';
 
 const CALL_COLUMNS = ['account', 'workspace', 'key_id', 'model', 'provider', 'protocol'] as const;
@@ -11,16 +11,19 @@ type CallerKind = Exclude<SeriesKind, 'call'>;
 type Values = (string | number | null)[];
 
 export interface SeriesBook {
-  /** Makes the series that are new. Inside a transaction; after one that was undone, `forget`. */
+  /** Creates new series. Inside a transaction; after a rollback, call `forget`. */
   idsOf(record: SummedRecord): Readonly<Record<SeriesKind, number>>;
   forget(): void;
   close(): void;
 }
 
-/** As many as a busy day has; beyond it the numbers are read anew. */
+/** As many series as a busy day has; beyond it the numbers are read again. */
 const KNOWN_MAX = 100_000;
 
-/** What is known of one workspace: numbers by the values, one level for each. Names that were made of them would cost more than all else. */
+/**
+ * The known series of one workspace: numbers by their values, one level per column. Concatenated names as keys would
+ * cost more than everything else.
+ */
 interface KnownSeries {
   readonly calls: Level<Level<Level<Map<string, number>>>>;
   readonly end_user: Level<number>;
@@ -87,7 +90,7 @@ export function openSeriesBook(database: Database): SeriesBook {
   };
 }
 
-/** The first series of an end user or session, in whichever workspace. */
+/** The first series of an end user or session, in any workspace. */
 export function firstOfCaller(kind: CallerKind): string {
   return `SELECT min(id) AS id FROM usage_series WHERE account = ? AND kind = '${kind}' AND ${kind} IS ?`;
 }

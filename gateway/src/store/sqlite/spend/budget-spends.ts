@@ -1,17 +1,17 @@
-/** Owns the query over records by which pages show what has been spent of budgets. It reads the records of their window. */
+/** Queries the records for the spend of budgets shown on pages. Reads all records of their windows. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { BudgetSpends } from '../../ports/budget-spends.ts';
 import type { BindingCaps, SubjectKind } from '../../ports/limits.ts';
 import type { Tables } from '../tables.ts';
 
-/** What an operator bore of a call is no spend of its budgets. */
+/** The part of a call's cost that was written off (paid by the operator) does not count against budgets. */
 const ABSORBED = sql`coalesce((SELECT amount FROM ledger_entry WHERE ref = request_id AND kind = 'absorb' AND nth = 0), 0)`;
 
-/** Every public name of a model, by any of them. */
+/** Returns every public name of a model, given any of them. */
 type NamesOfModel = (model: string) => readonly string[];
 
-/** Over queries that may take long. */
+/** `far`: queries that may take long. */
 export function createBudgetSpends(far: Kysely<Tables>, namesOfModel: NamesOfModel): BudgetSpends {
   return {
     async readSpends(bindings) {
@@ -47,7 +47,7 @@ function columnOf(kind: SubjectKind): RawBuilder<string> {
   }
 }
 
-/** A record keeps the name that the caller asked for: a model has several. */
+/** A record keeps the name that the caller requested: a model has several. */
 function ownersByName(bindings: readonly BindingCaps[], namesOfModel: NamesOfModel): Map<string, string> {
   return new Map(
     bindings.flatMap(({ subject: { kind, id } }) =>

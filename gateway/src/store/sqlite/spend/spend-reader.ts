@@ -1,12 +1,12 @@
 /**
- * Owns asking the records what subjects' calls have been charged within a window, before their budgets bind. Blocks its
- * thread for as long as it reads; who calls it is not the request thread.
+ * Sums from the records what subjects' calls were charged within a window, to initialize their budgets. Blocks its
+ * thread while it reads; never called on the request thread.
  */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { SubjectKind } from '../../ports/limits.ts';
 
-/** What a record has of each kind of subject. An end user's id begins with its account, whose id holds no `/`. */
+/** The column of each kind of subject. An end user's id begins with its account, whose id contains no `/`. */
 const SUBJECTS = {
   key: 'key_id',
   workspace: 'workspace',
@@ -15,13 +15,13 @@ const SUBJECTS = {
   end_user: "call_record.account || '/' || coalesce(end_user, '')",
 } as const satisfies Record<SubjectKind, string>;
 
-/** Unix ms; an end of null: all since the start. `names`: a subject's id, or of a model all its public names. */
+/** Unix ms; an end of null: everything since the start. `names`: a subject's id, or all public names of a model. */
 export interface SpendQuestion {
   readonly kind: SubjectKind;
   readonly names: readonly string[];
   readonly startMs: number;
   readonly endMs: number | null;
-  /** Calls that are left out. */
+  /** Calls to leave out. */
   readonly exceptCalls: readonly string[];
 }
 
@@ -31,8 +31,9 @@ interface NamedSpend {
 }
 
 /**
- * Nano-USD, as decimal text, that calls which arrived within the window were charged: what they cost, less what the
- * operator bore of it. In the order of the questions; those about one kind and one window that leave out the same calls share a pass over its records.
+ * The charges of calls that arrived within the window, in nano-USD as decimal text: their cost minus the part written
+ * off (paid by the operator). In the order of the questions; those with the same kind, window and left-out calls share
+ * one pass over the records.
  */
 export function readSpends(database: Database, questions: readonly SpendQuestion[]): string[] {
   const passes = Map.groupBy(questions, ({ kind, startMs, endMs, exceptCalls }) =>
@@ -49,7 +50,7 @@ export function readSpends(database: Database, questions: readonly SpendQuestion
   return questions.map((question) => answers.get(question) ?? '0');
 }
 
-/** What each name of the questions, all alike but for their names, has spent; a name without calls is left out. */
+/** The spend of each name in the questions, which differ only in their names; names without calls are absent. */
 function readPass(database: Database, pass: readonly SpendQuestion[]): ReadonlyMap<string, bigint> {
   const [first] = pass;
   if (first === undefined) return new Map();
@@ -58,7 +59,7 @@ function readPass(database: Database, pass: readonly SpendQuestion[]): ReadonlyM
   const inQuestion = `request_id >= ?1 AND call_record.at_ms >= ?2 AND (?3 IS NULL OR call_record.at_ms < ?3)
     AND ${SUBJECTS[kind]} IN (SELECT value FROM json_each(?4))
     AND request_id NOT IN (SELECT value FROM json_each(?5))`;
-  // The index of what was absorbed is named: it is nearly empty, where others that would do have every entry.
+  // Names the index of written-off amounts: it is nearly empty, while other suitable indexes contain every entry.
   const statement = database.prepare<NamedSpend, [string, number, number | null, string, string]>(
     `SELECT name, cast(sum(charged) AS TEXT) AS spent FROM (
         SELECT ${SUBJECTS[kind]} AS name, sum(cost_nano_usd) AS charged FROM call_record

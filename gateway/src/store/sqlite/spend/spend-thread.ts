@@ -1,28 +1,25 @@
-/**
- * Owns asking a thread what subjects have spent: what is asked while it reads is asked together as soon as it is done. Knows
- * no SQL.
- */
+/** Asks a thread for the spend of subjects. Questions that arrive while it reads are batched into the next request. */
 import { createReadingThread } from '../database/reading-thread.ts';
 import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
 import type { SpendQuestion } from './spend-reader.ts';
 
 export interface SpendRequest {
-  /** The database's file. */
+  /** The path of the database file. */
   readonly path: string;
   readonly questions: readonly SpendQuestion[];
 }
 
-/** Decimal nano-USD in the order of the questions, or why there are none. */
+/** Decimal nano-USD in the order of the questions, or the failure. */
 export type SpendReply =
   | { readonly spent: readonly string[] }
   | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };
 
 export interface SpendThread {
-  /** Starts the thread where it does not run: the first question need not wait for that. */
+  /** Starts the thread if it is not running, so that the first question need not wait for that. */
   prepare(): void;
-  /** Nano-USD. Rejects with a StoreFailure where it cannot be read; the next question is tried anew. */
+  /** Nano-USD. Rejects with a StoreFailure where it cannot be read; the next question tries again. */
   ask(question: SpendQuestion): Promise<bigint>;
-  /** Ends the thread; what is still asked is rejected as `closed`. */
+  /** Ends the thread; pending questions are rejected as `closed`. */
   close(): void;
 }
 
@@ -32,7 +29,7 @@ interface Asked {
   readonly reject: (cause: unknown) => void;
 }
 
-/** Starts nothing yet. `program` is the thread's. */
+/** Starts no thread yet. `program`: the thread's program. */
 export function createSpendThread(path: string, program: URL): SpendThread {
   const thread = createReadingThread<SpendRequest, SpendReply>(program);
   let waiting: Asked[] = [];

@@ -1,4 +1,7 @@
-/** The thread that reads what subjects have spent: each request on a connection of its own, so that an idle thread holds none. */
+/**
+ * Runs the thread that reads the spend of subjects: each request on a connection of its own, so that an idle thread
+ * keeps none open.
+ */
 import { openReadConnection } from '../database/connection.ts';
 import { nameSqliteFault } from '../store-failure.ts';
 import { readSpends } from './spend-reader.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns taking what lies in the spool into the ledger: each entry once, however often the spool is read, and before recovery
- * ends what calls of dead processes held. Leaves the file as it is.
+ * Moves the spool's entries into the ledger: each once, however often the spool is read, and before recovery ends calls
+ * of dead processes. Does not change the file.
  */
 import type { Database } from 'bun:sqlite';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,22 +13,22 @@ import type { OperationKeeper } from '../writer/keep-operations.ts';
 import type { Operation } from '../writer/ledger-operations.ts';
 import { readFrames } from './spool-file.ts';
 
-/** What became of a spool's entries. */
+/** The result of draining a spool. */
 export interface Drained {
-  /** Calls whose end is in the ledger now. */
+  /** Calls whose settlement is now in the ledger. */
   readonly settled: number;
-  /** Sentences for the operator: what the ledger does not take, and what in the file is no whole entry. */
+  /** Sentences for the operator: entries that the ledger refuses, and damaged parts of the file. */
   readonly problems: readonly string[];
 }
 
 type Settlement = Extract<Operation, readonly ['s', ...unknown[]]>;
 
-/** The spool beside a database. */
+/** Returns the path of a database's spool, in the same folder. */
 export function spoolPath(database: string): string {
   return join(dirname(database), 'spool');
 }
 
-/** An older version may have written it: it is drained by the next start, after an update too. */
+/** Parses an entry. An older version may have written it: the next start drains the spool, even after an update. */
 function readEntry(text: string): Operation {
   const entry = JSON.parse(text) as Operation;
   if (entry[0] !== 's') return entry;
@@ -40,9 +40,9 @@ const FIND_HOLD = 'SELECT cast(amount AS TEXT) AS amount, extensions FROM open_h
 const FIND_RECORD = 'SELECT 1 FROM call_record WHERE request_id = ?';
 
 /**
- * Keeps every entry of the spool at the path, inside a transaction of the caller that has begun the book.
+ * Applies every entry of the spool at the path. Runs inside the caller's transaction, after `book.begin`.
  *
- * @throws the database's fault where nothing can be kept.
+ * @throws the database's fault where nothing can be stored.
  */
 export function drainSpool(
   database: Database,
@@ -56,7 +56,7 @@ export function drainSpool(
   const problems = problem === null ? [] : [`${path}: ${problem}`];
   let settled = 0;
 
-  /** Null: it is kept; else why the ledger does not take it. */
+  /** Returns null where the operations were applied, else the reason for the refusal. */
   function tryKeep(...operations: readonly Operation[]): string | null {
     const page = book.mark();
     try {
@@ -72,7 +72,10 @@ export function drainSpool(
     }
   }
 
-  /** The end of a call that holds nothing here: its hold was not kept either, so that its caller was told that it failed. */
+  /**
+   * Ends a call without a hold in the ledger: its hold was not stored either, so the client received an error, and the
+   * cost is written off.
+   */
   function absorb([, posted, , absorbed, record, attempts]: Settlement): string | null {
     const [call_id, at_ms, account] = record;
     const cost = (BigInt(posted) + BigInt(absorbed)).toString();
@@ -88,7 +91,7 @@ export function drainSpool(
     const cost = posted + BigInt(absorbedText);
     let held = BigInt(open.amount);
     if (held === posted + BigInt(releasedText)) return tryKeep(entry);
-    // An extension was not kept, or one that the call did not hear of was.
+    // An extension was not stored, or one was stored that the call believes failed.
     if (held < posted) {
       const missing = posted - held;
       if (tryKeep(['e', call_id, open.extensions + 1, missing.toString()]) === null) held = posted;
@@ -101,7 +104,8 @@ export function drainSpool(
   for (const text of entries) {
     const entry = readEntry(text);
     if (entry[0] !== 's') {
-      // What the ledger has by now, or does not bear: the settlement behind it finds what is held.
+      // The ledger may have the extension already, or refuse it: the settlement after it handles the amount actually
+      // held.
       tryKeep(entry);
       continue;
     }

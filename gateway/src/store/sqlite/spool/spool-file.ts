@@ -1,6 +1,6 @@
 /**
- * Owns the spool's file: entries are added at its end and are durable when that resolves, in room that was taken on the disk
- * before, so that a full disk takes them too. Only the process that serves writes to it. Knows no ledger.
+ * Reads and writes the spool file: appends entries durably into disk space reserved in advance, so that a full disk
+ * still accepts them, and parses the checksummed frames. Only the serving process writes to it.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,15 +10,18 @@ import type { Reach } from '../failpoints.ts';
 
 export interface SpoolFile {
   /**
-   * Resolves once the entry is on the disk; `onKept` is called before any other work on the file begins. Rejects with the
-   * disk's fault where it is not; the next may be.
+   * Resolves once the entry is on disk; calls `onKept` before any other work on the file begins. Rejects with the
+   * disk's fault where the entry is not stored; later entries may succeed.
    */
   append(entry: string, onKept: () => void): Promise<void>;
-  /** Runs the work while no entry is being added. Then, where it answers `true`, takes every entry out of the file. */
+  /** Runs the work while no entry is being appended. Where it returns `true`, removes every entry from the file. */
   drainBy(work: () => Promise<boolean>): Promise<void>;
-  /** Takes room for so many bytes, in zeros; never less than before. Rejects where the disk has none; what it has stays. */
+  /**
+   * Reserves this many bytes on disk, as zeros; never shrinks. Rejects where the disk has no room; existing space
+   * stays.
+   */
   reserve(bytes: number): Promise<void>;
-  /** Bytes that are taken on the disk. */
+  /** Bytes reserved on disk. */
   readonly roomBytes: number;
   close(): Promise<void>;
 }
@@ -31,10 +34,10 @@ interface Waiting {
 }
 
 const ZEROS = Buffer.alloc(256 * 1024);
-/** The unit of `stat`, whatever the file system's is. */
+/** The unit of `blocks` in `stat`, whatever the file system's block size. */
 const BLOCK_BYTES = 512;
 
-/** Opens the file (mode 0600) with no entry in it: what was there must be in the ledger, or kept elsewhere. */
+/** Opens the file (mode 0600) and empties it: earlier entries must be in the ledger or stored elsewhere. */
 export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFile> {
   await (await open(path, 'a', 0o600)).close();
   const file = await open(path, 'r+');
@@ -42,7 +45,7 @@ export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFi
   try {
     const { size, blocks } = await file.stat();
     if (!(await isBlank(file, size))) await wipe(file, size);
-    // A file that was copied may have holes, which take no room.
+    // A copied file may have holes, which reserve no space.
     roomBytes = blocks * BLOCK_BYTES < size ? 0 : size;
   } catch (fault) {
     await file.close();
@@ -50,10 +53,10 @@ export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFi
   }
   let endBytes = 0;
   let sequence = 0;
-  /** What is in the file is done with, and could not be taken out yet. */
+  /** The file's entries are in the ledger but could not be removed yet. */
   let isStale = false;
   let waiting: Waiting[] = [];
-  /** The file's work, one after the other. */
+  /** Serializes work on the file. */
   let turn: Promise<unknown> = Promise.resolve();
 
   function inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -93,7 +96,7 @@ export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFi
         await writeAll(file, frames, endBytes);
         await file.datasync();
       } catch (fault) {
-        // Nobody is told that these are kept: where the disk lets it, nothing is left of them.
+        // These entries are reported as failed, so remove them where the disk allows it.
         await wipe(file, frames.length, endBytes).catch(() => undefined);
         throw fault;
       }
@@ -115,7 +118,7 @@ export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFi
     append(entry, onKept) {
       return new Promise((resolve, reject) => {
         waiting.push({ entry, onKept, resolve, reject });
-        // What comes while the file is busy goes in one write.
+        // Entries that arrive while the file is busy share one write.
         if (waiting.length === 1) void inTurn(writeWaiting);
       });
     },
@@ -131,7 +134,7 @@ export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFi
   };
 }
 
-/** Keeps a copy of what is in the spool, beside it; answers the copy's path. */
+/** Copies the spool file within its folder; returns the copy's path. */
 export async function setSpoolAside(path: string, nowMs: number): Promise<string> {
   const aside = `${path}.kept-${nowMs}`;
   await copyFile(path, aside);
@@ -145,7 +148,10 @@ export async function setSpoolAside(path: string, nowMs: number): Promise<string
   return aside;
 }
 
-/** Makes so many bytes zeros. The first header goes first, and for good: a crash between leaves an empty spool. */
+/**
+ * Overwrites bytes with zeros. The first header is wiped and synced first, so that a crash in between leaves an empty
+ * spool.
+ */
 async function wipe(file: FileHandle, bytes: number, fromBytes = 0): Promise<void> {
   if (bytes === 0) return;
   await writeZeros(file, fromBytes, fromBytes + Math.min(bytes, HEADER_BYTES));
@@ -178,7 +184,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   }
 }
 
-/** A file's name is on the disk once its folder is. */
+/** Syncs a folder: a file's name is durable once its folder is. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -188,26 +194,29 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** `magic` 8, `sequence` 4, `length` 4 (both big-endian), SHA-256 of sequence, length and payload 32; then the payload. */
+/**
+ * Frame header, in bytes: `magic` 8, `sequence` 4, `length` 4 (both big-endian), SHA-256 of sequence, length and
+ * payload 32. The payload follows.
+ */
 export const HEADER_BYTES = 48;
 const MAGIC = Buffer.from('TGSPOOL1', 'latin1');
 const CHECKED_FROM = 8;
 const DIGEST_AT = 16;
 
-/** What lies in a spool. */
+/** The contents of a spool file. */
 interface SpoolContents {
-  /** The entries that are whole, in their order. */
+  /** The complete entries, in order. */
   readonly entries: readonly string[];
-  /** The byte behind the last of them; 0: there is none. */
+  /** The offset after the last entry; 0: there is none. */
   readonly endBytes: number;
   /**
-   * What is there and is no whole entry; null: nothing. At the end it is what a crash cut off, which nobody was told was
-   * kept; before a whole entry it is damage.
+   * Describes data that is not a complete entry; null: none. At the end of the file it is a write cut off by a crash,
+   * which was never reported as stored; before a complete entry it is damage.
    */
   readonly problem: string | null;
 }
 
-/** The bytes of an entry; `sequence` counts the entries of the file from 1. */
+/** Renders an entry as bytes; `sequence` counts the entries of the file from 1. */
 export function renderFrame(sequence: number, entry: string): Buffer {
   const payload = Buffer.from(entry, 'utf8');
   const frame = Buffer.alloc(HEADER_BYTES + payload.length);
@@ -219,7 +228,7 @@ export function renderFrame(sequence: number, entry: string): Buffer {
   return frame;
 }
 
-/** Reads a whole file. An entry whose sum does not fit is never taken; those behind it that are whole are. */
+/** Parses a whole file. Skips entries with a wrong checksum; accepts complete entries after them. */
 export function readFrames(file: Buffer): SpoolContents {
   const entries: string[] = [];
   let endBytes = 0;
@@ -245,12 +254,12 @@ export function readFrames(file: Buffer): SpoolContents {
   return { entries, endBytes, problem };
 }
 
-/** The header that is to come is all zeros, or lies behind the file's end. */
+/** True where the next header is all zeros or beyond the end of the file. */
 function isBlankFrame(file: Buffer, at: number): boolean {
   return file.subarray(at, at + HEADER_BYTES).every((byte) => byte === 0);
 }
 
-/** The whole frame that begins there; null: there is none, or one that came before. */
+/** Returns the complete frame at the offset; null: none, or one with a lower sequence number. */
 function frameAt(file: Buffer, at: number, sequenceMin: number): Buffer | null {
   if (!file.subarray(at, at + MAGIC.length).equals(MAGIC) || at + HEADER_BYTES > file.length) return null;
   const end = at + HEADER_BYTES + file.readUInt32BE(at + CHECKED_FROM + 4);

@@ -1,6 +1,6 @@
 /**
- * Owns what becomes of the ends and extensions of running calls while the store takes no writes: they go into the spool's
- * file, and from there into the ledger before the store counts as writable again. Knows neither SQL nor bytes.
+ * Stores settlements and extensions of running calls while the store accepts no writes: they go into the spool file,
+ * and from there into the ledger before the store counts as writable again.
  */
 
 import type { Reach } from '../failpoints.ts';
@@ -11,36 +11,39 @@ import { type Drained, spoolPath } from './drain-spool.ts';
 import { openSpoolFile, setSpoolAside } from './spool-file.ts';
 
 export interface Spool {
-  /** Keeps what a call that is held asks for: in the ledger, else in the spool. Rejects where neither takes it, as the ledger did. */
+  /**
+   * Stores an operation of a held call: in the ledger, else in the spool. Where neither accepts it, rejects with the
+   * ledger's failure.
+   */
   keep(call_id: string, operation: Operation): Promise<void>;
-  /** Keeps it in the spool, whence the ledger gets it as soon as it can. */
+  /** Stores an operation in the spool; the ledger gets it as soon as possible. */
   keepLater(call_id: string, operation: Operation): Promise<void>;
-  /** So many calls run: room is taken for the ends of all of them. */
+  /** Reserves space for the settlements of this many running calls. */
   provideFor(runningCalls: number): void;
-  /** False from a failed write until a write has worked and what was spooled is in the ledger. */
+  /** False from a failed write until a write has succeeded and the spooled entries are in the ledger. */
   writable(): boolean;
-  /** The writer's word, in place of whoever asked for it. */
+  /** Handles the writer's state changes and reports them to the listener. */
   onWriterChange(failure: StoreFailure | null): void;
   close(): Promise<void>;
 }
 
-/** Whom the spool tells. */
+/** Receives the spool's events. */
 export interface SpoolListener {
-  /** Writing fails (with the reason); or works again (null), and the ledger has all that was spooled. */
+  /** Writes fail (with the reason); or work again (null), and the ledger has all spooled entries. */
   onChange(failure: StoreFailure | null): void;
   /** Sentences for the operator. */
   onProblem(problem: string): void;
-  /** The ends of so many calls came from the spool into the ledger. */
+  /** This many calls' settlements moved from the spool into the ledger. */
   onDrained(calls: number): void;
 }
 
-/** A settlement takes about 1 KB; its texts and three attempts at their longest take 4. */
+/** A settlement takes about 1 KB; with texts of maximum length and three attempts it takes 4 KB. */
 const CALL_BYTES = 4_096;
 const ROOM_BYTES_MIN = 1_048_576;
-/** Between two tries to take the spool's entries in. */
+/** Delay between attempts to drain the spool. */
 const RETRY_MS = 500;
 
-/** Opens the spool beside the database. `drained` is what the writer found in it when it opened. */
+/** Opens the spool in the database's folder. `drained` is what the writer drained from it when it opened. */
 export async function openSpool(
   database: string,
   writer: Pick<Writer, 'keep' | 'writable' | 'drain'>,
@@ -51,14 +54,17 @@ export async function openSpool(
   const path = spoolPath(database);
   if (drained.problems.length > 0) await tellProblems(drained);
   const file = await openSpoolFile(path, reach);
-  /** Calls of which something goes into the spool or lies there, with how much: what else they ask for must not overtake it. */
+  /**
+   * Calls with operations being written to the spool or waiting in it, with their number: their later operations must
+   * not overtake these.
+   */
   const spooled = new Map<string, number>();
-  /** The call of each entry that lies in the file. */
+  /** The call of each entry in the file. */
   let written: string[] = [];
   let away: StoreFailure | null = null;
   let isDraining = false;
   let draining: Promise<void> = Promise.resolve();
-  /** Something came that the draining under way may have missed. */
+  /** An entry arrived that the current drain may have missed. */
   let again = false;
   let growing: Promise<void> | null = null;
   let wantedBytes = ROOM_BYTES_MIN;
@@ -100,7 +106,7 @@ export async function openSpool(
       again = false;
       try {
         while (written.length > 0 && writer.writable()) await file.drainBy(drainWritten);
-        // Where the store is away again, its return starts this anew.
+        // If the store is unavailable again, its return restarts the drain.
         if (away !== null && writer.writable()) {
           away = null;
           listener.onChange(null);
@@ -136,7 +142,8 @@ export async function openSpool(
         if (wantedBytes > file.roomBytes && !closed) grow();
       },
       (fault: unknown) => {
-        // The room that there is stays. Whoever has none is about to be full: asked again once the store was away and is back.
+        // Reserved space stays. Without more, the disk is about to be full: retried once the store was unavailable and
+        // is back.
         if (!closed) listener.onProblem(`${path} could not be given room for ${wantedBytes} bytes: ${String(fault)}`);
       },
     );
@@ -180,7 +187,10 @@ export async function openSpool(
   };
 }
 
-/** The store was away, or whether it kept it is not known. All else was refused for what it is. */
+/**
+ * True where the store was unavailable, or it is unknown whether it stored the operation. All other failures are
+ * refusals of the operation itself.
+ */
 function isOutage(failure: unknown): boolean {
   const kind = failure instanceof Error && 'kind' in failure ? failure.kind : null;
   return kind === 'full' || kind === 'unwritable' || kind === 'writer-lost' || kind === 'foreign';

@@ -1,4 +1,4 @@
-/** Owns answering one question about usage or logs on a connection of its own, so that an idle thread holds none. */
+/** Answers one question about usage or logs on a connection of its own, so that an idle thread keeps none open. */
 import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
@@ -11,9 +11,9 @@ import { openUnfolded, startDeadline } from './scan-records.ts';
 
 import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-reader.ts';
 
-/** A page of a list that takes longer goes out as far as it is, with where to go on. */
+/** A list page that takes longer is returned incomplete, with the position to continue from. */
 const PAGE_PACE_MS = 150;
-/** 64 MiB of pages, which a long range goes through more than once. */
+/** 64 MiB of pages: a long range is read more than once. */
 const CACHE_KIB = 65_536;
 
 export function answerRead({ path, asked }: ReadRequest, open: (path: string) => Database): ReadReply {
@@ -48,7 +48,7 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
   }
 }
 
-/** What is not rolled up yet is read once for all of them. */
+/** Reads the records that are not rolled up yet once for all questions. */
 function readAll(database: Database, questions: UsageQuestions): ReadAnswers['usage'] {
   const unfolded = openUnfolded(database);
   const answerTo = (question: UsageQuestion) =>

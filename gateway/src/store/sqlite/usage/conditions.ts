@@ -1,4 +1,7 @@
-/** Owns the SQL of whose and which calls are asked for, over records and over series. Values go as parameters, never as text. */
+/**
+ * Builds the SQL conditions for a tenant and filters of calls, over records and over series. Values are passed as
+ * parameters, never as text.
+ */
 import { type CallCondition, type CallOutcome, NONE, type UsageTenant } from '../../ports/usage.ts';
 import { OUTCOME_SQL } from '../rollup/call-outcome.ts';
 import type { SeriesKind } from '../rollup/usage-series.ts';
@@ -6,7 +9,7 @@ import type { SeriesKind } from '../rollup/usage-series.ts';
 export type Parameter = string | number | null;
 
 export interface Condition {
-  /** Begins with a condition, not with AND. */
+  /** Starts with a condition, not with AND. */
   readonly sql: string;
   readonly parameters: readonly Parameter[];
 }
@@ -31,10 +34,10 @@ export function recordCondition(
   return { sql: `${found.sql} AND ${OUTCOME_SQL} = ?`, parameters: [...found.parameters, outcome] };
 }
 
-/** Over `usage_series`; of a kind that does not have all the columns that are asked for, see `kindFor`. */
+/** Over `usage_series`; `kindFor` chooses a kind that has all the requested columns. */
 export function seriesCondition(kind: SeriesKind, tenant: UsageTenant, condition: CallCondition): Condition {
   const found = commonCondition('usage_series.account', tenant, condition);
-  // As a word of the statement: an index of one kind serves it then.
+  // As a literal, so that the index of this kind is used.
   return { sql: `${found.sql} AND usage_series.kind = '${kind}'`, parameters: found.parameters };
 }
 
@@ -60,7 +63,7 @@ function commonCondition(account: string, tenant: UsageTenant, condition: CallCo
   return { sql: sql.join(' AND '), parameters };
 }
 
-/** The kind of series that has all these columns; null: none, and the calls have to be counted one by one. */
+/** The kind of series that has all these columns; null: none, so calls must be counted one by one. */
 export function kindFor(condition: CallCondition, by: readonly string[]): SeriesKind | null {
   const asked = new Set(by);
   for (const [member, value] of Object.entries(condition)) if (value !== null) asked.add(member);

@@ -1,4 +1,7 @@
-/** Owns finding where calls of a sort are: ranges of request ids, by the quarters of an hour whose sums have such calls. */
+/**
+ * Finds the ranges of request ids that can contain matching calls, by the quarters of an hour whose sums include such
+ * calls.
+ */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
 import { requestIdFloor } from '../../../lib/request-id.ts';
@@ -16,19 +19,19 @@ import { ID_SLACK_MS } from './scan-records.ts';
 
 export interface IdRange {
   readonly from: string;
-  /** No longer part of it. */
+  /** Exclusive. */
   readonly below: string;
 }
 
 export type FoundBy = Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'fromMs' | 'toMs' | 'beforeId'>;
 
-/** The first stretch that is looked through; each further one is twice as long. */
+/** Length of the first stretch that is searched; each further one is twice as long. */
 const STRETCH_MS = 6 * 3_600_000;
 
-/** The newest first, none overlapping another; together they hold every call asked for, and others. */
+/** Newest first, without overlap; together the ranges contain every matching call, and others. */
 export function* findIds(database: Database, question: FoundBy): Iterable<IdRange> {
   const { fromMs, toMs, beforeId } = question;
-  // What is not rolled up yet is the newest, save what came late.
+  // Calls that are not rolled up yet are the newest, except late ones.
   let below = toMs === null ? '~' : requestIdFloor(toMs + ID_SLACK_MS);
   if (beforeId !== null && beforeId < below) below = beforeId;
   const tail = requestIdFloor((timeOf(readThrough(database)) ?? 0) - ID_SLACK_MS);
@@ -41,13 +44,13 @@ export function* findIds(database: Database, question: FoundBy): Iterable<IdRang
   yield* rolledRanges(database, question, narrowKind(question.condition), below);
 }
 
-/** The series that know most of what is asked for. */
+/** The kind of series that has most of the requested columns. */
 function narrowKind({ session, end_user }: CallCondition): SeriesKind {
   if (session !== null) return 'session';
   return end_user === null ? 'call' : 'end_user';
 }
 
-/** The part of a condition that series of a kind know. */
+/** The part of a condition that series of a kind can check. */
 function knownTo(kind: SeriesKind, condition: CallCondition): CallCondition {
   const { workspace, end_user, session } = condition;
   if (kind === 'call') return { ...condition, end_user: null, session: null };
@@ -76,7 +79,7 @@ function* rolledRanges(database: Database, question: FoundBy, kind: SeriesKind, 
   }
 }
 
-/** Where quarters begin that have such calls. */
+/** The starts of the quarters that have matching calls. */
 function openStarts(database: Database, { tenant, condition, outcome }: FoundBy, kind: SeriesKind) {
   const ids = readSeriesIds(database, { tenant, condition: knownTo(kind, condition), kind });
   const { id: account, sinceMs, timeZone } = readUsageAccount(database, tenant.account) ?? NO_ACCOUNT;
@@ -94,7 +97,7 @@ function openStarts(database: Database, { tenant, condition, outcome }: FoundBy,
     read(fromMs: number, toMs: number): number[] {
       const [startMs, endMs] = [Math.ceil(fromMs), Math.ceil(toMs)];
       if (ids === null && outcome === null) return readQuarters(database, account, { startMs, endMs });
-      // There are a hundred quarters for each day: those of days without such calls are not read.
+      // A day has about a hundred quarters: those of days without matching calls are not read.
       const daysMs = Math.max(startMs, sinceMs);
       const days = startsIn('day', { startMs: dayAt(timeZone, daysMs).startMs, endMs });
       return [
@@ -112,7 +115,7 @@ function openStarts(database: Database, { tenant, condition, outcome }: FoundBy,
 
 const NO_ACCOUNT = { id: 0, sinceMs: 0, timeZone: 'UTC' } as const;
 
-/** Of calls that are not rolled up though younger ones are. */
+/** For late calls: those not rolled up although newer ones are. */
 function readLateStarts(database: Database, { tenant, condition, outcome }: FoundBy): number[] {
   const { sql, parameters } = recordCondition(tenant, condition, outcome);
   const read = database.prepare<{ at_ms: number }, (string | number | null)[]>(
@@ -125,13 +128,13 @@ function readLateStarts(database: Database, { tenant, condition, outcome }: Foun
   }
 }
 
-/** When an id of ours was made, unix ms; null: it is no such id. */
+/** The creation time of a request id, unix ms; null: not one of our ids. */
 export function timeOf(requestId: string): number | null {
   const digits = /^req_([0-9a-f]{12})/.exec(requestId)?.[1];
   return digits === undefined ? null : Number.parseInt(digits, 16);
 }
 
-/** 2^48 - 1: the last moment that an id can name. */
+/** 2^48 - 1: the last time that an id can encode. */
 const FAR_MS = 281_474_976_710_655;
 
 const AT = {
@@ -141,7 +144,7 @@ const AT = {
   cancelled: COUNTERS.indexOf('cancelled'),
 } as const;
 
-/** Of the nth series; null: all. */
+/** Calls of the nth series with an outcome; null: any outcome. */
 function countCalls({ sums }: SumBlock, nth: number, outcome: CallOutcome | null): number {
   const at = (name: keyof typeof AT) => sums[AT[name]]?.[nth] ?? 0;
   if (outcome === null) return at('requests');

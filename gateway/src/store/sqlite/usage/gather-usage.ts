@@ -1,4 +1,7 @@
-/** Owns collecting sums by group, over buckets for those that are drawn, and what of it is shown: the first groups, the rest together, and all. */
+/**
+ * Sums usage by group, with buckets for the groups that are drawn, and renders the answer: the top groups, the rest
+ * together, and the totals. Packs answers for the way between threads.
+ */
 import type {
   UsageAnswer,
   UsageBuckets,
@@ -32,10 +35,10 @@ import { bucketOf } from './plan-spans.ts';
 import type { ReadBlock } from './read-blocks.ts';
 
 export const GROUPS_MAX = 100;
-/** Under which groups beyond those to show are taken. No group has this name: they are JSON lists. */
+/** Name under which the groups beyond those shown are summed. No group has this name: group names are JSON lists. */
 export const REST = 'rest';
 
-/** Sums, with histograms where they are asked for. */
+/** Sums, with histograms where requested. */
 interface Sums {
   readonly tally: Tally;
   readonly histograms: Histograms | null;
@@ -43,7 +46,10 @@ interface Sums {
 
 interface Gathered {
   readonly whole: Sums;
-  /** Of blocks only where the group is drawn; of records always, for they come before it is known which are. */
+  /**
+   * Filled from blocks only for groups that are drawn; from records always, because they are read before the drawn
+   * groups are known.
+   */
   readonly buckets: Map<number, Sums>;
 }
 
@@ -57,7 +63,7 @@ export class UsageGather {
     this.#question = question;
   }
 
-  /** The name of a group, by its values of the dimensions; of a member, by that of his key. */
+  /** The name of a group, from its values of the dimensions; for a member, from that of their key. */
   nameOfValues(values: readonly (string | null)[]): string {
     const { by, owners } = this.#question;
     if (!by.includes('member')) return JSON.stringify(values);
@@ -70,30 +76,30 @@ export class UsageGather {
     this.#addRecord(record, ADDING);
   }
 
-  /** Takes off a record that rows have and the range does not. */
+  /** Subtracts a record that rows include but the range does not. */
   dropRecord(record: SummedRecord): void {
     this.#addRecord(record, SUBTRACTING);
   }
 
-  /** The nth series of a block, as part of a group. */
+  /** Adds the nth series of a block to a group. */
   takeRow(name: string, isDrawn: boolean, bucket: number, block: ReadBlock, nth: number): void {
     const { whole, buckets } = this.#groupOf(name);
     addRow(whole, block, nth);
     if (isDrawn) addRow(this.#sumsAt(buckets, bucket), block, nth);
   }
 
-  /** The same series as part of all. */
+  /** Adds the same series to the totals. */
   takeOver(bucket: number, block: ReadBlock, nth: number): void {
     addRow(this.#sumsAt(this.#totals, bucket), block, nth);
   }
 
-  /** A whole block, as part of a group that is not drawn and of all. */
+  /** Adds a whole block to a group that is not drawn, and to the totals. */
   takeBlock(name: string, bucket: number, block: ReadBlock): void {
     addBlock(this.#groupOf(name).whole, block);
     addBlock(this.#sumsAt(this.#totals, bucket), block);
   }
 
-  /** All groups of another, which has no totals. */
+  /** Adds all groups of another gather, which has no totals. */
   takeGroups(other: UsageGather): void {
     for (const [name, { whole, buckets }] of other.#groups) {
       const group = this.#groupOf(name);
@@ -102,19 +108,19 @@ export class UsageGather {
     }
   }
 
-  /** Takes all groups of another off one that has their calls too. */
+  /** Subtracts all groups of another gather from a group that includes their calls. */
   subtract(name: string, other: UsageGather): void {
     const { whole } = this.#groupOf(name);
     for (const gathered of other.#groups.values()) combine(whole, gathered.whole, SUBTRACTING);
   }
 
-  /** How much each group has so far of what is ranked by. */
+  /** The amount of each group so far, in the ranked measure. */
   ranked(): Map<string, RankedSum> {
     const { rankedBy } = this.#question;
     return new Map([...this.#groups].map(([name, { whole }]) => [name, rankedOf(whole.tally, rankedBy)]));
   }
 
-  /** `named`: the groups to show, the first first. */
+  /** `named`: the groups to show, in order. */
   answer(named: readonly string[]): UsageAnswer {
     const { by } = this.#question;
     const drawn = by.length === 0 ? 0 : this.#question.drawn;
@@ -182,7 +188,7 @@ export class UsageGather {
     });
   }
 
-  /** All less those that are drawn. */
+  /** The totals minus the drawn groups. */
   #renderOthers(drawn: readonly string[]): UsageBuckets {
     const own = drawn.map((name) => this.#groupOf(name).buckets);
     const others = new Map<number, Sums>();
@@ -199,14 +205,17 @@ function dimensionOf(record: SummedRecord, dimension: UsageDimension): string | 
   return record[dimension === 'key' || dimension === 'member' ? 'key_id' : dimension];
 }
 
-/** Those with most first; of those that have the same, the one with more calls. Of many groups only those that can be among them are sorted. */
+/**
+ * The groups with the highest amounts first, ties by number of calls. Of many groups, sorts only those that can be
+ * among the top.
+ */
 export function chooseGroups(ranked: ReadonlyMap<string, RankedSum>): readonly string[] {
-  // A group whose only calls were taken off again is none.
+  // Groups whose only calls were subtracted again are left out.
   const totals = new Map([...ranked].filter(([, { requests }]) => requests > 0));
   const rounded = ({ units, left }: RankedSum) => units * MONEY_UNIT + left;
   const amounts = Float64Array.from(totals.size > GROUPS_MAX ? totals.values().map(rounded) : []).sort();
   const hundredth = amounts.at(-GROUPS_MAX) ?? 0;
-  // Lower by more than rounding can make of it.
+  // Lower by more than the rounding error.
   const least = totals.size > GROUPS_MAX ? hundredth - Math.abs(hundredth) * 1e-12 : Number.NEGATIVE_INFINITY;
   return [...totals]
     .filter(([, total]) => rounded(total) >= least)
@@ -258,7 +267,7 @@ function render({ tally, histograms }: Sums): UsageSums {
 
 const NO_HISTOGRAMS = newHistograms();
 
-/** So many numbers for each bucket, in the order of NAMES, then each of MONEY in units and what is left. NaN: there is none. */
+/** For each bucket the numbers in the order of NAMES, then each of MONEY as units and remainder. NaN: null. */
 type PackedBuckets = Float64Array;
 
 /** An answer whose buckets are packed. */

@@ -1,19 +1,22 @@
 /**
- * Owns where in the ledger the entries of calls are: for each whole stretch of it between which ids its calls lie. It goes by
- * the ids that stand there, not by times, so that no clock that was set back hides an entry. Costs a call nothing: it is noted
- * afterwards, and what is not noted yet is looked through.
+ * Indexes where in the ledger the entries of calls are: for each complete stretch of entries, its lowest and highest
+ * call id. Uses ids rather than times, so that a clock that was set back hides no entry. Costs a call nothing:
+ * stretches are indexed afterwards, and entries that are not indexed yet are scanned.
  */
 import type { Database } from 'bun:sqlite';
 
 export interface StretchBook {
-  /** Inside a transaction: notes the next whole stretch. Answers whether there was one; after one that was undone, `forget`. */
+  /**
+   * Inside a transaction: indexes the next complete stretch and returns whether there was one. After a rollback, call
+   * `forget`.
+   */
   noteNext(): boolean;
   hasNext(): boolean;
   forget(): void;
   close(): void;
 }
 
-/** Entries from `first` to `last`, both of them included. */
+/** Entries from `first` to `last`, both inclusive. */
 export interface EntryRange {
   readonly first: number;
   readonly last: number;
@@ -21,7 +24,7 @@ export interface EntryRange {
 
 const STRETCH_ENTRIES = 1_000;
 
-/** What was topped up or corrected has ids of another kind. */
+/** Leaves out top-ups and corrections, whose ids are of another kind. */
 const NOTE = `INSERT INTO ledger_stretch (number, first_ref, last_ref)
   SELECT ?1, coalesce(min(ref), ''), coalesce(max(ref), '') FROM ledger_entry
   WHERE seq > ?1 * ${STRETCH_ENTRIES} AND seq <= (?1 + 1) * ${STRETCH_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
@@ -55,7 +58,10 @@ export function openStretchBook(database: Database): StretchBook {
   };
 }
 
-/** Ascending, apart from one another, at most `entriesMax` each: together they hold every entry of a call whose id is from `from` to `to`. */
+/**
+ * Ascending, without overlap, at most `entriesMax` entries each: together the ranges contain every entry of a call
+ * whose id is from `from` to `to`.
+ */
 export function findEntryRanges(database: Database, from: string, to: string, entriesMax: number): EntryRange[] {
   const read = database.prepare<{ number: number }, [string, string]>(FIND);
   const last = database.query<{ seq: number | null }, []>(LAST_SEQ).get()?.seq ?? 0;

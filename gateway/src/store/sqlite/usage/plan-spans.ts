@@ -1,11 +1,11 @@
 /**
- * Owns which part of a range is read from whole days, which from quarters of an hour, and which from the records, so that
- * together they are exactly the range and every row lies in one bucket.
+ * Splits a range into parts read from whole days, from quarters of an hour and from records, so that together they are
+ * exactly the range and every row belongs to one bucket.
  */
 import { dayAt } from '../../../admission/window.ts';
 import type { UsageAccount } from '../rollup/usage-accounts.ts';
 
-/** Unix ms; the end is no longer part of it. */
+/** Unix ms; the end is exclusive. */
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;
@@ -16,7 +16,10 @@ export interface SpanPlan {
   readonly days: Span | null;
   readonly quarters: readonly Span[];
   readonly records: readonly Span[];
-  /** Of the last quarter, what is after the range: little or nothing of it is rolled up, and is taken off. Null: no quarter is cut so. */
+  /**
+   * The part of the last quarter after the range, which is subtracted: little or nothing of it is rolled up. Null: no
+   * quarter extends beyond the range.
+   */
   readonly beyond: Span | null;
 }
 
@@ -29,7 +32,10 @@ export interface PlannedRange {
 
 export const QUARTER_MS = 900_000;
 
-/** `isRolled`: whether series have what is asked for. `kept`: how the account's days are cut. `throughMs`: how far is rolled up. */
+/**
+ * `isRolled`: whether series have the requested columns. `kept`: how the account's days are cut. `throughMs`: up to
+ * when calls are rolled up.
+ */
 export function planSpans(
   range: PlannedRange,
   isRolled: boolean,
@@ -80,7 +86,7 @@ function wholeDays(
     : null;
 }
 
-/** Whether every boundary between buckets inside the range is one that rows keep to. */
+/** Whether every bucket boundary inside the range is also a boundary of rows. */
 function boundariesFit(
   { fromMs, toMs, buckets }: Pick<PlannedRange, 'fromMs' | 'toMs' | 'buckets'>,
   fits: (boundary: number) => boolean,
@@ -96,7 +102,7 @@ function spans(...all: readonly Span[]): Span[] {
   return all.filter(({ startMs, endMs }) => startMs < endMs);
 }
 
-/** The bucket that a moment lies in; the first one where it is before all. */
+/** The bucket that contains a moment; the first one for a moment before all of them. */
 export function bucketOf(buckets: readonly number[], atMs: number): number {
   let low = 0;
   let high = buckets.length - 1;

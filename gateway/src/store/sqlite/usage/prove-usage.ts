@@ -1,4 +1,4 @@
-/** Owns the proof that usage, records and ledger are the same money over a range, and that the ledger's entries about it are unchanged. */
+/** Reconciles usage, records and ledger over a range, and verifies that the ledger's entries about it are unchanged. */
 import type { Database } from 'bun:sqlite';
 import type { ProofQuestion, UsageProof } from '../../ports/usage.ts';
 import { proveStretch } from '../prove/prove-chain.ts';
@@ -17,13 +17,13 @@ const EVERY_CALL = {
   protocol: null,
 } as const;
 
-/** Records summed up between two looks at the clock. */
+/** Records summed between two checks of the clock. */
 const PAGE_ROWS = 5_000;
 const ENTRY_PAGE = 50_000;
-/** The part of the time that the chain may take: it can be checked in part, sums cannot. */
+/** Fraction of the time limit for verifying the chain: it can be checked in part, sums cannot. */
 const CHAIN_PART = 0.4;
 
-/** Within a transaction of the caller. @throws UsageRefusal */
+/** Within the caller's transaction. @throws UsageRefusal */
 export function proveUsage(database: Database, question: ProofQuestion): UsageProof {
   const { tenant, fromMs, toMs, timeZone, timeMsMax } = question;
   const deadline = startDeadline(timeMsMax * (1 - CHAIN_PART));
@@ -82,7 +82,7 @@ interface EntryPageRow {
   readonly lastSeq: number | null;
 }
 
-/** An absorb stands beside a post or a void; holds move money within the account and are none of its cost. */
+/** An absorb accompanies a post or a void; holds move money within the account and are not part of its cost. */
 const END_KINDS = "('post', 'void', 'absorb')";
 
 function sumUp(
@@ -120,7 +120,10 @@ function sumUp(
   return sums;
 }
 
-/** The times of entries say nothing of when their calls arrived: calls end late, and clocks are set. Their ids do. */
+/**
+ * Matches entries by the ids of their calls, since their times do not tell the arrival: calls end late, and clocks are
+ * set.
+ */
 function addEntries(
   database: Database,
   { fromMs, toMs }: Pick<ProofQuestion, 'fromMs' | 'toMs'>,
@@ -128,7 +131,8 @@ function addEntries(
   deadline: Deadline,
   sums: ProvenSums,
 ): void {
-  // The account stands first among the condition's values: entries of others are told before their calls are looked up.
+  // The account comes first among the condition's values: entries of others are skipped before their calls are looked
+  // up.
   const read = database.prepare<EntryPageRow, (string | number | null)[]>(
     `SELECT cast(coalesce(sum(e.amount), 0) AS TEXT) AS ledger, count(*) AS entries, min(seq) AS firstSeq, max(seq) AS lastSeq
       FROM ledger_entry e CROSS JOIN call_record ON request_id = e.ref AND call_record.account = e.account
@@ -152,13 +156,13 @@ function addEntries(
   }
 }
 
-/** The marks of a condition, numbered on from `first`, for a statement that numbers its own. */
+/** Numbers the placeholders of a condition from `first`, for a statement with numbered parameters. */
 function numbered(sql: string, first: number): string {
   let next = first;
   return sql.replaceAll('?', () => `?${next++}`);
 }
 
-/** From the newest entry back, as far as the time reaches. */
+/** Goes backwards from the newest entry, as far as the time allows. */
 function checkChain(database: Database, { firstSeq, lastSeq }: ProvenSums, deadline: Deadline): UsageProof['chain'] {
   const of = firstSeq === 0 ? 0 : lastSeq - firstSeq + 1;
   let checked = 0;

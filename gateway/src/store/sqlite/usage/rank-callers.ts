@@ -1,6 +1,5 @@
 /**
- * Owns which end users or sessions come first. They are ranked by the numbers of their series: names are read only of those
- * that can be among them.
+ * Ranks end users or sessions by the numbers of their series, and reads names only of those that can be among the top.
  */
 import type { Database } from 'bun:sqlite';
 import type { UsageDimension, UsageQuestion, UsageRank } from '../../ports/usage.ts';
@@ -12,21 +11,21 @@ import { type RolledPart, type RolledQuestion, readBlocks, readSeriesIds, type S
 import type { Deadline } from './scan-records.ts';
 
 export interface RankedCallers {
-  /** The names of the groups to show, the first first. */
+  /** The names of the groups to show, in order. */
   readonly shown: readonly string[];
-  /** Of each series of these groups. */
+  /** The name of each series in these groups. */
   readonly names: ReadonlyMap<number, string>;
   readonly hasOthers: boolean;
 }
 
 type CallerKind = Exclude<RolledQuestion['kind'], 'call'>;
 
-/** By blocks, and by what records say already. */
+/** Ranks by blocks and by the records read so far. */
 export function rankCallers(database: Database, rolling: Rolling, kind: CallerKind): RankedCallers {
   const { question, rolled, parts, deadline } = rolling;
   const ids = readSeriesIds(database, rolled);
   const isByWorkspace = question.by.includes('workspace');
-  // The same caller in several workspaces is one group, named by its first series.
+  // The same caller in several workspaces is one group, identified by its first series.
   const firsts = isByWorkspace ? new Map<number, number>() : readFirsts(database, rolled);
   const groupOf = (series: number) => (ids !== null && !ids.has(series) ? null : (firsts.get(series) ?? series));
   const ranks = new GroupRanks(question.rankedBy);
@@ -51,7 +50,7 @@ export function rankCallers(database: Database, rolling: Rolling, kind: CallerKi
 
 const NOTHING: RankedSum = { units: 0, left: 0, requests: 0 };
 
-/** Adds what records say to the groups that have series; answers that of the others by their names. */
+/** Adds records to the groups that have series; returns the sums of the others by name. */
 function addRecords(
   database: Database,
   { question: { by }, rolled, gather }: Rolling,
@@ -81,14 +80,14 @@ function addRecords(
   }
 }
 
-/** Series → the first of the same caller, of those that are not the first. */
+/** Series → the first series of the same caller; only for series that are not the first. */
 function readFirsts(database: Database, { tenant, kind }: RolledQuestion): Map<number, number> {
   const read = database.prepare<unknown, [string, string]>(
     `SELECT id, same_as FROM usage_series INDEXED BY usage_series_same
       WHERE account = ? AND kind = ? AND same_as IS NOT NULL`,
   );
   try {
-    // The statement's columns are these two.
+    // The statement selects these two columns.
     return new Map(read.values(tenant.account, kind) as unknown as [number, number][]);
   } finally {
     read.finalize();
@@ -100,7 +99,7 @@ function readNames(database: Database, { question, gather }: Rolling, groups: re
     `SELECT ${['id', ...question.by].join(', ')} FROM usage_series WHERE id IN (SELECT value FROM json_each(?))`,
   );
   try {
-    // The statement's columns are those of the row's type.
+    // The row type matches the columns of the statement.
     const rows = read.values(JSON.stringify(groups)) as unknown as SeriesRow[];
     return new Map(rows.map(([id, ...values]) => [id, gather.nameOfValues(values)]));
   } finally {
@@ -124,7 +123,7 @@ function namesOfSeries(
 
 export class GroupRanks {
   readonly #rankedBy: UsageRank;
-  /** Of each group in the lists. */
+  /** Index of each group in the lists below. */
   readonly #places = new NumberPlaces();
   readonly #groups: number[] = [];
   readonly #units: number[] = [];
@@ -139,7 +138,7 @@ export class GroupRanks {
     return this.#groups.length;
   }
 
-  /** `groupOf`: null for a series that is not asked for. */
+  /** `groupOf`: null for a series that does not match. */
   addBlock({ series, sums }: SumBlock, groupOf: (series: number) => number | null): void {
     const at = RANKED_AT[this.#rankedBy];
     const requests = sums[REQUESTS_AT];
@@ -158,11 +157,13 @@ export class GroupRanks {
     this.#add(group, units, left, requests);
   }
 
-  /** At least so many, those with most first; all that have the same and as many calls as the last of them are there too. */
+  /**
+   * At least `count` groups, the highest amounts first; includes all that tie with the last one in amount and calls.
+   */
   first(count: number): readonly (readonly [group: number, sum: RankedSum])[] {
     const rounded = Float64Array.from(this.#groups, (_, at) => this.#rounded(at));
     const last = rounded.toSorted().at(-count) ?? Number.NEGATIVE_INFINITY;
-    // Lower by more than rounding can make of it.
+    // Lower by more than the rounding error.
     const least = last - Math.abs(last) * 1e-12;
     const places: number[] = [];
     for (let at = 0; at < rounded.length; at++) if ((rounded[at] ?? 0) >= least) places.push(at);
@@ -180,7 +181,7 @@ export class GroupRanks {
     const at = this.#places.placeOf(group);
     if (at === this.#groups.length) this.#addPlace(group);
     const sum = (this.#left[at] ?? 0) + left;
-    // Down, so that what is left is never below nothing, and units are compared first.
+    // Rounds down, so that the remainder is never negative and units can be compared first.
     const over = Math.floor(sum / MONEY_UNIT);
     this.#units[at] = (this.#units[at] ?? 0) + units + over;
     this.#left[at] = sum - over * MONEY_UNIT;
@@ -203,19 +204,22 @@ export class GroupRanks {
   }
 }
 
-/** The one with more of it first, then the one with more calls. */
+/** By amount, then by number of calls, both descending. */
 function compare(one: RankedSum, other: RankedSum): number {
   return other.units - one.units || other.left - one.left || other.requests - one.requests;
 }
 
-/** Slots for each number that is known, at least: fewer than half of them are taken. */
+/** Minimum number of slots for each known number: fewer than half of them are taken. */
 const SPARE = 2;
 const SLOTS_FIRST = 1_024;
-/** 2^32 over the golden ratio, which spreads numbers that follow one another. https://en.wikipedia.org/wiki/Hash_function#Fibonacci_hashing */
+/**
+ * 2^32 divided by the golden ratio, which spreads consecutive numbers.
+ * https://en.wikipedia.org/wiki/Hash_function#Fibonacci_hashing
+ */
 const SPREAD = 0x9e3779b1;
 
 export class NumberPlaces {
-  /** A number, or 0 where none is. */
+  /** A number, or 0 for an empty slot. */
   #numbers = new Uint32Array(SLOTS_FIRST);
   #places = new Uint32Array(SLOTS_FIRST);
   #size = 0;
@@ -224,7 +228,7 @@ export class NumberPlaces {
     return this.#size;
   }
 
-  /** Of a number from 1 to 2^32 - 1; a new one gets the next place. */
+  /** The place of a number from 1 to 2^32 - 1; a new number gets the next place. */
   placeOf(number: number): number {
     const slot = this.#slotOf(number);
     if (this.#numbers[slot] === number) return this.#places[slot] ?? 0;
@@ -235,7 +239,7 @@ export class NumberPlaces {
     return place;
   }
 
-  /** Where the number is, or would be. */
+  /** The slot of a number, or the empty one where it belongs. */
   #slotOf(number: number): number {
     const last = this.#numbers.length - 1;
     let slot = (Math.imul(number, SPREAD) >>> 8) & last;
@@ -262,6 +266,6 @@ export interface Rolling {
   readonly rolled: RolledQuestion;
   readonly parts: readonly RolledPart[];
   readonly deadline: Deadline;
-  /** Has what records say already, and takes what blocks say. */
+  /** Contains the sums of the records, and receives those of the blocks. */
   readonly gather: UsageGather;
 }

@@ -1,4 +1,4 @@
-/** Owns the queries over rolled-up usage: which series there are, and the blocks of a span as they stand. Adding them up is not done here. */
+/** Queries rolled-up usage: the series, and the stored blocks of a span. Does not add them up. */
 import type { Database } from 'bun:sqlite';
 import type { CallCondition, UsageDimension, UsageTenant } from '../../ports/usage.ts';
 import type { BlockStep } from '../rollup/block-book.ts';
@@ -8,7 +8,7 @@ import type { SeriesKind } from '../rollup/usage-series.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
 import type { Span } from './plan-spans.ts';
 
-/** A part of the range in blocks of one step. */
+/** A part of the range, in blocks of one step. */
 export interface RolledPart {
   readonly step: BlockStep;
   readonly span: Span;
@@ -22,14 +22,14 @@ export interface RolledQuestion {
   readonly kind: SeriesKind;
 }
 
-/** One part of what a place has; a place may have several. */
+/** One stored part of a place's block; a place may have several. */
 export interface ReadBlock extends SumBlock {
   readonly startMs: number;
-  /** Null: they were not asked for. */
+  /** Null: not requested. */
   readonly latencies: LatencyBlock | null;
 }
 
-/** A series, with its values of the dimensions that are asked for; a member's are those of his keys. */
+/** A series with its values of the requested dimensions; a member's values are those of their keys. */
 export type SeriesRow = readonly [id: number, ...values: (string | null)[]];
 
 export function readSeries(
@@ -43,24 +43,24 @@ export function readSeries(
     `SELECT ${['id', ...columns].join(', ')} FROM usage_series WHERE ${sql}`,
   );
   try {
-    // The statement's columns are those of the row's type.
+    // The row type matches the columns of the statement.
     return read.values(...parameters) as unknown as SeriesRow[];
   } finally {
     read.finalize();
   }
 }
 
-/** The numbers of the series that are asked for; null: all of the account's. */
+/** The numbers of the matching series; null: all of the account's. */
 export function readSeriesIds(database: Database, question: Omit<RolledQuestion, 'account'>): Set<number> | null {
   return isNarrow(question) ? new Set(readSeries(database, question, []).map(([id]) => id)) : null;
 }
 
-/** Whether some of the account's calls are not asked for. */
+/** Whether the question excludes some of the account's calls. */
 function isNarrow({ tenant, condition }: Pick<RolledQuestion, 'tenant' | 'condition'>): boolean {
   return tenant.workspaces !== null || Object.values(condition).some((value) => value !== null);
 }
 
-/** Ascending by their beginnings. `counts`: only how many calls there were and how they ended. */
+/** Ascending by start. `counts`: only the numbers of calls and their outcomes. */
 export function* readBlocks(
   database: Database,
   { account, kind }: Pick<RolledQuestion, 'account' | 'kind'>,
@@ -87,7 +87,7 @@ export function* readBlocks(
   }
 }
 
-/** In which quarters of the span the account has calls. */
+/** The starts of the quarters in the span in which the account has calls. */
 export function readQuarters(database: Database, account: number, { startMs, endMs }: Span): number[] {
   return database
     .query<{ startMs: number }, [number, number, number]>(

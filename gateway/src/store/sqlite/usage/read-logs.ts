@@ -1,6 +1,6 @@
 /**
- * Owns lists of single calls. There is no index by what they are filtered by, which every call would pay for: the quarters of
- * an hour in which the sums have such calls are read, and no others.
+ * Lists single calls, with their histogram, the live tail and the detail of one call. The filtered columns have no
+ * index, for which every call would pay: only the quarters of an hour whose sums include matching calls are read.
  */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
@@ -26,16 +26,16 @@ import { bucketOf, QUARTER_MS } from './plan-spans.ts';
 import { readUsage } from './read-usage.ts';
 import { type Deadline, ID_SLACK_MS, idsOf } from './scan-records.ts';
 
-/** `cost_nano_usd` stands twice; the later one wins, and is text. */
+/** `cost_nano_usd` is selected twice; the later one wins, and is text. */
 const SELECT = 'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record';
-/** Rows between two looks at the clock. */
+/** Rows between two checks of the clock. */
 const PAGE_ROWS = 500;
-/** Records that the live tail looks back over: calls that run longer are seen once the list is read anew. */
+/** How far the live tail looks back: calls that run longer appear when the list is read again. */
 const TAIL_MS = 15 * 60_000;
 
 type Parameters = (string | number | null)[];
 
-/** Within a transaction of the caller. A page ends early, with where to go on, once `pace` is over. */
+/** Within the caller's transaction. A page ends early, with the position to continue from, once `pace` is over. */
 export function readLogs(database: Database, question: LogQuestion, pace: Deadline, deadline: Deadline): LogPage {
   const page = readPage(database, question, pace);
   return { ...page, histogram: question.withHistogram ? readHistogram(database, question, deadline) : null };
@@ -69,7 +69,7 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Om
   return { calls: rows.map(callRecordOfRow), next: null };
 }
 
-/** Ranges of ids, the newest first, that hold every call asked for. A prefix is a range by itself. */
+/** Ranges of ids, newest first, that contain every matching call. An id prefix is one range. */
 function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
   if (question.idPrefix !== null) yield { from: question.idPrefix, below: `${question.idPrefix}\u{10ffff}` };
   else yield* findIds(database, question);
@@ -89,7 +89,7 @@ function within(
   };
 }
 
-/** Calls that ended lately, in the order of their ends. */
+/** Calls that ended recently, in the order in which they ended. */
 export function readTail(database: Database, question: TailQuestion): CallRecordRow[] {
   const { tenant, condition, outcome, endedMs, nowMs, limit } = question;
   const { sql, parameters } = recordCondition(tenant, condition, outcome);
@@ -117,7 +117,7 @@ const NO_CONDITION = {
 const READ_ENTRIES = `SELECT seq, kind, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, at_ms AS atMs,
     lower(hex(hash)) AS hash
   FROM ledger_entry WHERE seq >= ? AND seq <= ? AND ref = ? AND account = ? ORDER BY seq`;
-/** Entries that are looked through by one statement. */
+/** Entries scanned by one statement. */
 const ENTRY_PAGE = 50_000;
 
 type EntryRow = Omit<CallEntry, 'amount' | 'released'> & { readonly amount: string; readonly released: string };
@@ -145,11 +145,11 @@ export function readCall(database: Database, tenant: UsageTenant, requestId: str
 const BARS_MAX = 60;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Lengths of a bar: those from a quarter of an hour on are made of whole quarters, those from a day on of days. */
+/** Lengths of a bar: from a quarter of an hour on they consist of whole quarters, from a day on of days. */
 const STEPS_MS = [1, 2, 5, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 20_160, 43_200].map(
   (minutes) => minutes * MINUTE_MS,
 );
-/** Calls that are counted one by one at most. */
+/** Maximum number of calls that are counted one by one. */
 const COUNTED_MAX = 20_000;
 
 type HistogramParameters = (string | number | null)[];
@@ -160,7 +160,7 @@ interface Bar {
   errors: number;
 }
 
-/** Null: without end or beginning there is nothing to divide; or the calls would have to be counted one by one, and are too many. */
+/** Null: the range lacks a start or an end, or too many calls would have to be counted one by one. */
 function readHistogram(database: Database, question: LogQuestion, deadline: Deadline): LogHistogram | null {
   const { fromMs, toMs } = question;
   if (fromMs === null || toMs === null || fromMs >= toMs || question.idPrefix !== null) return null;
@@ -219,7 +219,7 @@ function beginnings({ fromMs, toMs, stepMs }: Scale): number[] {
   return Array.from({ length: Math.ceil((toMs - firstMs) / stepMs) }, (_, index) => firstMs + index * stepMs);
 }
 
-/** Each so many days after the one before, as the zone's clocks show them. */
+/** Each is this many days after the one before, by the zone's clocks. */
 function days({ fromMs, toMs, stepMs }: Scale, timeZone: string): number[] {
   const all: number[] = [];
   for (let at = dayAt(timeZone, fromMs).startMs; at < toMs; ) {
@@ -229,7 +229,7 @@ function days({ fromMs, toMs, stepMs }: Scale, timeZone: string): number[] {
   return all;
 }
 
-/** Of those that went so; null: of all. */
+/** Counts only calls with the outcome; null: all. */
 function countOf({ requests, clientErrors, serverErrors, cancelled }: UsageSums, outcome: CallOutcome | null) {
   switch (outcome) {
     case null:
@@ -245,7 +245,7 @@ function countOf({ requests, clientErrors, serverErrors, cancelled }: UsageSums,
   }
 }
 
-/** Null where they are too many. */
+/** Null where there are too many. */
 function countBars(database: Database, question: LogQuestion, scale: Scale, deadline: Deadline): readonly Bar[] | null {
   const { fromMs, toMs } = scale;
   const buckets = beginnings(scale);

@@ -1,6 +1,6 @@
 /**
- * Owns answering what calls sum up to: rolled-up sums for what is rolled up, records for the rest, in one state of the
- * database, so that the sums are those of the records at every moment.
+ * Answers usage questions: from rolled-up sums where they exist, from records for the rest, in one state of the
+ * database, so that the sums always equal those of the records.
  */
 import type { Database } from 'bun:sqlite';
 import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
@@ -14,10 +14,10 @@ import { GroupRanks, type Rolling, rankCallers } from './rank-callers.ts';
 import { type ReadBlock, type RolledPart, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
 import { type Deadline, idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
 
-/** Single calls are looked at over so long a time at most. */
+/** Longest time for which single calls are read. */
 const RECORDS_MS_MAX = 7 * 86_400_000;
 
-/** Within a transaction of the caller, which `unfolded` was opened in. @throws UsageRefusal */
+/** Within the caller's transaction, in which `unfolded` was opened. @throws UsageRefusal */
 export function readUsage(
   database: Database,
   question: UsageQuestion,
@@ -38,7 +38,7 @@ export function readUsage(
   return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
 }
 
-/** A record, a series and a filter know members by their keys. */
+/** Records, series and filters identify members by their keys. */
 function columnOf(dimension: UsageDimension): string {
   return dimension === 'key' || dimension === 'member' ? 'keys' : dimension;
 }
@@ -53,7 +53,10 @@ function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): v
   );
 }
 
-/** What no row has: the ends of the range, and what is not rolled up yet; and what rows have beyond it. */
+/**
+ * Adds what no row has (the ends of the range, and calls not rolled up yet), and subtracts what rows have beyond the
+ * range.
+ */
 function gatherRecords(
   database: Database,
   question: UsageQuestion,
@@ -88,7 +91,7 @@ function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
   return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
 }
 
-/** Takes all blocks of the parts; answers the names of the groups to show, the first first. */
+/** Adds all blocks of the parts; returns the names of the groups to show, in order. */
 function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
   const { rolled, question, gather } = rolling;
   const { end_user, session } = rolled.condition;
@@ -99,7 +102,7 @@ function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
   return chooseGroups(gather.ranked());
 }
 
-/** All series that are asked for, as one group that is not drawn. */
+/** Adds all matching series as one group that is not drawn. */
 function takeWhole(database: Database, rolling: Rolling, name: string): void {
   const { rolled, gather } = rolling;
   const ids = readSeriesIds(database, rolled);
@@ -132,7 +135,7 @@ function takeGroups(database: Database, rolling: Rolling): readonly string[] {
   return shown;
 }
 
-/** Group → how much it has, by blocks and by what records say already. */
+/** Group → its amount, from blocks and from the records read so far. */
 function rankGroups(
   database: Database,
   { question, rolled, parts, deadline, gather }: Rolling,
@@ -152,7 +155,7 @@ function rankGroups(
   return ranked;
 }
 
-/** Hands out each block of the parts. */
+/** Passes each block of the parts to `take`. */
 function eachBlock(
   database: Database,
   { question, rolled, parts, deadline }: Rolling,
@@ -167,7 +170,7 @@ function eachBlock(
   }
 }
 
-/** The others are all calls less those of the groups that are shown: every call has one end user and one session, or none. */
+/** The rest is all calls minus those of the groups shown: every call has at most one end user and one session. */
 function takeCallers(database: Database, rolling: Rolling, kind: 'end_user' | 'session'): readonly string[] {
   const { question, rolled, gather } = rolling;
   const { shown, names, hasOthers } = rankCallers(database, rolling, kind);

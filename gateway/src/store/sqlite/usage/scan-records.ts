@@ -1,4 +1,4 @@
-/** Owns reading records one after another, in the order of arrival, within a time limit. */
+/** Reads records one after another, in the order of arrival, within a time limit. */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import { UsageRefusal } from '../../ports/usage.ts';
@@ -7,12 +7,12 @@ import { readThrough } from '../rollup/usage-mark.ts';
 import type { Condition } from './conditions.ts';
 import type { Span } from './plan-spans.ts';
 
-/** Rows between two looks at the clock. */
+/** Rows between two checks of the clock. */
 const PAGE_ROWS = 2_000;
-/** An id is made within so much of its call's arrival, whatever the clock was set to meanwhile. */
+/** The time in an id differs from its call's arrival by at most this, even when the clock is set in between. */
 export const ID_SLACK_MS = 60_000;
 
-/** The ids that calls which arrived within the span can have. */
+/** The range of ids that calls arriving within the span can have. */
 export function idsOf({ startMs, endMs }: Span): readonly [from: string, to: string] {
   return [requestIdFloor(startMs - ID_SLACK_MS), requestIdFloor(endMs + ID_SLACK_MS)];
 }
@@ -43,18 +43,18 @@ export function scanRecords(
   }
 }
 
-/** What is not rolled up yet, in one state of the database. */
+/** The records that are not rolled up yet, in one state of the database. */
 export interface Unfolded {
   /** The last record that is rolled up. */
   readonly through: string;
-  /** Records after the mark, with ids below `to` or some beyond it, and those that came late. */
+  /** Reads records after the mark with ids below `to`, or some beyond it, and late records. */
   scan(to: string, condition: Condition, deadline: Deadline, take: (record: SummedRecord) => void): void;
 }
 
-/** So many are kept for the next question about the same calls: as many as there are behind a busy server, 5 MB of them. */
+/** Maximum number of records cached for the next question about the same calls: the backlog of a busy server, 5 MB. */
 const KEPT_MAX = 20_000;
 
-/** Inside a transaction, which sees one state. Reads nothing yet but the mark. */
+/** Must run inside a transaction, which sees one state. Reads only the mark at first. */
 export function openUnfolded(database: Database): Unfolded {
   const through = readThrough(database);
   const kept = new Map<string, readonly SummedRecord[]>();
@@ -70,7 +70,7 @@ export function openUnfolded(database: Database): Unfolded {
         if (isWhole && read.length <= KEPT_MAX) read.push(record);
         take(record);
       };
-      // The mark itself is rolled up: its shortest successor is the first that may not be.
+      // The record at the mark is rolled up: the shortest successor of its id is the first that may not be.
       scanRecords(database, [`${through}\u0000`, to], condition, deadline, takeAndKeep);
       scanLate(database, through, condition, takeAndKeep);
       if (isWhole && read.length <= KEPT_MAX) kept.set(key, read);
@@ -100,7 +100,7 @@ function scanLate(
   }
 }
 
-/** Records that are rolled up, of calls that arrived within the span. */
+/** Records of calls that arrived within the span and are rolled up. */
 export function scanRolled(
   database: Database,
   { through }: Unfolded,
@@ -120,7 +120,7 @@ export function scanRolled(
 }
 
 export interface Deadline {
-  /** @throws UsageRefusal once the time is up. */
+  /** @throws UsageRefusal once the time limit has passed. */
   check(): void;
   isOver(): boolean;
 }

@@ -1,4 +1,7 @@
-/** Owns the usage port over a thread that reads. Proofs take long and have a thread of their own, so that no page waits for one. */
+/**
+ * Implements the usage port over reading threads. Proofs take long and have a thread of their own, so that pages do not
+ * wait for them.
+ */
 
 import type { CallRecord } from '../../ports/records.ts';
 import {
@@ -24,7 +27,7 @@ export interface UsageThreads extends UsageReader {
 
 type Thread = ReadingThread<ReadRequest, ReadReply>;
 
-/** `program`: the thread's. Starts nothing yet. */
+/** `program`: the thread's program. Starts no thread yet. */
 export function createUsageReader(path: string, program: URL): UsageThreads {
   const pages: Thread = createReadingThread(program);
   const proofs: Thread = createReadingThread(program);
@@ -36,7 +39,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     const reply = await thread.ask({ path, asked });
     if ('refused' in reply) throw new UsageRefusal(reply.refused.kind, reply.refused.message);
     if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
-    // The thread answers each kind of question with its kind of answer.
+    // The kind of the answer matches the kind of the question.
     return reply.answer as ReadAnswers[Kind];
   }
 
@@ -45,7 +48,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
       const answers = Object.entries(await ask(pages, { kind: 'usage', questions })).map(
         ([name, answer]) => [name, answer === null ? null : openAnswer(answer)] as const,
       );
-      // The thread answers each name with what was asked by it.
+      // Each answer has the name of its question.
       return Object.fromEntries(answers) as UsageAnswers<Asked>;
     },
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
@@ -76,7 +79,7 @@ export interface ReadAnswers {
 }
 
 export interface ReadRequest {
-  /** The database's file. */
+  /** The path of the database file. */
   readonly path: string;
   readonly asked: ReadQuestion;
 }

@@ -1,4 +1,4 @@
-/** The thread that reads usage and logs: one request after the other, each in one state of the database. */
+/** Runs the thread that reads usage and logs: one request at a time, each in one state of the database. */
 import { setPriority } from 'node:os';
 import { openReadConnection } from '../database/connection.ts';
 import { answerRead } from './answer-read.ts';
@@ -6,7 +6,10 @@ import type { ReadRequest } from './usage-reader.ts';
 
 declare const self: Worker;
 
-/** Below calls. On Linux alone 0 is the calling thread; elsewhere it is the whole process. https://man7.org/linux/man-pages/man2/setpriority.2.html */
+/**
+ * Lower priority than calls. Only on Linux does 0 mean the calling thread; elsewhere it is the whole process.
+ * https://man7.org/linux/man-pages/man2/setpriority.2.html
+ */
 const NICENESS = 10;
 if (process.platform === 'linux') setPriority(0, NICENESS);
 

@@ -1,4 +1,6 @@
-/** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
+/**
+ * Applies call operations to the tables. Each takes effect completely or, through the caller's rollback, not at all.
+ */
 import type { Database } from 'bun:sqlite';
 import type { Reach } from '../failpoints.ts';
 import {
@@ -16,7 +18,7 @@ import type { UsageMark } from '../rollup/usage-mark.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
 
-/** A refusal that came before anything was changed: nothing needs to be undone. */
+/** A refusal before any change: nothing needs to be rolled back. */
 export class CleanRefusal extends StoreFailure {}
 
 export interface OpenHoldRow extends UnendedHold {
@@ -31,30 +33,30 @@ interface MovedRow {
 }
 
 export interface OperationKeeper {
-  /** @throws CleanRefusal where nothing was changed; another fault where a part of it may have been. */
+  /** @throws CleanRefusal where nothing was changed; another fault where something may have been. */
   keep(operation: Operation, nowMs: number): void;
-  /** Ends a call that nobody ended: by its checkpoint, else as one that used nothing. */
+  /** Ends a call that was never ended: with the usage of its checkpoint, or none without one. */
   endUnended(hold: OpenHoldRow, error: string, nowMs: number): 'posted' | 'voided';
   close(): void;
 }
 
 /**
- * Inserts nothing for a call that has a hold, nor, since the epoch is never NULL, for one that has a record. The same as
- * SELECT … WHERE NOT EXISTS costs 0.4 µs more.
+ * Inserts nothing for a call that has a hold or, since `epoch` is NOT NULL, a record. The same as SELECT … WHERE NOT
+ * EXISTS costs 0.4 µs more.
  */
 const OPEN_HOLD = `INSERT OR IGNORE INTO open_hold (call_id, epoch, account, amount, extensions, draft)
   VALUES (?1, CASE WHEN EXISTS (SELECT 1 FROM call_record WHERE request_id = ?1) THEN NULL ELSE ?2 END, ?3, ?4, 0, ?5)`;
 const EXTEND_HOLD = `UPDATE open_hold SET amount = ?, extensions = extensions + 1 WHERE call_id = ? AND extensions = ?`;
 const CHECKPOINT_HOLD = 'UPDATE open_hold SET checkpoint = ? WHERE call_id = ?';
-/** The amount is in the condition: what a settlement disposes of is all that was held, or it is refused. */
+/** The condition includes the amount: a settlement must dispose of all that was held, or it is refused. */
 const CLOSE_HOLD = 'DELETE FROM open_hold WHERE call_id = ? AND account = ? AND amount = ?';
 const FIND_HOLD =
   'SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold WHERE call_id = ?';
-/** The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only. */
+/** The kind is a literal: with a bound kind SQLite could not use the partial index, which covers only some kinds. */
 const findMovementOf = (kind: MovementKind) =>
   `SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = '${kind}' AND nth = 0`;
 
-/** Readies the statements; `epoch` is the one that holds are taken in. */
+/** Prepares the statements; `epoch` is the epoch of new holds. */
 export function createOperationKeeper(
   database: Database,
   book: LedgerBook,

@@ -1,4 +1,7 @@
-/** Owns what can be asked of the writer for calls: lists told apart by their first letter, amounts as decimal text. Knows no SQL. */
+/**
+ * Defines the operations that the writer accepts for calls: lists identified by their first letter, with amounts as
+ * decimal text.
+ */
 import type { NewAuditEntry } from '../../ports/audit.ts';
 import type { Checkpoint, Hold, Movement, Settlement } from '../../ports/ledger.ts';
 import type { CallRecord } from '../../ports/records.ts';
@@ -13,7 +16,7 @@ import { type AuditValues, auditValues } from '../policy/audit-row.ts';
 
 export type MovementKind = 'topup' | 'correct';
 
-/** The last of a record, hold, checkpoint or settlement is JSON text that is kept as it stands. */
+/** The last member of a record, hold, checkpoint or settlement is JSON text that is stored unchanged. */
 export type Operation =
   | readonly [tag: 'r', record: CallRecordValues, attempts: string]
   | readonly [tag: 'h', call_id: string, account: string, amount: string, at_ms: number, draft: string]
@@ -29,11 +32,11 @@ export type Operation =
       amount: string,
       at_ms: number,
       note: string | null,
-      /** What the audit trail is told of it, once. */
+      /** The entry for the audit trail, written once. */
       audit: AuditValues | null,
     ];
 
-/** Keeps the record of a call that holds nothing. */
+/** Writes the record of a call that holds nothing. */
 export function keepRecord(record: CallRecord): Operation {
   return ['r', callRecordValues(record), renderAttempts(record)];
 }
@@ -61,7 +64,7 @@ export function keepSettlement({ record, posted, released, absorbed }: Settlemen
   ];
 }
 
-/** Ends a call that nobody ended, as recovery would; harmless where it has ended. */
+/** Ends a call that was never ended, as recovery would; does nothing for a call that has ended. */
 export function keepAbandonment(call_id: string): Operation {
   return ['a', call_id];
 }

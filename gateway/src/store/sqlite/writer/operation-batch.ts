@@ -1,12 +1,12 @@
 /**
- * Owns the text in which a batch of operations crosses to the writer thread: one line of JSON, then a line for each JSON
- * text that an operation ends with. Knows no SQL.
+ * Serializes a batch of operations for the writer thread: one line of JSON, then one line for each JSON text that ends
+ * an operation.
  */
 import type { Operation } from './ledger-operations.ts';
 
 /**
- * The operations as text, for `parseOperations`. JSON within JSON would be escaped here and unescaped there, and the writer
- * only hands these texts on; JSON itself has no line breaks.
+ * Renders the operations as text for `parseOperations`. The JSON texts travel separately: nested JSON would be escaped
+ * here and unescaped there, although the writer only passes it on. JSON contains no line breaks.
  */
 export function renderOperations(operations: readonly Operation[]): string {
   let texts = '';
@@ -18,7 +18,7 @@ export function renderOperations(operations: readonly Operation[]): string {
   return JSON.stringify(heads) + texts;
 }
 
-/** The operations of a text that `renderOperations` made. */
+/** Parses a text made by `renderOperations`. */
 export function parseOperations(batch: string): Operation[] {
   const [heads = '[]', ...texts] = batch.split('\n');
   const operations = JSON.parse(heads) as [Operation[0], ...unknown[]][];

@@ -1,16 +1,16 @@
-/** Owns the writer thread's side of the talk: takes one request at a time and answers it once what it asks for is durable. */
+/** Serves requests in the writer thread: one at a time, each answered once its effect is durable. */
 import type { Reach } from '../failpoints.ts';
 import { nameSqliteFault } from '../store-failure.ts';
 import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
 import { failedReply, type WriterReply, type WriterRequest } from './writer-messages.ts';
 
-/** What the thread hears and says through. */
+/** The message port of the thread. */
 export interface WriterPort {
   onmessage: ((event: MessageEvent<WriterRequest>) => void) | null;
   postMessage(reply: WriterReply): void;
 }
 
-/** Answers the port's requests from now on. `reach` is told the moments of the work. */
+/** Answers the port's requests from now on. `reach` is called at each failpoint. */
 export function serveWriter(port: WriterPort, reach: Reach): void {
   let writer: WriterDatabase | null = null;
 

@@ -1,4 +1,7 @@
-/** Owns what the writer does with its connection: one transaction for a batch of operations, one for the administrative writes behind it. */
+/**
+ * Runs the writer's transactions on its connection: one per batch of call operations, one for administrative writes,
+ * and those for startup, spool, usage rollup and probe.
+ */
 import type { Database } from 'bun:sqlite';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
@@ -24,31 +27,34 @@ import {
 
 export interface WriterDatabase {
   readonly epoch: number;
-  /** What calls of the processes before held; nothing where the database was opened anew within an epoch. */
+  /** Open holds resolved from earlier processes; none where the database was reopened within an epoch. */
   readonly recovered: Recovered;
-  /** What the processes before left in the spool; nothing where the database was opened anew within an epoch. */
+  /** Spool entries left by earlier processes; none where the database was reopened within an epoch. */
   readonly drained: Drained;
-  /** Keeps a batch of operations, as `renderOperations` made it; answers once all that it does not name as failed is durable. */
+  /** Applies a batch made by `renderOperations`; when it returns, all operations not reported as failed are durable. */
   keepOperations(batch: string): WriterReply;
   /** As `keepOperations`, for administrative writes. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
-  /** Takes what lies in the spool into the ledger; durable once it answers. @throws the fault that keeps the disk from it. */
+  /** Moves the spool's entries into the ledger; durable when it returns. @throws the disk's fault. */
   drain(): Drained;
-  /** One step of rolling up; answers whether there is more to do now. @throws the fault, and what was gathered is gathered anew. */
+  /**
+   * Runs one step of the usage rollup; returns whether more work is due now. After a fault, the gathered records are
+   * gathered again. @throws the fault
+   */
   foldUsage(pace?: FoldPace): boolean;
-  /** @throws the fault that still keeps the disk from taking writes. */
+  /** @throws the fault where the disk still accepts no writes. */
   probe(): void;
   close(): void;
 }
 
-/** Pages that a checkpoint moves at once: 16 MiB of log. Four times SQLite's default, since each checkpoint waits on the disk. */
+/** Pages per checkpoint: 16 MiB of log. Four times SQLite's default, since each checkpoint waits for the disk. */
 const CHECKPOINT_PAGES = 4_000;
-/** Larger than the pages that a batch of records usually adds. */
+/** Larger than what a batch of records usually adds. */
 const PROBE_BYTES = 65_536;
 
 /**
- * Opens the database, makes or migrates its tables, takes the next epoch, and takes in and resolves what the last one
- * left; or goes on in the epoch that the request names, whose calls are still running.
+ * Opens the database, creates or migrates its tables, takes the next epoch, and drains the spool and resolves the holds
+ * left by the last one. Where the request names an epoch, continues in it instead: its calls are still running.
  *
  * @throws StoreFailure
  */
@@ -161,7 +167,7 @@ function boundSize(database: Database, databaseBytesMax: number): void {
   database.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(databaseBytesMax / pageBytes))}`);
 }
 
-/** An operation failed half-way: the transaction is undone, to be run again with a savepoint around each operation. */
+/** An operation failed halfway: the transaction is rolled back and repeated with a savepoint around each operation. */
 class HalfDone extends Error {}
 
 interface BatchTools {
@@ -171,10 +177,10 @@ interface BatchTools {
 }
 
 /**
- * Keeps all operations of the batch but those it answers with. Savepoints would cost every operation a microsecond for
- * what almost never happens, so the batch is tried without them first.
+ * Applies all operations of the batch except those that it returns. Tries first without savepoints, which would cost
+ * every operation a microsecond for a rare case.
  *
- * @throws the database's fault where nothing of the batch was kept.
+ * @throws the database's fault where nothing of the batch was stored.
  */
 export function keepBatch(
   database: Database,
@@ -224,14 +230,19 @@ function runBatch(
   return refused;
 }
 
-/** The fault of one operation alone. @throws the fault where it is the database's, which no operation gets past. */
+/**
+ * Returns the fault of a single operation. @throws the fault where it is the database's, which fails every operation.
+ */
 function refusalOf(fault: unknown): StoreFailure {
   const failure = nameSqliteFault(fault);
   if (failure.kind !== 'conflict' && failure.kind !== 'refused') throw fault;
   return failure;
 }
 
-/** A write is the statements that take effect all or none. A fault of the disk undoes all writes. */
+/**
+ * Applies writes, each a list of statements that take effect together or not at all. A fault of the disk rolls back all
+ * writes.
+ */
 export function keepWrites(database: Database, writes: readonly (readonly WriteStatement[])[]): WriterReply {
   try {
     const written = inTransaction(database, () => writes.map((statements) => keepWrite(database, statements)));
@@ -241,7 +252,10 @@ export function keepWrites(database: Database, writes: readonly (readonly WriteS
   }
 }
 
-/** The fault of a write that broke a constraint, or met what it did not expect; it is no other write's. */
+/**
+ * Returns the fault of a write that broke a constraint or changed an unexpected number of rows; other writes are
+ * unaffected.
+ */
 function keepWrite(database: Database, statements: readonly WriteStatement[]): WriterFault | null {
   try {
     inSavepoint(database, () => {

@@ -1,6 +1,6 @@
 /**
- * Owns a lasting link to the writer: starts the thread, starts it anew when it dies, tells whether the disk takes writes,
- * and finds out when it does again. Does not know what is written.
+ * Maintains the connection to the writer thread: starts it, restarts it when it dies, reports whether the disk accepts
+ * writes, and probes until it does again.
  */
 
 import { StoreFailure } from '../store-failure.ts';
@@ -14,13 +14,13 @@ import {
   wholeFailure,
 } from './writer-messages.ts';
 
-/** How to reach the writer. */
+/** Options of the writer thread. */
 export interface WriterPlace {
-  /** The database's file. */
+  /** Path of the database file. */
   readonly path: string;
-  /** The file's largest size in bytes, at which the store acts as on a full disk. Null: none. */
+  /** Maximum file size in bytes; beyond it the store behaves as on a full disk. Null: none. */
   readonly databaseBytesMax: number | null;
-  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  /** Called when writes begin to fail (with the reason), and when they work again (null). */
   readonly onChange: (failure: StoreFailure | null) => void;
   /** The thread's program. */
   readonly program: URL;
@@ -29,13 +29,13 @@ export interface WriterPlace {
 export interface WriterLink extends Readonly<WriterOpened> {
   /** `onReply` is called exactly once. */
   request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
-  /** False from a failed write until a probe's write has worked. */
+  /** False from a failed write until a probe succeeds. */
   writable(): boolean;
-  /** Closes the database in good order and ends the thread. */
+  /** Closes the database cleanly and ends the thread. */
   close(): Promise<void>;
 }
 
-/** Between two tries to write again after a failure. */
+/** Delay between attempts to write again after a failure. */
 const RETRY_MS = 500;
 
 /** Opens the database in a new writer thread. @throws StoreFailure where it cannot be opened. */
@@ -57,12 +57,12 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     return startWriterThread(program, hear);
   }
 
-  /** A thread that takes over goes on in this process's epoch: its calls are still running. */
+  /** A replacement thread continues in this process's epoch: its calls are still running. */
   function open(fresh: WriterThread, epoch: number | null, onOpened: (reply: WriterReply) => void): void {
     fresh.request({ kind: 'open', path, databaseBytesMax, epoch }, onOpened);
   }
 
-  /** Learns from a failed write, or from the outcome of a try to write again. */
+  /** Handles a failed write or the outcome of a retry. */
   function hear(outcome: StoreFailure | null): void {
     if (!active) return;
     const changed = (outcome === null) !== (trouble === null);
@@ -89,7 +89,8 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
       thread.request(message, (reply) => {
         onReply(reply);
         const failure = diskFailure(reply);
-        // That one was kept does not say that the disk takes writes again: it may have had nothing to write. The probe has.
+        // A success does not prove that the disk accepts writes again: there may have been nothing to write. Only a
+        // probe proves it.
         if (failure !== null) hear(failure);
       });
     },
@@ -103,7 +104,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   };
 }
 
-/** The fault in a reply that speaks of the disk, not of what was asked. */
+/** Returns the reply's fault where the disk caused it, not the content of the request. */
 function diskFailure(reply: WriterReply): StoreFailure | null {
   const said = troubleOf(reply);
   if (said === null) return null;
@@ -118,13 +119,13 @@ function isAboutContent(kind: StoreFailure['kind']): boolean {
 interface WriterThread {
   /** Sends a request; `onReply` is called exactly once, in the order of the requests. */
   request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
-  /** Ends the thread; requests under way are answered as lost, and `onLost` is not called. */
+  /** Ends the thread; pending requests are answered as lost, and `onLost` is not called. */
   end(): void;
 }
 
 /**
- * Starts the thread. Messages to a dead worker vanish without a word, so its end is watched for however it comes:
- * requests under way are answered with `writer-lost`, then `onLost` is called.
+ * Starts the thread. Messages to a dead worker vanish silently, so every event that can mean its end is handled:
+ * pending requests are answered with `writer-lost`, then `onLost` is called.
  */
 function startWriterThread(program: URL, onLost: (failure: StoreFailure) => void): WriterThread {
   const worker = new Worker(program);

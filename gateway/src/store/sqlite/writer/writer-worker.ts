@@ -1,4 +1,4 @@
-/** The writer thread: owns the only connection that writes. */
+/** Runs the writer thread, which has the only connection that writes. */
 import { serveWriter } from './serve-writer.ts';
 
 declare const self: Worker;

@@ -1,6 +1,6 @@
 /**
- * Owns when what is to be kept goes to the writer thread: at once if it is idle, else together as soon as it is done. What
- * nobody waits for goes with the next thing that somebody waits for. Knows no SQL.
+ * Batches operations for the writer thread: sends at once where it is idle, else together as soon as it is done.
+ * Operations that no caller waits for go with the next one that a caller waits for.
  */
 import type { Drained } from '../spool/drain-spool.ts';
 import { StoreFailure } from '../store-failure.ts';
@@ -18,18 +18,27 @@ import {
 } from './writer-messages.ts';
 
 export interface Writer extends Readonly<WriterOpened> {
-  /** Resolves once the operation is durable; rejects with a StoreFailure where it was not kept. In the order of the calls. */
+  /**
+   * Resolves once the operation is durable; rejects with a StoreFailure where it was not stored. Operations apply in
+   * call order.
+   */
   keep(operation: Operation): Promise<void>;
-  /** As `keep`, for what nobody waits for: it wakes no idle writer, and lies for `UNHURRIED_MS` at most. */
+  /**
+   * As `keep`, for an operation that no caller waits for: does not wake an idle writer, and is delayed by at most
+   * `UNHURRIED_MS`.
+   */
   keepUnhurried(operation: Operation): Promise<void>;
-  /** As `keep`, for statements that take effect all or none. */
+  /** As `keep`, for statements that take effect together or not at all. */
   write(statements: readonly WriteStatement[]): Promise<void>;
-  /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
+  /** Moves the spool's entries into the ledger; rejects with a StoreFailure, and then none of them has been moved. */
   drain(): Promise<Drained>;
-  /** One step of rolling up, where what is gathered waits so long for more; answers whether there is more to do now. Rejects with a StoreFailure. */
+  /**
+   * Runs one step of the usage rollup, in which gathered records wait `gatherMs` for more; returns whether more work is
+   * due now. Rejects with a StoreFailure.
+   */
   fold(gatherMs: number): Promise<boolean>;
   writable(): boolean;
-  /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
+  /** Waits for pending work, then closes the database. Later requests are rejected as `closed`. */
   close(): Promise<void>;
 }
 
@@ -38,7 +47,7 @@ interface Settler {
   readonly reject: (failure: StoreFailure) => void;
 }
 
-/** What goes to the thread together: the operations in one message, the administrative writes in another behind it. */
+/** One batch for the thread: the operations in one message, the administrative writes in another after it. */
 interface Batch {
   readonly operations: Operation[];
   readonly operationSettlers: Settler[];
@@ -46,26 +55,29 @@ interface Batch {
   readonly writeSettlers: Settler[];
 }
 
-/** Bounds how long one message holds up the request thread (about a millisecond) and one transaction the writer. */
+/**
+ * Limits how long one message blocks the request thread (about a millisecond) and one transaction blocks the writer.
+ */
 const BATCH_OPERATIONS_MAX = 1_000;
 
 /**
- * Commits are at least so far apart. An idle writer is woken at once; under load a commit's own cost (about 0.1 ms of CPU,
- * whatever its size) is shared by more calls, for at most so much more latency. See docs/decisions/0003.
+ * Minimum time between commits. An idle writer is woken at once; under load more calls share a commit's own cost (about
+ * 0.1 ms of CPU, whatever its size), for at most this much more latency. See docs/decisions/0003.
  */
 const PACE_MS = 2;
 
 /**
- * How long what nobody waits for may wait for company. A process that dies within it has not kept it, as one that dies before
- * a commit has not; a commit of its own costs 0.1 ms of CPU and a wait for the disk. See docs/decisions/0003.
+ * Maximum delay of an operation that no caller waits for, so that it can share a commit. A process that dies within it
+ * loses the operation, just as one that dies before a commit does; a separate commit costs 0.1 ms of CPU and a wait for
+ * the disk. See docs/decisions/0003.
  */
 const UNHURRIED_MS = 10;
 
-/** Opens the database in a writer thread, its tables brought up to date. @throws StoreFailure */
+/** Opens the database in a writer thread and migrates its tables. @throws StoreFailure */
 export async function startWriter(place: WriterPlace): Promise<Writer> {
   const link = await openWriterLink(place);
   const forming = emptyBatch();
-  /** Somebody waits for some of what is forming. */
+  /** A caller waits for something in the forming batch. */
   let due = false;
   let busy = false;
   let later: Timer | null = null;
@@ -104,7 +116,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
     }
   }
 
-  /** An idle writer is woken once per turn of the event loop: calls that end in the same turn share one message. */
+  /** Wakes an idle writer once per turn of the event loop: calls that end in the same turn share one message. */
   function wake(): void {
     due = true;
     if (busy) return;
@@ -194,7 +206,7 @@ function takeBatch(forming: Batch): Batch {
   };
 }
 
-/** Gives each promise of a batch its outcome: all durable, or those named in the reply not. */
+/** Settles each promise of a batch: all resolve, except those that the reply reports as failed. */
 function settleOperations(settlers: readonly Settler[], reply: WriterReply): void {
   const trouble = troubleOf(reply);
   if (trouble === null) {
@@ -208,7 +220,7 @@ function settleOperations(settlers: readonly Settler[], reply: WriterReply): voi
 function settleWrites(settlers: readonly Settler[], reply: WriterReply): void {
   const trouble = troubleOf(reply);
   for (const [index, settler] of settlers.entries()) {
-    // Without an outcome of its own, a write shares that of the whole request.
+    // A write without its own outcome shares that of the whole request.
     const outcome = trouble === null ? null : index in trouble.writes ? trouble.writes[index] : trouble.failed;
     conclude(settler, outcome ?? null);
   }
