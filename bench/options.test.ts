@@ -1,11 +1,11 @@
-/** Tests that the command line means what it says, and that a wrong one is refused with words. */
+/** Tests the command line's options, and that an invalid one is refused with an explanation. */
 import { describe, expect, test } from 'bun:test';
 import type { Timing } from './measure.ts';
 import { parseOptions } from './options.ts';
 
 const PACED_STREAM_MS = 1050;
 const SUBJECT_START_MS = 600;
-/** A load's process, from its start to its end, beside the load itself. */
+/** The overhead of a load's process, from its start to its end, without the load itself. */
 const LOAD_PROCESS_MS = 100;
 
 const names = (entries: readonly { readonly name: string }[] | undefined) => entries?.map(({ name }) => name);
@@ -50,7 +50,7 @@ describe('options', () => {
       const options = parseOptions(args);
       if (options === null) throw new Error('no options');
       const { timing, rehearsal, rounds, subjects, cases } = options;
-      // A paced stream that began within the window is waited for.
+      // A paced stream that began within the window is awaited.
       const stepMs = ({ warmupMs, windowMs, settleMs }: Timing, paced: boolean) => {
         const loadMs = warmupMs + windowMs;
         return LOAD_PROCESS_MS + settleMs + (paced ? Math.ceil(loadMs / PACED_STREAM_MS) * PACED_STREAM_MS : loadMs);

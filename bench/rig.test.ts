@@ -1,4 +1,4 @@
-/** Tests the rig end to end with a stand-in for Tollgate, and the command where there is nothing to measure. */
+/** Tests the rig end to end with a stand-in for Tollgate, and the command when there is nothing to measure. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

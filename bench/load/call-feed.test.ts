@@ -1,8 +1,11 @@
-/** Tests that calls become due at their pace whatever their takers do, and that nobody is woken twice or in vain. */
+/**
+ * Tests that calls become due at their pace regardless of their consumers, and that no consumer wakes twice or without
+ * a call.
+ */
 import { describe, expect, test } from 'bun:test';
 import { AT_ONCE, startArrivals } from './call-feed.ts';
 
-/** A client that takes what is due until it has `count` calls; when each was due, and how long that took. */
+/** A client that takes due calls until it has `count` of them; records when each was due and how long that took. */
 async function takeCalls(callsPerSecond: number, count: number): Promise<{ due: number[]; lastedMs: number }> {
   const startedAt = performance.now();
   const arrivals = startArrivals(callsPerSecond);
@@ -55,7 +58,7 @@ describe('a feed', () => {
     });
     await stays.promise;
     expect(arrivals.waiting).toBeGreaterThan(0);
-    // A late tick has more than one.
+    // A late tick releases more than one call.
     while (arrivals.waiting > 0) arrivals.take(() => {});
     arrivals.stop();
     arrivals.stop();

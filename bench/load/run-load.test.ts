@@ -119,7 +119,7 @@ describe('a load run', () => {
     const { failures, callMs } = await runLoad(plan);
     listener.stop(true);
     expect(failures).toBe(0);
-    // 3 calls were on their way; some 30 came meanwhile, more than after it: half of all waited long.
+    // 3 calls were open; about 30 arrived meanwhile, more than after it: half of all calls waited long.
     expect(callMs.p50).toBeGreaterThan(stillMs / 20);
     expect(callMs.p99).toBeGreaterThan(stillMs / 2);
   });

@@ -1,11 +1,13 @@
-/** Tests that the probe sees how long a thread stands still, also one that does so to the end, and says when it cannot look. */
+/**
+ * Tests that the probe measures how long a thread is blocked, even until its end, and reports when it cannot measure.
+ */
 import { describe, expect, test } from 'bun:test';
 import { findFreePort } from '../process/free-port.ts';
 import { startStallProbe } from './stall-probe.ts';
 
 const ANSWER = 'HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno';
 
-/** A server whose answer to the n-th question is what `reply` does; runs `probing` with its port. */
+/** A server that answers its n-th request with `reply`; runs `probing` with its port. */
 async function serving<Result>(
   reply: (socket: Bun.Socket, question: number) => void,
   probing: (port: number) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** Tests that CPU time and memory are those of a process and all it started. */
+/** Tests that CPU time and memory cover a process and all processes that it started. */
 import { expect, test } from 'bun:test';
 import { readCpuMs, readMemory, readProcessTree, readResidentBytes } from './process-usage.ts';
 import { resetPeakMemory } from './reset-peak-memory.ts';

@@ -1,4 +1,4 @@
-/** Tests that what the bench starts is alone in its group, sees no secrets of ours, and never outlives us. */
+/** Tests that a started process is alone in its group, does not inherit our secrets, and never outlives us. */
 import { describe, expect, test } from 'bun:test';
 import { fileURLToPath } from 'node:url';
 import { readProcessTree } from './process-usage.ts';
@@ -6,7 +6,7 @@ import { startGroup } from './start-group.ts';
 
 const MODULE = fileURLToPath(new URL('start-group.ts', import.meta.url));
 
-/** Resolves when no process of the group runs; the test's own time limit ends the waiting. */
+/** Resolves when no process of the group is running; the test's own time limit ends the wait. */
 async function waitUntilGone(pid: number): Promise<void> {
   while (readProcessTree(pid).some(({ ended }) => !ended)) await new Promise(setImmediate);
 }

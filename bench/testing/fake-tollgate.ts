@@ -1,6 +1,6 @@
 /**
- * Owns a stand-in for `tollgate serve` in the rig's tests: prints a key, demands it, relays to the configured provider.
- * It cannot translate: a call whose path is not its provider's is refused.
+ * Stands in for `tollgate serve` in the rig's tests: prints a key, requires it, relays to the configured provider. It
+ * cannot translate: a call whose path is not its provider's is refused.
  */
 import { parseArgs } from 'node:util';
 

@@ -15,7 +15,7 @@ function post(body: object, path: string = CALL_PATH.chat): Promise<Response> {
   return fetch(`http://127.0.0.1:${upstream.port}${path}`, { method: 'POST', body: JSON.stringify(body) });
 }
 
-/** The records of a body, each as its event's name and its parsed data. */
+/** The records of a body, each as its event name and its parsed data. */
 async function readRecords(answer: Response): Promise<{ name: string; record: unknown }[]> {
   const records = (await answer.text()).trimEnd().split('\n\n');
   return records.map((text) => {

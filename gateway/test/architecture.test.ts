@@ -1,4 +1,7 @@
-/** Holds the project to its architecture: one test per rule. The rules are shown to fail in architecture/planted.test.ts. */
+/**
+ * Checks the project against its architecture: one test per rule. architecture/planted.test.ts tests that the rules can
+ * fail.
+ */
 import { expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 import { RULES } from './architecture/rules.ts';

@@ -1,4 +1,4 @@
-/** Shows that buckets are called by the account’s zone, and where a span of them ends. */
+/** Tests that bucket labels follow the account's time zone, and where a range of buckets ends. */
 import { describe, expect, test } from 'bun:test';
 import { bucketLabels, spanTimes } from './bucket-labels.ts';
 

@@ -1,4 +1,4 @@
-/** Shows where the pieces of a chart stand: the scale's values, bars from the foot, lines that break. */
+/** Tests the positions of a chart's parts: the scale's values, bars from the baseline, lines with gaps. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { layOutPlot, type PlotGiven, scaleSteps } from './plot-layout.ts';
@@ -26,7 +26,7 @@ describe('scaleSteps', () => {
   test.each([
     [1.04, 64, 24, [0, 1]],
     [2.08, 64, 24, [0, 1, 2]],
-    // Of what is no count, each 2.5.
+    // Without the rule for counts the step would be 2.5.
     [9.36, 64, 16, [0, 5]],
     [104, 228, 44, [0, 25, 50, 75, 100]],
   ])('of a count up to %p on %p pixels, %p apart', (most, heightPx, apartPx, steps) => {
@@ -70,7 +70,7 @@ describe('layOutPlot', () => {
   test('the last label is seen whole, however long', () => {
     const labels = [0, 1].map((at) => ({ short: `Wednesday ${at} November`, full: '', startsDay: true }));
     const laid = layOutPlot({ ...given('bars', [1, 1]), labels }, 236).labels;
-    // Twenty letters of 6.4 pixels, half of them to the right of the middle.
+    // Twenty letters of 6.4 pixels, half of them right of the middle.
     expect(laid.map(({ x }) => x)).toEqual([82, 236 - 64]);
   });
 

@@ -1,4 +1,4 @@
-/** Shows the arithmetic of columns: heights, what is under a place, which labels are drawn. */
+/** Tests the arithmetic of columns: heights, hit testing, and which labels are drawn. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { columnAt, labelledColumns, nearestSeries, type Series, seriesAt, spanOf, stackUp } from './stack.ts';

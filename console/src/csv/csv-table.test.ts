@@ -1,4 +1,4 @@
-/** Holds that tables written here are as those of the gateway: the same cells, the same amounts. */
+/** Tests that tables exported here match the gateway's: the same cells and the same amounts. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatNanoUsd } from '../../../gateway/src/billing/money.ts';

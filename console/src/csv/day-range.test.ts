@@ -1,4 +1,4 @@
-/** Holds ranges of days of the account's zone, over the ends of months and years and changes of the clocks. */
+/** Tests ranges of days in the account's time zone, across ends of months and years and clock changes. */
 import { expect, test } from 'bun:test';
 import { monthRange, rangeInstants } from './day-range.ts';
 

@@ -1,4 +1,4 @@
-/** Shows how a typed name becomes the id that a filter asks for. */
+/** Tests how a typed name becomes the id that a filter uses. */
 import { expect, test } from 'bun:test';
 import { findNamed, unknownWords } from './find-named.ts';
 

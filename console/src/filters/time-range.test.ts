@@ -1,4 +1,4 @@
-/** Shows which span of time an address asks for. */
+/** Tests which time range an address selects. */
 import { describe, expect, test } from 'bun:test';
 import { rangeText, readRange } from './time-range.ts';
 

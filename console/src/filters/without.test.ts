@@ -1,4 +1,4 @@
-/** Shows how an address asks for calls that have nothing of a kind. */
+/** Tests how an address selects calls without a value for a field. */
 import { expect, test } from 'bun:test';
 import { filterChange, readWithout, withoutQuery } from './without.ts';
 

@@ -1,4 +1,4 @@
-/** Holds that a form sends what was changed in it, and nothing else. */
+/** Tests that a form sends only the fields that were changed. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { changesOf } from './changes-of.ts';

@@ -1,4 +1,4 @@
-/** Shows how counts are said. */
+/** Tests the format of counts. */
 import { expect, test } from 'bun:test';
 import { counted } from './numbers.ts';
 

@@ -1,4 +1,4 @@
-/** Shows that a part which was fetched before is shown at once, and one that was not is waited for. */
+/** Tests that a part fetched before is shown at once, and that one not yet fetched is awaited. */
 import { expect, test } from 'bun:test';
 import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';

@@ -1,4 +1,4 @@
-/** Shows that prices and costs of lines keep every digit. */
+/** Tests that prices and costs of cost lines keep every digit. */
 import { expect, test } from 'bun:test';
 import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion, usdPerThousand } from './pico.ts';
 

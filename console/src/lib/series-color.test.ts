@@ -1,8 +1,8 @@
-/** Holds that a name has one colour, whatever is shown beside it and in whatever order. */
+/** Tests that a name has one color, regardless of the other names shown and of their order. */
 import { describe, expect, test } from 'bun:test';
 import { parseSlots, seriesColors, slotsWith } from './series-color.ts';
 
-/** `a`, `i` and `q` prefer one colour, `b` the next. */
+/** `a`, `i` and `q` prefer the same color, `b` the next one. */
 const NAMES = ['a', 'b', 'i', 'q'];
 const many = Array.from({ length: 30 }, (_, at) => `model-${at}`);
 const shown = (from: number) => many.slice(from, from + 8);

@@ -1,4 +1,4 @@
-/** Holds the form of the ids that make an act happen once. */
+/** Tests the format of the ids that make an action idempotent. */
 import { expect, test } from 'bun:test';
 import { formatUuid, randomUuid } from './uuid.ts';
 

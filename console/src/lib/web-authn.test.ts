@@ -1,4 +1,4 @@
-/** Checks that WebAuthn's bytes and its JSON become each other; no browser is asked. */
+/** Tests that WebAuthn's bytes and its JSON convert into each other, without a browser. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {

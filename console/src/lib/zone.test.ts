@@ -1,4 +1,4 @@
-/** Shows what the clocks of a zone say, and when they say it, over their changes. */
+/** Tests the local time of a zone, and the instant of a local time, across clock changes. */
 import { describe, expect, test } from 'bun:test';
 import { exactTime, instantOf, wallTime } from './zone.ts';
 

@@ -1,4 +1,4 @@
-/** Holds that caps read as they were shown, and what is said of those that cannot be read. */
+/** Tests that caps are read back as displayed, and the message for those that cannot be read. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Caps, changedCaps, draftCaps, readCaps } from './caps-draft.ts';

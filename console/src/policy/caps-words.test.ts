@@ -1,4 +1,4 @@
-/** Holds caps and gauges in words. */
+/** Tests the text for caps and gauges. */
 import { expect, test } from 'bun:test';
 import { budgetWords, gaugeAmount, gaugeName, rateWords, whoseWords } from './caps-words.ts';
 

@@ -1,4 +1,4 @@
-/** Holds what is shown of limits in two layers. */
+/** Tests the display of limits in two layers. */
 import { expect, test } from 'bun:test';
 import type { Caps } from './caps-draft.ts';
 import type { Gauge } from './caps-words.ts';

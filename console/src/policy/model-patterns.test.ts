@@ -1,4 +1,4 @@
-/** Holds how name patterns are parted, sent and shown. */
+/** Tests how name patterns are split, sent and displayed. */
 import { expect, test } from 'bun:test';
 import { draftModels, modelsWords, readModels, readPatterns } from './model-patterns.ts';
 

@@ -1,4 +1,4 @@
-/** Shows which page an address means, and that addresses are read as they are written. */
+/** Tests which page an address selects, and that addresses are read as they are written. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { fillPath, matchPath, readSearch, searchText } from './address.ts';

@@ -1,10 +1,10 @@
-/** Holds that each snippet is filled and well-formed in its own language, whatever a model is called. */
+/** Tests that each snippet is complete and well-formed in its own language, whatever the model's name. */
 import { describe, expect, test } from 'bun:test';
 import { rootUrl, shellText, versionUrl } from './snippet.ts';
 import { SNIPPETS } from './snippets.ts';
 
 const FILL = { url: 'https://gw.example/', model: 'gpt-5-mini', key: 'tg_secret' };
-/** Names may hold what ends a text in each of the languages. */
+/** Names with the characters that end a string in each of the languages. */
 const ODD = { ...FILL, model: `it's "odd" $(x)\\` };
 
 function textOf(id: string, fill = FILL): string {

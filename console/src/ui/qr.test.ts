@@ -1,4 +1,4 @@
-/** Checks the drawn QR code with a reader of another library, as an authenticator's camera would see it. */
+/** Tests the drawn QR code with another library's reader, as an authenticator's camera would see it. */
 import { expect, test } from 'bun:test';
 import readQr from 'jsqr';
 import { createElement } from 'react';
@@ -8,7 +8,7 @@ import { Qr } from './qr.tsx';
 const PIXELS = 4;
 const WHITE = 255;
 
-/** The text that a reader finds in the drawing. */
+/** The text that a reader decodes from the drawing. */
 function readDrawn(svg: string): string | undefined {
   const size = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1]) * PIXELS;
   const pixels = new Uint8ClampedArray(size * size * 4).fill(WHITE);

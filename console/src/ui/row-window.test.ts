@@ -1,4 +1,4 @@
-/** Shows which rows of a long table are drawn, and how far a row is scrolled to. */
+/** Tests which rows of a long table are drawn, and how far the table scrolls to show a row. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { rowsInSight, scrollToRow } from './row-window.ts';

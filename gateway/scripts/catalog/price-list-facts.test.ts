@@ -1,4 +1,4 @@
-/** Checks what is taken from a published price list, and what is left out. */
+/** Tests which facts are taken from a published price list, and which are omitted. */
 import { describe, expect, test } from 'bun:test';
 import { readPriceList } from './price-list-facts.ts';
 

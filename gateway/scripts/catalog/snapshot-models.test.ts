@@ -1,4 +1,4 @@
-/** Checks how the entries of several sources become the models of one snapshot. */
+/** Tests how the entries of several sources become the models of one snapshot. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { NO_FEES, parseFees } from '../../src/billing/price.ts';

@@ -1,4 +1,4 @@
-/** Proves that the committed page is the one the schema makes, and that what it shows works. */
+/** Tests that the committed page matches the schema, and that its examples work. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

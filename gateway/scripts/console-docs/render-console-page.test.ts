@@ -1,4 +1,4 @@
-/** Proves that the committed page is the one the tables make, and that all of both stands in it. */
+/** Tests that the committed page matches the tables, and that it contains all of both. */
 import { expect, test } from 'bun:test';
 import { TOOLS } from '../../src/connect/tools.ts';
 import { PERMISSIONS } from '../../src/people/roles.ts';

@@ -1,4 +1,4 @@
-/** Tests of keep-running.ts: one child at a time, and none left behind. */
+/** Tests keep-running.ts: one child at a time, and none left behind. */
 import { describe, expect, test } from 'bun:test';
 import { type Child, keepRunning } from './keep-running.ts';
 
@@ -28,7 +28,7 @@ function nursery(obedient: boolean) {
   return { start, signals, ends, startedWhileAlive, alive: () => alive };
 }
 
-/** Lets everything that waits for promises run. */
+/** Runs all pending promise callbacks. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a child that is kept running', () => {

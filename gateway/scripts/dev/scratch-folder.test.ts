@@ -1,4 +1,4 @@
-/** Tests of scratch-folder.ts: one key per checkout that stays, and no folder of somebody else's. */
+/** Tests scratch-folder.ts: one lasting key per checkout, and no folder of another user. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

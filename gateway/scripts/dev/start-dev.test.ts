@@ -1,4 +1,4 @@
-/** Tests of `npm run dev`: what it prints works as pasted, a changed source starts it anew, Ctrl-C ends all of it. */
+/** Tests `npm run dev`: its printed commands work as pasted, a changed source restarts it, Ctrl-C ends all of it. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Shows that every test of a JUnit file is read with its names and outcome, and that a cut file is refused. */
+/** Tests that every test of a JUnit file is parsed with its names and outcome, and that a truncated file is refused. */
 import { expect, test } from 'bun:test';
 import { parseFileSeconds, parseJunit } from './junit.ts';
 

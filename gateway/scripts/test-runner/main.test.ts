@@ -1,4 +1,7 @@
-/** Shows that the driver fails what `bun test` lets through: each case plants test files beside a copy of the driver and runs it. */
+/**
+ * Tests that the driver fails runs that `bun test` accepts: each case plants test files next to a copy of the driver
+ * and runs it.
+ */
 import { afterAll, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Shows which files the table of the slowest names, in which order, and whose processor time is known. */
+/** Tests which files the table of the slowest lists, their order, and which have a CPU time. */
 import { expect, test } from 'bun:test';
 import type { TimedRun } from './run-tests.ts';
 import { slowestFiles } from './slowest-files.ts';

@@ -1,4 +1,4 @@
-/** Proves that the committed page is the one the tables make, and that a row tells the end of its member. */
+/** Tests that the committed page matches the tables, and that a row says how its member is handled. */
 import { expect, test } from 'bun:test';
 import { FEATURES } from '../../src/generation/request.ts';
 import type { FeatureFates } from '../../src/protocols/request/fates.ts';

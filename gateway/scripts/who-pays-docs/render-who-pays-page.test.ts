@@ -1,4 +1,4 @@
-/** Proves that the committed page is the one the table makes, and that each row of the table stands in it. */
+/** Tests that the committed page matches the table, and that it contains each row of the table. */
 import { expect, test } from 'bun:test';
 import { WHO_PAYS } from '../../src/billing/who-pays.ts';
 import { renderRow, renderWhoPaysPage } from './render-who-pays-page.ts';

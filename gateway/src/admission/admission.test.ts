@@ -1,4 +1,7 @@
-/** Tests of admission.ts and money-seeds.ts: a call has one end, whatever keeps the limits, and money is known before it binds. */
+/**
+ * Tests admission.ts and money-seeds.ts: a call ends exactly once with any store of limits, and spending is known
+ * before its limit applies.
+ */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
 import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
@@ -9,7 +12,7 @@ import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
 
 const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
 
-/** The same limits as if a server kept them: every answer is a promise. */
+/** The same limits as if a server kept them: every method returns a promise. */
 function far(store: LimitStore): LimitStore {
   return {
     acquire: async (asked, nowMs) => store.acquire(asked, nowMs),

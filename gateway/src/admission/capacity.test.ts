@@ -1,4 +1,4 @@
-/** Shows how request-body bytes are counted: as they arrive, for their key and for the process. */
+/** Tests the accounting of request-body bytes: as they arrive, per key and for the process. */
 import { describe, expect, test } from 'bun:test';
 import { BodyBytes } from './capacity.ts';
 

@@ -1,9 +1,9 @@
-/** Tests of gcra.ts: exact against the textbook's form of the same rule in fractions, and what giving back may not do. */
+/** Tests gcra.ts: exact against the textbook form of the same rule in fractions, and what a refund must not do. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { correct, followClock, levelAt, newBucket, remainingOf, take, takenOf, waitMs, wholeAfterMs } from './gcra.ts';
 
-/** Asks, and takes where it fits; how long it would have to wait else. */
+/** Checks and takes if it fits; otherwise returns how long it would have to wait. */
 function ask(bucket: ReturnType<typeof newBucket>, limit: number, count: number, nowMs: number): number | null {
   const wait = waitMs(levelAt(bucket, limit, nowMs), limit, count);
   if (wait === 0) take(bucket, limit, count, nowMs);
@@ -23,7 +23,7 @@ test('more than the limit never fits', () => {
   expect(waitMs(0, 100, 100)).toBe(0);
 });
 
-/** The virtual schedule of the textbook, with times in 1/limit of a millisecond, so that every one is whole. */
+/** The textbook's virtual scheduling, with times in 1/limit of a millisecond, so that every time is an integer. */
 function schedule(limit: bigint) {
   let arrival = 0n;
   return (count: bigint, nowMs: bigint): bigint => {

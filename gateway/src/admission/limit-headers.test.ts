@@ -1,4 +1,4 @@
-/** Tests of limit-headers.ts: the names and forms of both formats. */
+/** Tests limit-headers.ts: the header names and values of both formats. */
 import { expect, test } from 'bun:test';
 import { limitHeaders } from './limit-headers.ts';
 

@@ -1,4 +1,4 @@
-/** Tests of limit-rules.ts: which rules bind a call, in which window, and that a change binds the next one. */
+/** Tests limit-rules.ts: which rules apply to a call, in which window, and that a change applies to the next call. */
 import { expect, test } from 'bun:test';
 import { type CallSubjects, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/ports/limits.ts';
 import { createLimitRules, type LimitRules } from './limit-rules.ts';

@@ -1,4 +1,4 @@
-/** Tests of refusal-words.ts: kind, words and wait of each refusal, and what clients read from the words. */
+/** Tests refusal-words.ts: kind, message and wait of each refusal, and what clients read from the message. */
 import { describe, expect, test } from 'bun:test';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
 import type { LimitRefusal } from '../store/ports/limits.ts';
@@ -15,7 +15,7 @@ const refused = (rest: Partial<LimitRefusal>): LimitRefusal => ({
   ...rest,
 });
 
-/** By these LangChain (1.6, November 2026) takes a 429 for one that no retry cures. Wire reference A.9. */
+/** By these phrases LangChain (1.6, November 2026) classifies a 429 as one that no retry cures. Wire reference A.9. */
 const NOT_RETRIED = /insufficient.quota|billing|credit balance|will reset at/i;
 
 describe('a rate', () => {

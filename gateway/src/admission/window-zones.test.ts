@@ -1,4 +1,4 @@
-/** Checks that no change of a time zone reopens a budget window that runs, however often it is changed. */
+/** Tests that no change of a time zone reopens a running budget window, however often the zone changes. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { WindowZones } from '../store/ports/policy.ts';
@@ -40,7 +40,7 @@ test('whatever the changes, a window begins before the last one ended and is a w
           atMs += HOUR_MS;
           const next = windowOf(account, 'day', atMs);
           const isSame = next.startMs === last.startMs && next.endMs === last.endMs;
-          // Another window only once the last has ended; what was spent since it began counts in it.
+          // A new window begins only after the last one has ended; spending since it began counts in it.
           if (!isSame) expect(atMs).toBeGreaterThanOrEqual(last.endMs ?? 0);
           if (!isSame) expect(next.startMs).toBeLessThanOrEqual(last.endMs ?? 0);
           last = next;

@@ -1,10 +1,10 @@
-/** Tests of window.ts: windows follow one another and begin with their first day, by another reader of the calendar. */
+/** Tests window.ts: windows are contiguous and begin with their first day, according to an independent calendar. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { BudgetWindow } from '../store/ports/limits.ts';
 import { windowAt } from './window.ts';
 
-/** Half hours, quarters, changes by half an hour and by two hours, changes at midnight, leaps over the date line. */
+/** Half hours, quarters, changes by half an hour and by two hours, changes at midnight, jumps across the date line. */
 const ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -29,7 +29,7 @@ const ZONES = [
   'Antarctica/Troll',
 ];
 
-/** The date that the clocks show, as text that sorts. */
+/** The local date, as text that sorts. */
 const dateAt = (timeZone: string, atMs: number): string => new Date(atMs).toLocaleDateString('sv-SE', { timeZone });
 
 function firstDate(window: BudgetWindow, date: string): string {
@@ -63,7 +63,7 @@ test('a window begins at the first moment of its first day', () => {
     fc.property(fc.constantFrom(...ZONES), WINDOW, MOMENT, (timeZone, window, nowMs) => {
       const { startMs } = windowAt(window, timeZone, nowMs);
       const first = firstDate(window, dateAt(timeZone, nowMs));
-      // A moment can show yesterday's date again; a date can be left out of the calendar.
+      // Yesterday's date can occur again; the calendar can omit a date.
       expect(dateAt(timeZone, startMs) >= first).toBe(true);
       expect(dateAt(timeZone, startMs - 1) < dateAt(timeZone, startMs)).toBe(true);
     }),
@@ -78,13 +78,13 @@ test.each([
   ['week', 'America/New_York', '2026-11-01T12:00Z', '2026-10-26T04:00Z', '2026-11-02T05:00Z'],
   ['month', 'America/New_York', '2026-11-20T12:00Z', '2026-11-01T04:00Z', '2026-12-01T05:00Z'],
   ['month', 'Pacific/Kiritimati', '2026-12-31T10:00Z', '2026-12-31T10:00Z', '2027-01-31T10:00Z'],
-  // Clocks leap from 23:59:59 to 01:00.
+  // Clocks jump from 23:59:59 to 01:00.
   ['day', 'Africa/Cairo', '2026-04-24T12:00Z', '2026-04-23T22:00Z', '2026-04-24T21:00Z'],
-  // Clocks go from 24:00 back to 23:00: the day has 25 hours, and the next begins once.
+  // Clocks go from 24:00 back to 23:00: the day has 25 hours, and the next day begins once.
   ['day', 'Africa/Cairo', '2026-10-29T20:30Z', '2026-10-28T21:00Z', '2026-10-29T22:00Z'],
   // From 00:01 back to 23:01: the new day has begun, whatever the clocks show afterwards.
   ['day', 'America/St_Johns', '2010-11-07T02:45Z', '2010-11-07T02:30Z', '2010-11-08T03:30Z'],
-  // The 30th of December 2011 was left out.
+  // December 30, 2011 was omitted.
   ['day', 'Pacific/Apia', '2011-12-30T10:00Z', '2011-12-30T10:00Z', '2011-12-31T10:00Z'],
 ] as const)('the %s in %s that holds %s', (window, timeZone, now, start, end) => {
   expect(windowAt(window, timeZone, Date.parse(now))).toEqual({ startMs: Date.parse(start), endMs: Date.parse(end) });

@@ -1,4 +1,4 @@
-/** Checks what is told of an account's own money: its budget as it stands, and a prepaid balance. */
+/** Tests the report of an account's own money: the current state of its budget, and a prepaid balance. */
 import { afterEach, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';

@@ -1,4 +1,7 @@
-/** Checks that the console is built once, whole, and aside of what others serve. The real build is what every run of the tests begins with. */
+/**
+ * Tests that the console is built once, completely, and apart from the files that another process serves. Every test
+ * run begins with the real build.
+ */
 import { expect, onTestFinished, test } from 'bun:test';
 import {
   existsSync,

@@ -1,4 +1,7 @@
-/** Checks what is served once entries of the console come to the configuration, and which of them are not used, with why. */
+/**
+ * Tests which models are served once entries of the console join the configuration, and which entries are not used,
+ * with the reason.
+ */
 import { describe, expect, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
 import { createProviderHealth } from '../call/attempt/provider-health.ts';

@@ -1,4 +1,7 @@
-/** Checks how the parts of money and limits are joined at start: what they know of the ledger, and what changes tell them. */
+/**
+ * Tests how the parts of money and limits are connected at start: what they know of the ledger, and how changes reach
+ * them.
+ */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { admitCall } from '../admission/admission.ts';
 import { parseConfigPrice } from '../billing/config-price.ts';
@@ -29,7 +32,7 @@ const PREPAID: StoredAccount = {
 };
 const MODEL: Subject = { kind: 'model', id: 'house' };
 
-/** A store with a prepaid account of 100 nano-dollars, and a budget of 50 of the model `house` a day. */
+/** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `house`. */
 async function open(changes: Partial<MoneyParts> = {}) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
@@ -53,7 +56,7 @@ async function open(changes: Partial<MoneyParts> = {}) {
   return { ...money, store, told };
 }
 
-/** Each model has its own name and the others. */
+/** Each model has its own name and the names of the others. */
 function namesWith(...others: readonly string[]): MoneyParts['namesOfModel'] {
   return (model) => [model, ...others];
 }
@@ -61,7 +64,7 @@ function namesWith(...others: readonly string[]): MoneyParts['namesOfModel'] {
 type Opened = Awaited<ReturnType<typeof open>>;
 let count = 0;
 
-/** Asks again, as a caller does who is told that what was spent is still being read: a busy machine takes long for it. */
+/** Retries, as a client does when told that spending is still being read: that takes long on a busy machine. */
 async function onceRead<Result>(act: () => Promise<Result> | Result): Promise<Result> {
   for (;;) {
     try {
@@ -72,7 +75,7 @@ async function onceRead<Result>(act: () => Promise<Result> | Result): Promise<Re
   }
 }
 
-/** What comes of a call of the account for the model. */
+/** The result of a call of the account for the model. */
 async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
   const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
@@ -109,7 +112,7 @@ test('what is spent of a budget is read ahead, before any call asks', async () =
   if (binding === null) throw new Error('the rule has no budget');
   readAhead();
   expect(await desk.limits.store.readBudget(binding)).toBeNull();
-  // The same reading is joined, not begun anew.
+  // Joins the same read instead of starting another.
   await desk.limits.seeds.seedBudgetAhead(binding);
   expect(await desk.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
 });

@@ -1,4 +1,4 @@
-/** Checks that a start waits for room on the disk, and for nothing else. */
+/** Tests that a start waits for disk space, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { nameSqliteFault, StoreFailure } from '../store/sqlite/store-failure.ts';
 import { startWhenRoom } from './start-when-room.ts';

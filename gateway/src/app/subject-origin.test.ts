@@ -1,4 +1,6 @@
-/** Checks whose account a budget's subject is of, and that of a new one no more is read than it can have spent. */
+/**
+ * Tests which account a budget's subject belongs to, and that for a new subject no more is read than it can have spent.
+ */
 import { expect, test } from 'bun:test';
 import { bind, totalOf } from '../store/contracts/sample-claims.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';

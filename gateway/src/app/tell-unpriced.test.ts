@@ -1,4 +1,4 @@
-/** Checks that the operator hears of each model and kind without a fee, once. */
+/** Tests that the operator is told once of each model and kind without a price. */
 import { expect, test } from 'bun:test';
 import { createUnpricedTeller } from './open-money.ts';
 

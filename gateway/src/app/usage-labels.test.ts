@@ -1,4 +1,4 @@
-/** Checks by which names filters are told: of what the reader sees, and with the id where a name stands for two. */
+/** Tests the labels of filter values: the name if the reader may see it, with the id if two share a name. */
 import { expect, test } from 'bun:test';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { usageLabels } from './open-console.ts';

@@ -1,4 +1,4 @@
-/** Checks how a price is written by an operator. */
+/** Tests how an operator writes a price. */
 import { describe, expect, test } from 'bun:test';
 import { type ConfigPrice, parseConfigPrice } from './config-price.ts';
 import { FREE_PRICE, PRICE_MEMBERS, parsePriceVersion } from './price.ts';

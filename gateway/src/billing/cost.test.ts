@@ -1,4 +1,4 @@
-/** Checks that a cost is the exact sum of counters times prices, rounded once. */
+/** Tests that a cost is the exact sum of counters times prices, rounded once. */
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
@@ -147,7 +147,7 @@ describe('costNanoUsd', () => {
   });
 
   test('rounds once, after the mark-up', () => {
-    // 499 pico are 0 nano, and 20 % on 0 is 0; 20 % on 499 pico is 598.8, which is 1 nano.
+    // 499 pico-USD are 0 nano-USD, and 20% on 0 is 0; 20% on 499 pico-USD is 598.8, which rounds to 1 nano-USD.
     const price = parseConfigPrice({ input: '0.000499', output: 0 });
     expect(costNanoUsd(usage({ input: 1 }), price)).toBe(0n);
     expect(costNanoUsd(usage({ input: 1 }), withMarkUp(price, 200_000))).toBe(1n);

@@ -1,4 +1,4 @@
-/** Checks that money is read and written exactly, and what is refused as a price. */
+/** Tests that money is parsed and formatted exactly, and what is refused as a price. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatNanoUsd, formatUsdPerMillion, PriceError, parseUsd, parseUsdPerMillion } from './money.ts';

@@ -1,4 +1,4 @@
-/** Checks which of a model's prices is in force when. */
+/** Tests which of a model's prices is in force at a given time. */
 import { describe, expect, test } from 'bun:test';
 import { FREE_PRICE } from './price.ts';
 import { bookOf, type ConfigPrices, parsePriceBook, priceAt } from './price-book.ts';

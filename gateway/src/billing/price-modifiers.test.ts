@@ -1,4 +1,7 @@
-/** Tests of price-modifiers.ts: tiers multiply all rates exactly, their versions are read again, and no word has a price by accident. */
+/**
+ * Tests price-modifiers.ts: tiers multiply all rates exactly, their versions parse again, and no unknown word has a
+ * price.
+ */
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from './config-price.ts';
 import { costNanoUsd } from './cost.ts';

@@ -1,4 +1,4 @@
-/** Checks that prices of every origin are told without their version text. */
+/** Tests that prices of every origin are described without their version text. */
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from './config-price.ts';
 import { fillPrice, withMarkUp } from './price.ts';

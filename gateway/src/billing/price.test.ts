@@ -1,4 +1,4 @@
-/** Checks how a price is filled and marked up, which tier counts, and that its version text gives all of it back. */
+/** Tests how a price is completed and marked up, which tier applies, and that its version text restores all of it. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { MEDIA_COUNTERS } from '../generation/usage.ts';

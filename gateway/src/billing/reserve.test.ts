@@ -1,4 +1,4 @@
-/** Checks what a call holds, when a stream holds more, and that a hold covers every cost that keeps to its bounds. */
+/** Tests how much a call holds, when a stream holds more, and that a hold covers every cost within its bounds. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { apartOf } from '../generation/usage.ts';
@@ -27,7 +27,7 @@ const PRICE = parseConfigPrice({
 });
 const STREAM: HoldWish = { mode: 'adaptive', stream: true, inputTokens: 1000, outputTokensMax: 64_000, price: PRICE };
 const PLAIN: HoldWish = { ...STREAM, stream: false };
-/** 1,000 × 1.15 tokens at the dearest price of input, in nano-USD. */
+/** 1,000 × 1.15 tokens at the highest input price, in nano-USD. */
 const INPUT = 1150n * 2000n;
 
 test.each([

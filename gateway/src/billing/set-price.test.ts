@@ -1,4 +1,6 @@
-/** Checks which of the prices set in the console is in force when, and that a record's version recomputes it. */
+/**
+ * Tests which of the prices set in the console is in force at a given time, and that a record's version recomputes it.
+ */
 import { expect, test } from 'bun:test';
 import type { StoredPrice } from '../store/ports/providers.ts';
 import { FREE_PRICE, parsePriceVersion } from './price.ts';

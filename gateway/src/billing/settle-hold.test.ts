@@ -1,4 +1,4 @@
-/** Checks that every nano-dollar of a hold and of a cost goes somewhere, and a post never beyond its hold. */
+/** Tests that every nano-dollar of a hold and of a cost is accounted for, and that a posting never exceeds its hold. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { bearCost, missingFromHold, settleHold } from './reserve.ts';

@@ -1,4 +1,4 @@
-/** Checks every row of the table of who pays: what is charged, and where its numbers come from. */
+/** Tests every row of the table of who pays: what is charged, and the source of its numbers. */
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { type CallEnding, chooseCharge, type EndedCall, WHO_PAYS } from './who-pays.ts';

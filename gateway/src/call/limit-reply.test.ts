@@ -1,4 +1,4 @@
-/** Checks that the reply to a call that a limit refused tells both SDK families whether, and when, to try again. */
+/** Tests that the reply to a call refused by a limit tells both SDK families whether, and when, to retry. */
 import { expect, test } from 'bun:test';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { PROTOCOLS } from '../protocols/registry.ts';

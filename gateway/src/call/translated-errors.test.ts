@@ -1,6 +1,6 @@
 /**
- * Tests of upstream-outcome.ts with both vocabularies: every row of wire reference C.6 about upstream as the official SDKs
- * raise it on the other side, with the words that clients look for.
+ * Tests upstream-outcome.ts with both formats: every row of wire reference C.6 about upstream as the official SDKs
+ * raise it on the other side, with the phrases that clients look for.
  */
 import { describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -15,7 +15,7 @@ import { failureOfErrorWords, failureOfTranslatedError } from './attempt/upstrea
 
 const ID = 'req_0123456789abcdef';
 
-/** What a client of chat gets for a messages upstream's error. */
+/** The error that a chat client gets for a messages upstream's error. */
 function fromMessages(status: number, body: object | string, retryAfter: string | null = null): CallFailure {
   const error = readMessagesError(
     Buffer.from(typeof body === 'string' ? body : JSON.stringify({ type: 'error', error: body })),
@@ -23,7 +23,7 @@ function fromMessages(status: number, body: object | string, retryAfter: string 
   return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, null));
 }
 
-/** What a client of messages gets for a chat upstream's error. */
+/** The error that a messages client gets for a chat upstream's error. */
 function fromChat(status: number, body: object | string, retryAfter: string | null = null): CallFailure {
   const error = readChatError(Buffer.from(typeof body === 'string' ? body : JSON.stringify({ error: body })));
   return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, null));
@@ -60,10 +60,10 @@ function raisedByAnthropic(failure: CallFailure): Promise<unknown> {
   return rejection(client.messages.create({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'a' }] }));
 }
 
-/** What LangChain JS (1.6) looks for; wire reference E.5. */
+/** The phrases that LangChain JS (1.6) looks for; wire reference E.5. */
 const LANGCHAIN =
   /context_length_exceeded|maximum context length|exceeds the context window|Input tokens exceed the configured limit/;
-/** What Claude Code (2.1.329) looks for, with the numbers it reads; wire reference C.6. */
+/** The phrases that Claude Code (2.1.329) looks for, with the numbers it reads; wire reference C.6. */
 const CLAUDE_CODE = /^prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/;
 const CLAUDE_CODE_OUTPUT = /^input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/;
 

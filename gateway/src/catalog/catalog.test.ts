@@ -1,4 +1,4 @@
-/** Checks the snapshot that ships: its models, their names and prices. */
+/** Tests the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-modifiers.ts';
@@ -163,7 +163,7 @@ describe('tiers', () => {
     return price === undefined ? undefined : priceOfTier(price, words)?.input;
   };
 
-  /** As the vendors publish them, USD per million tokens of input. Sources are in price-modifiers.ts. */
+  /** As published by the vendors, USD per million input tokens. Sources are in price-modifiers.ts. */
   test.each([
     ['anthropic', 'claude-opus-5', { speed: 'fast' }, 10],
     ['anthropic', 'claude-opus-5-5', { speed: 'fast' }, 8],

@@ -1,4 +1,4 @@
-/** Checks how a snapshot is read, and what in one is refused. */
+/** Tests how a snapshot is read, and what is refused in one. */
 import { describe, expect, test } from 'bun:test';
 import { parsePriceVersion } from '../billing/price.ts';
 import { parseSnapshot } from './catalog.ts';

@@ -1,4 +1,4 @@
-/** Checks how commands reach the data: beside a server, beside one another, and where they cannot. */
+/** Tests how commands reach the data: next to a server, concurrently, and when they cannot. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function runElsewhere(dataDir: string, ...words: string[]) {
   });
 }
 
-/** What a server holds of a data folder. */
+/** Holds a data folder as a server does. */
 async function startServer(dataDir: string) {
   const lock = acquireDataLock(dataDir);
   if (lock === 'held') throw new Error('the folder was held');

@@ -1,4 +1,4 @@
-/** Checks what a terminal is shown, and that nothing in it acts on the terminal. */
+/** Tests the output on a terminal, and that nothing in it controls the terminal. */
 import { expect, test } from 'bun:test';
 import { assert, property, string } from 'fast-check';
 import { makeVisible, renderFields, renderJsonLine, renderTable } from './environment.ts';

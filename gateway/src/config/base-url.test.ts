@@ -1,4 +1,4 @@
-/** Proves which addresses an operator may write, and that none means another host than it shows. */
+/** Tests which addresses an operator may write, and that none leads to another host than it shows. */
 import { describe, expect, test } from 'bun:test';
 import { parseBaseUrl } from './base-url.ts';
 

@@ -1,4 +1,4 @@
-/** The battery of addresses that must not be reached by way of the console. */
+/** Tests the addresses that must not be reachable through the console. */
 import { expect, test } from 'bun:test';
 import { parseBaseUrl } from './base-url.ts';
 import { checkConsoleAddress } from './console-providers.ts';

@@ -1,4 +1,7 @@
-/** Proves that an Ollama is found where one answers, that nothing else is taken for one, and that the probe ends in time. */
+/**
+ * Tests that an Ollama is detected where one responds, that nothing else is mistaken for one, and that the probe ends
+ * in time.
+ */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:net';
 import { detectOllama, withOllama } from './discover-providers.ts';

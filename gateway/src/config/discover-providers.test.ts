@@ -1,4 +1,6 @@
-/** Proves which providers an environment makes, in which words it is said, and that no credential is in them. */
+/**
+ * Tests which providers an environment configures, how they are reported, and that the report contains no credential.
+ */
 import { describe, expect, test } from 'bun:test';
 import { PRESETS } from '../providers/presets.ts';
 import { discoverProviders } from './discover-providers.ts';

@@ -1,4 +1,4 @@
-/** Proves that each fault of a file or an environment is told once, with place, finding, expectation and cure. */
+/** Tests that each fault of a file or an environment is reported once, with place, finding, expectation and remedy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

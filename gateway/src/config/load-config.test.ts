@@ -1,4 +1,7 @@
-/** Proves what a good file and an environment become, and where the pieces come from. Bad files: load-config-faults.test.ts. */
+/**
+ * Tests the configuration that a valid file and an environment produce, and the origin of its parts. Invalid files:
+ * load-config-faults.test.ts.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Checks that the longest call of a configuration is that of whoever may take longest. */
+/** Tests that the longest call of a configuration is the longest that any of its targets allows. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { longestCallMs } from './resolve-limits.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The longest call of a file whose limits, provider and target have these time limits; null: they say nothing. */
+/** The longest call of a file whose limits, provider and target have these time limits; null: not set. */
 function longestOf(limits: string | null, provider: string | null, target: string | null): number {
   const timeouts = (total: string | null) => (total === null ? {} : { timeouts: { total } });
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-longest-'));

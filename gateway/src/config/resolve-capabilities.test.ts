@@ -1,4 +1,4 @@
-/** Tests of resolve-capabilities.ts: what `capabilities` of a model may say, and the words for what it may not. */
+/** Tests resolve-capabilities.ts: the allowed `capabilities` of a model, and the messages for the others. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Proves which public names are served, and who answers for each. */
+/** Tests which public names are served, and which targets answer for each. */
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Checks that setting a member changes that member and not a character beside it. */
+/** Tests that setting a member changes that member and no other character. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { setJsonMember } from './edit-jsonc.ts';

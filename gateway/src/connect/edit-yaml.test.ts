@@ -1,4 +1,4 @@
-/** Checks that setting a line of YAML changes that line and no other. */
+/** Tests that setting a line of YAML changes that line and no other. */
 import { describe, expect, test } from 'bun:test';
 import { setYamlItem, setYamlText } from './tools.ts';
 

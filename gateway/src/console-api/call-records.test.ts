@@ -1,4 +1,7 @@
-/** Holds that the console's logs print a record as `tollgate calls --json` does, whatever is in it, and as the contract says. */
+/**
+ * Tests that the console's logs print a record as `tollgate requests --json` does, whatever its content, and as the
+ * contract says.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { runProgram } from '../cli/testing/run-program.ts';
 import { ZERO_USAGE } from '../generation/usage.ts';

@@ -1,4 +1,4 @@
-/** Checks signing in by another service, against one that really signs its tokens. */
+/** Tests signing in by another service, against one that really signs its tokens. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
@@ -6,7 +6,7 @@ import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { CLIENT_ID, startFakeOidc } from './testing/fake-oidc.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 const oidc = startFakeOidc();
@@ -35,7 +35,10 @@ afterAll(async () => {
 
 let addressCount = 0;
 
-/** Each from an address of its own: what is refused there makes the address wait. Goes to the service and comes back. `forget`: the cookies of the way there are lost. */
+/**
+ * Signs in at the service and returns, from an address of its own: a refusal delays its address. `forget`: the cookies
+ * set before the redirect are lost.
+ */
 async function comeBack(browser: Browser, id = 'lab', forget = false) {
   addressCount += 1;
   const address = `198.51.100.${addressCount}`;
@@ -48,11 +51,11 @@ async function comeBack(browser: Browser, id = 'lab', forget = false) {
   return { location: answered.headers.get('location') ?? '', status: answered.status, query };
 }
 
-/** Begins to link a service to the user of the browser. */
+/** Starts to link a service to the browser's user. */
 const startLink = (browser: Browser, password: string | null = OWNER.password, provider = 'lab') =>
   browser.ask('POST /me/services', { body: { provider, password } });
 
-/** Goes where the answer says, and comes back in `browser`. */
+/** Follows the redirect of the response, and returns in `browser`. */
 async function follow(browser: Browser, { json }: { readonly json: Record<string, unknown> }) {
   const back = await browser.ask(`GET /sign-in/oidc/lab/callback?${oidc.signIn(String(json.url))}`);
   return { location: back.headers.get('location') ?? '' };

@@ -1,4 +1,6 @@
-/** Every route about policy against who is not of the account: nothing of it is there for him, and nothing of it changes. */
+/**
+ * Tests every policy route against actors from outside the account: they see nothing of it and change nothing in it.
+ */
 import { expect, test } from 'bun:test';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute } from './contract/contract.ts';
@@ -9,7 +11,7 @@ const newFolder = temporaryFolders();
 const RANGE = '?from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z';
 const MONEY = { id: '00000000-0000-4000-8000-000000000001', usd: '1', note: 'n' };
 
-/** Routes of one account, each with what it needs to be let through. `key`: of a foreign account. */
+/** Routes of one account, each with a valid request. `key`: of another account. */
 function routes(account: string, key: string): readonly (readonly [string, object?])[] {
   const path = `/accounts/${account}`;
   const simulated = { key, model: 'm', end_user: null, input_tokens: 1, max_tokens: null, stream: true };
@@ -44,7 +46,7 @@ function routes(account: string, key: string): readonly (readonly [string, objec
   ];
 }
 
-/** What of the table this file is about. */
+/** The routes of the table that this file covers. */
 const ABOUT =
   /^\w+ \/accounts\/\{account\}(?:$|\/(?:keys|model-matches|limits|workspaces|billing|topup|correct|audit|settings))/;
 const NOT_OF_PATH: readonly ConsoleRoute[] = ['POST /accounts/{account}/workspaces'];

@@ -1,4 +1,7 @@
-/** Checks that whoever accepts an invitation to an address that is not theirs gets nothing of the user who owns the address. */
+/**
+ * Tests that a person who accepts an invitation to someone else's address gets nothing of the user who owns the
+ * address.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
@@ -6,14 +9,14 @@ import { CLIENT_ID, type FakeOidc, startFakeOidc } from './testing/fake-oidc.ts'
 import { type Browser, inviteMember, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 import { openAuthenticator } from './testing/soft-authenticator.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 const PLANTED = 'the password of the first person';
 let oidc: FakeOidc;
 let rig: PeopleRig;
 let owner: Browser;
-/** Owns account `a`, and nothing else. */
+/** Has account `a` only. */
 let attacker: Browser;
 let count = 0;
 
@@ -54,7 +57,7 @@ async function accept(token: string, name: string, password = PLANTED): Promise<
   return browser;
 }
 
-/** The real owner of the address comes by the service. */
+/** The real owner of the address signs in through the service. */
 async function comeByService(email: string, sub = `sub of ${email}`): Promise<Browser> {
   const browser = rig.browser();
   oidc.claims = { sub, email, email_verified: true, name: 'The CEO' };
@@ -76,7 +79,7 @@ async function signIn(email: string, password: string): Promise<Browser> {
   return browser;
 }
 
-/** Nothing that the first person holds opens account `b`, and each is a user of its own. */
+/** Nothing that the first person has opens account `b`, and each is a separate user. */
 async function expectApart(first: Browser, real: Browser, email: string): Promise<void> {
   expect(await idOf(first)).not.toBe(await idOf(real));
   expect(await accountsOf(real)).toEqual(['b']);

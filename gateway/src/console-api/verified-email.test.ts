@@ -1,11 +1,11 @@
-/** Checks what a verified address is for: joining other accounts, and which user of an address a password signs in. */
+/** Tests what a verified address allows: joining other accounts, and which user of an address a password signs in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../identity/authorize.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 const ACCOUNTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

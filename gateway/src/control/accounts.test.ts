@@ -1,4 +1,4 @@
-/** Checks the commands about accounts and their money: what they keep, bind, move, show and refuse. */
+/** Tests the commands about accounts and their money: what they store, apply, move, show and refuse. */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatPercent } from '../billing/money.ts';

@@ -1,4 +1,4 @@
-/** What the commands leave in the audit trail, over a disk in memory. */
+/** Tests the audit entries of the commands, over a disk in memory. */
 import { describe, expect, test } from 'bun:test';
 import type { CommandOrigin } from './command.ts';
 import { createControlRig } from './testing/control-rig.ts';

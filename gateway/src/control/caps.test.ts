@@ -1,4 +1,4 @@
-/** Checks the caps of keys, workspaces, accounts, end users and models: what commands keep of them, bind, show and refuse. */
+/** Tests the caps of keys, workspaces, accounts, end users and models: what commands store, apply, show and refuse. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 

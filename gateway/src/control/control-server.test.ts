@@ -1,4 +1,4 @@
-/** Checks the control socket: who can open it, where it lies, and that nothing is lost on it. */
+/** Tests the control socket: who can open it, its path, and that nothing is lost on it. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** Checks the commands about keys and workspaces: what they answer, keep and bind. Caps and money have tests of their own. */
+/**
+ * Tests the commands about keys and workspaces: what they return, store and apply. Caps and money have their own tests.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { authenticate } from '../identity/authorize.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';

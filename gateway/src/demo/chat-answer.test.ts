@@ -1,4 +1,4 @@
-/** Tests what the demo model answers on chat completions, and that its streams keep the format. */
+/** Tests the demo model's answers on chat completions, and that its streams keep the format. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { estimateTextTokens } from '../tokens/estimate-tokens.ts';

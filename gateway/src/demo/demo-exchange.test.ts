@@ -1,4 +1,4 @@
-/** Tests that the demo model's replies reach a listener as those of an upstream do: in order, held back, given up, refused. */
+/** Tests that the demo model's replies reach a listener as an upstream's do: in order, paused, aborted, refused. */
 import { describe, expect, test } from 'bun:test';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
@@ -20,7 +20,7 @@ interface Heard {
   failure: UpstreamFailure | null;
 }
 
-/** Plays the reply to its end. `onPiece` is told each piece, with the exchange. */
+/** Plays the reply to its end. Calls `onPiece` for each piece, with the exchange. */
 function play(body: object | string, onPiece = (_exchange: DemoExchange) => {}): Promise<Heard> {
   const heard: Heard = { status: 0, pieces: [], failure: null };
   return new Promise((resolve) => {

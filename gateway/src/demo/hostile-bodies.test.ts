@@ -1,4 +1,6 @@
-/** Tests that the demo model refuses what it cannot do, naming the member, and that no body makes it fail otherwise. */
+/**
+ * Tests that the demo model refuses unsupported requests, naming the member, and that no body makes it fail otherwise.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { askDemo } from './testing/ask-demo.ts';

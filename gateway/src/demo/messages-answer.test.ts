@@ -1,4 +1,4 @@
-/** Tests what the demo model answers on messages, and that its streams keep the format. */
+/** Tests the demo model's answers on messages, and that its streams keep the format. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { askDemo } from './testing/ask-demo.ts';
@@ -150,7 +150,7 @@ test('a stream keeps all twelve invariants and folds into the plain message', ()
     fc.property(wish, ({ text, ...rest }) => {
       const body = { model: 'claude-demo', messages: [user(text)], ...rest };
       const plain = JSON.parse(askDemo('messages', body).text);
-      // A stream says how much was written to which cache only by its sum.
+      // A stream reports cache writes only as their sum, not per cache.
       plain.usage.cache_creation = null;
       expect(foldMessagesStream(askDemo('messages', { ...body, stream: true }).records)).toEqual(plain);
     }),

@@ -1,4 +1,7 @@
-/** Tests the demo model through the vendors' own SDKs: plain, streamed, by their stream helpers, with tools, and refused. */
+/**
+ * Tests the demo model through the vendors' own SDKs: plain, streamed, with their stream helpers, with tools, and
+ * refused.
+ */
 import { afterAll, describe, expect, test } from 'bun:test';
 import Anthropic, { BadRequestError as MessagesRefused } from '@anthropic-ai/sdk';
 import OpenAI, { BadRequestError as ChatRefused } from 'openai';

@@ -1,4 +1,7 @@
-/** Tests that made values fit their schemas, that they are made of the message, and that hostile schemas are refused. */
+/**
+ * Tests that synthesized values fit their schemas, that they derive from the message, and that hostile schemas are
+ * refused.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';

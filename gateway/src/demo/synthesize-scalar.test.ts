@@ -1,4 +1,4 @@
-/** Tests that texts written to a pattern match it, and that hostile patterns cost nothing. */
+/** Tests that strings generated from a pattern match it, and that hostile patterns cost nothing. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
@@ -21,7 +21,7 @@ test('a written text matches, for every pattern of the known parts', () => {
     '[\\w.-]',
   );
   const many = fc.constantFrom('', '*', '+', '?', '{3}', '{0,2}', '{2,}', '+?', '{0}');
-  // Groups repeat a fixed number of times only: nested stars would keep the matcher busy, not the writer.
+  // Groups repeat a fixed number of times only: nested stars would slow the matcher, not the generator.
   const few = fc.constantFrom('', '{2}', '{0}', '?');
   const join = (parts: fc.Arbitrary<string>, separator: string) =>
     fc.array(parts, { minLength: 1, maxLength: 3 }).map((made) => made.join(separator));

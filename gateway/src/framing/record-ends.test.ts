@@ -1,10 +1,10 @@
-/** Checks where records end, by blank lines of every kind, against the decoder. */
+/** Tests where records end, for blank lines of every kind, against the decoder. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { firstRecordEnd, lastRecordEnd } from './line-ends.ts';
 import { startSseDecoder } from './sse-decoder.ts';
 
-/** Where the decoder says that records end, less blank lines of their own and the LF that a CR may still get. */
+/** The record ends according to the decoder, without separate blank lines and the LF that may still follow a CR. */
 function decodedEnds(text: string): number[] {
   const ends: number[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Tests that an event stream gives the same records however its bytes are cut, and that no byte is lost. */
+/** Tests that an event stream yields the same records however its bytes are cut, and that no byte is lost. */
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ function decode(chunks: readonly Uint8Array[]): Decoded {
   const records = outputs.map(asRecord);
   const spans = records.map(rawBytes);
   return {
-    // How a run of blank lines is cut into records follows the chunks.
+    // How a run of blank lines is divided into records depends on the chunks.
     events: records
       .filter(({ kind }) => kind !== 'blank')
       .map((record) => [record.kind, record.event, dataText(record)]),
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-/** Splits at line ends, then at empty lines: slow, obvious, and for whole streams only. */
+/** Splits at line ends, then at empty lines: slow, simple, and for complete streams only. */
 function oracle(text: string): unknown[] {
   const events: unknown[] = [];
   let lines: string[] = [];

@@ -1,4 +1,4 @@
-/** Checks that an answer told as events folds back to itself. */
+/** Tests that an answer converted to events folds back to itself. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { foldGeneration, type Generation, unfoldGeneration } from './generation.ts';

@@ -1,4 +1,4 @@
-/** Tests of usage.ts: what is 0 leaves no trace, and no host's odd list is kept whole. */
+/** Tests usage.ts: counters of 0 are omitted, and a provider's unusual list is not stored whole. */
 import { expect, test } from 'bun:test';
 import { apartOf } from './usage.ts';
 

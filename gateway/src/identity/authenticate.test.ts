@@ -1,4 +1,4 @@
-/** Checks who gets in: through the directory, over the life of a key. */
+/** Tests authentication through the key directory, over the lifetime of a key. */
 import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';

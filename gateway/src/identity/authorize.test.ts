@@ -1,4 +1,4 @@
-/** Checks what a known caller may do. */
+/** Tests the permissions of an authenticated caller. */
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { authorize, mayUseModel, type Wish } from './authorize.ts';

@@ -1,4 +1,4 @@
-/** When keys were last used, from memory to disk and back, over a real store. */
+/** Tests when keys were last used, from memory to disk and back, over a real store. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import type { StoredKey } from '../store/ports/records.ts';
@@ -63,7 +63,7 @@ test('each secret’s use comes back after a restart, and what is on disk alread
   await restoreKeyUses(after, store.keyUses);
   expect(useOf(after, 'aa')).toEqual({ atMs: 7_000, client: 'codex/1', keptAtMs: 7_000 });
   expect(useOf(after, 'bb')).toEqual({ atMs: 5_000, client: null, keptAtMs: 5_000 });
-  // A secret that opens nothing any more is forgotten with the next write.
+  // A secret that is no longer valid is forgotten with the next write.
   await store.policies.keep([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
   putKey(after, { ...KEY, previousHash: null });
   Object.assign(useOf(after, 'aa') ?? {}, { atMs: 8_000 });

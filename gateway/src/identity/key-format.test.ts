@@ -1,4 +1,4 @@
-/** Checks the form of API keys, and which slips of a typist are caught. */
+/** Tests the format of API keys, and which typing errors are detected. */
 import { describe, expect, test } from 'bun:test';
 import { assert, constantFrom, integer, property, string } from 'fast-check';
 import { generateId, generateKeyText, hasKeyForm } from './key-format.ts';

@@ -1,4 +1,4 @@
-/** What a call leaves of its secret, in memory. */
+/** Tests what a call records of its secret's use, in memory. */
 import { expect, test } from 'bun:test';
 import { newKeyUse, noteUse, readClient } from './key-use.ts';
 

@@ -1,10 +1,10 @@
-/** Checks model patterns against an oracle that tries every way. */
+/** Tests model patterns against an oracle that tries every match. */
 import { describe, expect, test } from 'bun:test';
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 
-/** Row by row over pattern × name; slow and plain. */
+/** Row by row over pattern × name; slow and simple. */
 function oracle(pattern: string, name: string): boolean {
   let row = [true, ...new Array<boolean>(name.length).fill(false)];
   for (const character of pattern) {

@@ -1,4 +1,4 @@
-/** Shows which headers take an encoding. */
+/** Tests which headers accept an encoding. */
 import { expect, test } from 'bun:test';
 import { acceptsEncoding } from './accepts-encoding.ts';
 

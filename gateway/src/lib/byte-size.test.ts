@@ -1,4 +1,4 @@
-/** Checks how numbers of bytes are read. */
+/** Tests how byte sizes are parsed. */
 import { expect, test } from 'bun:test';
 import { parseByteSize } from './byte-size.ts';
 

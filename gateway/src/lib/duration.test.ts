@@ -1,4 +1,4 @@
-/** Checks how spans of time are read. */
+/** Tests how durations are parsed. */
 import { describe, expect, test } from 'bun:test';
 import { parseDurationMs } from './duration.ts';
 

@@ -1,4 +1,4 @@
-/** Checks that one end user has one id, however a caller writes it. */
+/** Tests that one end user has one id, however a caller writes it. */
 import { expect, test } from 'bun:test';
 import { normalizeEndUser } from './end-user-id.ts';
 

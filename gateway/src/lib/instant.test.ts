@@ -1,4 +1,4 @@
-/** Checks how days and moments are read. */
+/** Tests how days and instants are parsed. */
 import { expect, test } from 'bun:test';
 import { parseInstantMs } from './instant.ts';
 

@@ -1,16 +1,16 @@
-/** Checks addresses and ranges against an oracle that works on one big number of 128 bits. */
+/** Tests addresses and ranges against an oracle that computes with one 128-bit integer. */
 import { describe, expect, test } from 'bun:test';
 import { assert, bigInt, integer, ipV4, ipV6, property } from 'fast-check';
 import { type IpAddress, parseIpAddress, parseIpRange, rangeHolds } from './ip-range.ts';
 
-/** An address that is known to be one. */
+/** An address that is known to be valid. */
 function address(text: string): IpAddress {
   const found = parseIpAddress(text);
   if (found === null) throw new Error(`${text} did not parse`);
   return found;
 }
 
-/** The address as a number, to compare it with what the standard says. */
+/** The address as a number, to compare it with the standard. */
 function numberOf(address: IpAddress): bigint {
   return address.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }

@@ -1,4 +1,4 @@
-/** Tests of mask-keys.ts: keys vanish wherever they stand, and nothing else does. */
+/** Tests mask-keys.ts: keys are masked anywhere in a text, and nothing else is. */
 import { describe, expect, test } from 'bun:test';
 import { maskKeys } from './mask-keys.ts';
 

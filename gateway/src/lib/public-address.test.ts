@@ -1,4 +1,4 @@
-/** Checks which addresses count as the public internet's. */
+/** Tests which addresses count as public internet addresses. */
 import { expect, test } from 'bun:test';
 import { parseIpAddress } from './ip-range.ts';
 import { isPublicAddress } from './public-address.ts';

@@ -1,4 +1,4 @@
-/** Checks the roster against a Set: whatever is added and removed, in whatever order, the same items are in both. */
+/** Tests the roster against a Set: whatever is added and removed, in any order, both contain the same items. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Roster, type Seat } from './roster.ts';

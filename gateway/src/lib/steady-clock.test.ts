@@ -1,4 +1,4 @@
-/** Checks that the steady clock is a clock, and that the system's clock does not move it. */
+/** Tests that the steady clock advances, and that changes of the system clock do not affect it. */
 import { afterAll, expect, spyOn, test } from 'bun:test';
 import { steadyNowMs } from './steady-clock.ts';
 

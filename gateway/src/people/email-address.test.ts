@@ -1,4 +1,4 @@
-/** Checks which email addresses are the same one, and which are refused because they only look the same. */
+/** Tests which email addresses are equal, and which are refused because they only look equal. */
 import { expect, test } from 'bun:test';
 import { readEmail } from './email-address.ts';
 

@@ -1,4 +1,4 @@
-/** Tests of exact-json.ts, json-end.ts and call-arguments.ts: where values lie and end, against JSON.parse. */
+/** Tests exact-json.ts, json-end.ts and call-arguments.ts: where values begin and end, against JSON.parse. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { JsonEnd } from '../generation/json-end.ts';
@@ -93,7 +93,7 @@ describe('arguments that were cut', () => {
   });
 });
 
-/** Whether all that the first has stands in the second as well. */
+/** Whether the second value contains everything in the first. */
 function isPart(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null) return Object.is(one, other);
   if (typeof other !== 'object' || other === null || Array.isArray(one) !== Array.isArray(other)) return false;

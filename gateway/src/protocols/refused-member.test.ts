@@ -1,4 +1,4 @@
-/** Tests of refused-member.ts: the words of real hosts, and hostile ones. */
+/** Tests refused-member.ts: messages of real providers, and hostile ones. */
 import { describe, expect, test } from 'bun:test';
 import { findRefusedMember } from './refused-member.ts';
 

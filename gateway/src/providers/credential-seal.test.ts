@@ -1,4 +1,4 @@
-/** Checks that a credential opens for what it was sealed for, and for nothing else. */
+/** Tests that a credential can be opened only for the purpose it was sealed for. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import { type CredentialBinding, createCredentialSeal } from './credential-seal.ts';

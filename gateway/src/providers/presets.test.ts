@@ -1,4 +1,4 @@
-/** Proves that the table of presets holds together. */
+/** Tests that the table of presets is consistent. */
 import { expect, test } from 'bun:test';
 import { findPreset, PRESETS } from './presets.ts';
 

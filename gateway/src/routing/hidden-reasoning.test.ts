@@ -1,4 +1,4 @@
-/** Checks which targets may answer with reasoning that does not show: by what the catalogue, the host and the name say. */
+/** Tests which targets may answer with hidden reasoning, according to the catalog, the provider and the name. */
 import { expect, test } from 'bun:test';
 import { findModel } from '../catalog/catalog.ts';
 import type { ServedTarget } from '../config/served-models.ts';
@@ -6,7 +6,7 @@ import { findPreset, NO_QUIRKS } from '../providers/presets.ts';
 import { hiddenReasoningOf } from './route.ts';
 import { reasons, traitsOf } from './upstream-traits.ts';
 
-/** A target of a preset, or (null) of a host that nobody knows. */
+/** A target of a preset, or (null) of an unknown provider. */
 function targetOf(presetName: string | null, model: string): ServedTarget {
   const preset = presetName === null ? undefined : findPreset(presetName);
   const catalogProvider = preset?.catalogProvider ?? null;

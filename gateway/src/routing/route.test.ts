@@ -1,4 +1,4 @@
-/** Checks which name leads to which route, and at which endpoints. */
+/** Tests which name leads to which route, and at which endpoints. */
 import { expect, test } from 'bun:test';
 import { bookOf, priceAt } from '../billing/price-book.ts';
 import type { ModelConfig } from '../config/config.ts';
@@ -12,7 +12,7 @@ const TARGET: ServedTarget = {
   catalog: null,
 };
 
-/** The table of one model, by each of its names. */
+/** The routes of one model, by each of its names. */
 function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias']) {
   const model: ServedModel = { name: 'house', alias, protocols, targets: [TARGET], capabilities: {}, price: null };
   const names = ['house', ...alias.map(({ name }) => name)];

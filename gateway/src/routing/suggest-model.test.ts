@@ -1,4 +1,4 @@
-/** Checks which model is shown first to a newcomer. */
+/** Tests which model a new user is shown first. */
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';

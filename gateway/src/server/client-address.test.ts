@@ -1,4 +1,4 @@
-/** Checks whose word about https is believed. Whose about addresses is checked by the contract's tests. */
+/** Tests whose headers are trusted about https. The contract's tests cover trust in addresses. */
 import { expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { isForwardedHttps } from './answer-request.ts';

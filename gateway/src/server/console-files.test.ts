@@ -1,4 +1,4 @@
-/** Checks which document each address of the console gets, and that it is the same under every encoding. */
+/** Tests which document each console address gets, and that it is the same in every encoding. */
 import { expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Checks what `GET /v1/key` tells a key about itself, from where it has it, and what it answers where it cannot. */
+/** Tests what `GET /v1/key` reports to a key about itself, the sources of that data, and its errors. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
@@ -42,7 +42,7 @@ interface Changes {
   readonly readStanding?: ReadKeyStanding;
 }
 
-/** What the endpoint answers, and the faults that it told the operator. */
+/** The endpoint's response, and the faults that it reported to the operator. */
 async function ask({
   key = {},
   mode = 'postpaid',

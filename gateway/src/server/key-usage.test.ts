@@ -1,4 +1,4 @@
-/** Checks which calls a key's own usage is summed over, and what becomes of a sum that takes too long. */
+/** Tests which calls a key's own usage sums, and the result for a query that takes too long. */
 import { expect, test } from 'bun:test';
 import type { Principal } from '../identity/principal.ts';
 import { type UsageAnswer, type UsageQuestion, type UsageReader, UsageRefusal } from '../store/ports/usage.ts';
@@ -10,12 +10,12 @@ const PRINCIPAL = {
 } as Partial<Principal> as Principal;
 
 type Reader = Pick<UsageReader, 'readUsage'>;
-/** Answers what is asked under its name. */
+/** Returns the query's result under its name. */
 const readerOf = (answer: (question: UsageQuestion) => Promise<UsageAnswer>): Reader => ({
   readUsage: (async ({ month }: { month: UsageQuestion }) => ({ month: await answer(month) })) as Reader['readUsage'],
 });
 
-/** An answer whose month has so many requests, and whose buckets these; of the rest nothing is asked. */
+/** A result with this many requests in the month, and these in its buckets; the rest is not read. */
 function answer(requests: number, buckets: readonly (number | null)[]): UsageAnswer {
   const sums = (count: number) => ({ requests: count }) as UsageAnswer['total'];
   const totals = buckets.map((count) => (count === null ? null : sums(count)));

@@ -1,4 +1,4 @@
-/** Shows whose slow bodies are ended first where file descriptors run short, and what their limit allows. */
+/** Tests whose slow bodies are ended first when file descriptors run short, and how many the limit allows. */
 import { expect, test } from 'bun:test';
 import { boundsOfDescriptors } from '../admission/descriptor-bounds.ts';
 import { chooseBodies } from './shed-connections.ts';

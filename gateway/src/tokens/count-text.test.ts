@@ -1,4 +1,4 @@
-/** Owns the tests of counting a text's features. */
+/** Tests the counting of a text's features. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { countText, emptyTextCounts } from './count-text.ts';

@@ -1,9 +1,9 @@
-/** Owns the tests of a schema's outline. */
+/** Tests the outline of a schema. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { describeSchema } from './measure-request.ts';
 
-/** How a property of no known type is declared. */
+/** The declaration of a property of unknown type. */
 const UNTYPED = 'any';
 
 test('properties are declared with their comments, types, options and defaults', () => {

@@ -1,4 +1,4 @@
-/** Owns the tests of what media cost, with recorded numbers where there are some. */
+/** Tests the token cost of media, with recorded numbers where available. */
 import { expect, test } from 'bun:test';
 import type { MediaPart, Source } from '../generation/part.ts';
 import { estimateDocumentTokens, estimateMediaTokens } from './estimate-media.ts';

@@ -1,4 +1,4 @@
-/** Owns the tests of our count of tokens: what raises it, what does not, and what it is of texts with a known number. */
+/** Tests our token estimate: what raises it, what does not, and its value for texts with a known count. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Part, textPart } from '../generation/part.ts';

@@ -1,4 +1,4 @@
-/** Owns the tests of reading an image's size. */
+/** Tests reading an image's size. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readImageSize } from './estimate-media.ts';

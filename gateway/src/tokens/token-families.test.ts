@@ -1,4 +1,4 @@
-/** Owns the tests of naming a model's family, and of the table's shape. */
+/** Tests naming a model's family, and the table's shape. */
 import { expect, test } from 'bun:test';
 import { FRAMES } from './measure-request.ts';
 import { TEXT_FEATURES } from './text-alphabet.ts';

@@ -1,9 +1,9 @@
-/** Tests of chunked-body.ts: every split gives the same payload, and a size that cannot be right ends the body. */
+/** Tests chunked-body.ts: every split yields the same payload, and an invalid size ends the body. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ChunkedBody } from './chunked-body.ts';
 
-/** Pushes the parts and answers the payload, the bytes left over, and what is wrong. */
+/** Pushes the parts and returns the payload, the bytes left over, and the fault. */
 function decode(parts: readonly Uint8Array[]) {
   const chunked = new ChunkedBody();
   const payload: Uint8Array[] = [];

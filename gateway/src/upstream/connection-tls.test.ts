@@ -1,4 +1,4 @@
-/** Checks that nothing, a credential least of all, goes to an upstream whose certificate does not hold. */
+/** Tests that nothing, least of all a credential, goes to an upstream with an invalid certificate. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Tests of the time limits of exchange.ts, and of connections that do not come about. The clock is coarse: 50 ms. */
+/** Tests the time limits of exchange.ts, and failed connections. The clock is coarse: 50 ms. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type RawServer, startRawServer } from './testing/raw-server.ts';
 import { runExchange } from './testing/run-exchange.ts';
@@ -10,7 +10,7 @@ afterEach(() => {
   server = null;
 });
 
-/** A server that answers the first bytes of each connection with these, and then says nothing more. */
+/** A server that answers the first bytes of each connection with these, and then sends nothing more. */
 function say(text: string): RawServer {
   server = startRawServer((peer, bytes) => {
     if (text !== '' && bytes.includes('POST')) peer.send(text);
@@ -18,7 +18,7 @@ function say(text: string): RawServer {
   return server;
 }
 
-/** What failed, and after how many milliseconds. */
+/** The failure, and the milliseconds until then. */
 async function failure(url: string, limits: Parameters<typeof runExchange>[1]) {
   const startMs = performance.now();
   const end = await runExchange(url, limits).end;

@@ -1,4 +1,7 @@
-/** Tests of exchange.ts and connection.ts against a server of bare sockets: framing, reuse, the one free retry, abort, pressure. */
+/**
+ * Tests exchange.ts and connection.ts against a server of raw sockets: framing, reuse, the one free retry, abort,
+ * backpressure.
+ */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type RawPeer, type RawServer, startRawServer } from './testing/raw-server.ts';
 import { runExchange } from './testing/run-exchange.ts';
@@ -11,7 +14,7 @@ afterEach(() => {
   server = null;
 });
 
-/** A server that answers each whole request (told by its end) by `answer`. */
+/** A server that answers each complete request (recognized by its end) with `answer`. */
 function serve(answer: (peer: RawPeer, requests: number) => void, requestEnd = '{}'): RawServer {
   let requests = 0;
   server = startRawServer((peer, bytes) => {
@@ -267,7 +270,7 @@ describe('abort', () => {
     const raw = serve((peer) => peer.send(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`));
     const running = runExchange(raw.url, { onBody: ({ exchange }) => exchange.abort() });
     await raw.until(() => raw.peers[0]?.left() === 'closed');
-    // One span holds the payloads of one read; nothing comes after it.
+    // One span holds the payloads of one read; nothing follows it.
     expect([running.bodyBytes(), running.endings()]).toEqual([100, 0]);
   });
 
@@ -306,7 +309,7 @@ test('pause stops the sender, and the idle limit rests; resume brings every byte
   expect(idleRests()).toBe(false);
   exchange.pause();
   const atPause = bodyBytes();
-  // Long enough for all of it to come, were it read: each of these goes there and back on a connection beside it.
+  // Long enough for the whole body to arrive if it were read: each of these is a round trip on another connection.
   for (let turn = 0; turn < 100; turn++) expect(await runExchange(raw.url).end).toBe('end');
   expect(bodyBytes() - atPause).toBeLessThanOrEqual(1024 * 1024);
   expect(raw.peers[0]?.unsentBytes()).toBeGreaterThan(bytes / 2);

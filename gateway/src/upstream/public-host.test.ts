@@ -1,4 +1,6 @@
-/** Checks that a host is taken only where all of its addresses are public, and that a connection asks this each time. */
+/**
+ * Tests that a host is accepted only if all of its addresses are public, and that each connection checks this again.
+ */
 import { expect, test } from 'bun:test';
 import { dial } from './connection.ts';
 import type { UpstreamFailure } from './failure.ts';

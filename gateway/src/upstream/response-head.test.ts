@@ -1,4 +1,4 @@
-/** Tests of response-head.ts: what HTTP/1.1 allows is read, and what is ambiguous about the body's end is refused. */
+/** Tests response-head.ts: what HTTP/1.1 allows is accepted, and an ambiguous end of the body is refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseResponseHead } from './response-head.ts';

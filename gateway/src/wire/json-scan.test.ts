@@ -1,4 +1,7 @@
-/** Tests which texts the JSON scanner takes and refuses, with JSON.parse as the oracle, and that the steps make no difference. */
+/**
+ * Tests which texts the JSON scanner accepts and refuses, with JSON.parse as the oracle, and that the step size makes
+ * no difference.
+ */
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -79,7 +82,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** The members and elements of a parsed value in the shape in which `ownValue` gives those of a node. */
+/** The members and elements of a parsed value in the same shape as `ownValue` returns for a node. */
 function ownValue(node: JsonNode): unknown {
   if (node.kind === 'object') return children(node).map((child) => [memberName(child), ownValue(child)]);
   return node.kind === 'array' ? children(node).map(ownValue) : JSON.parse(jsonText(node));
@@ -129,7 +132,7 @@ describe('acceptance', () => {
         const result = scanJson(encoder.encode(JSON.stringify(value)), { outlineDepth: 64 });
         if (!result.ok) throw new Error(result.message);
         const parsed = parsedValue(JSON.parse(JSON.stringify(value)));
-        // Integer-like keys come first in a JavaScript object, whatever their place in the text.
+        // Integer-like keys come first in a JavaScript object, regardless of their place in the text.
         expect(sorted(ownValue(result.root))).toEqual(sorted(parsed));
       }),
       runs,
@@ -261,7 +264,7 @@ describe('hostile texts', () => {
     }
     stepsMs.sort((a, b) => a - b);
     expect(stepsMs.length).toBeGreaterThan(120);
-    // The machine may be busy with other work: the median tells what a step takes.
+    // The machine may be busy with other work: the median shows the time of a step.
     expect(stepsMs[Math.floor(stepsMs.length / 2)]).toBeLessThan(2);
   });
 });

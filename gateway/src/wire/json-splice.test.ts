@@ -1,4 +1,4 @@
-/** Tests that a splice changes what it is told to and no other byte. */
+/** Tests that a splice changes the given bytes and no other byte. */
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Checks that what is written is what JSON.stringify writes, and that given text stays as it was. */
+/** Tests that the output equals that of JSON.stringify, and that given text is unchanged. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RawJson, type WritableJson, writeJson } from './json-writer.ts';
@@ -6,7 +6,7 @@ import { RawJson, type WritableJson, writeJson } from './json-writer.ts';
 test('any JSON value is written as JSON.stringify writes it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      // The prototype of an object is no member of it.
+      // The prototype of an object is not a member of it.
       fc.pre(!JSON.stringify(value).includes('__proto__'));
       expect(writeJson(value as WritableJson)).toBe(JSON.stringify(value));
     }),

@@ -1,8 +1,11 @@
-/** Owns the rules about import lines: direction, homes of packages, barrels, cycles. The table they read is import-table.ts. */
+/** Checks import lines: direction, places of packages, barrels, cycles. Uses the table in import-table.ts. */
 import { FORMAT_FOLDER, MAY_IMPORT, PACKAGE_HOMES, partOf, REGISTRIES } from './import-table.ts';
 import { type Import, inGateway, type Source, type Tree, type Violation } from './source-tree.ts';
 
-/** Every import goes downwards by the table; no protocol's folder knows another's; the gateway imports nothing from outside of itself. */
+/**
+ * Every import goes downwards by the table; no protocol's folder imports another's; the gateway imports nothing from
+ * outside of itself.
+ */
 export function direction({ sources }: Tree): Violation[] {
   return gatewaySources(sources).flatMap(({ source, file }) => {
     const part = partOf(file);
@@ -38,7 +41,7 @@ function siblingProtocols(file: string, target: string): boolean {
   return from !== undefined && to !== undefined && from !== to;
 }
 
-/** Each third-party package is imported where the table says and nowhere else; an unknown one needs a row. */
+/** Each third-party package is imported only where the table says; an unknown one needs a row. */
 export function packageHomes({ sources }: Tree): Violation[] {
   return gatewaySources(sources).flatMap(({ source, file }) =>
     source.imports.flatMap((line) => {
@@ -60,7 +63,7 @@ function packageName(specifier: string): string {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier);
 }
 
-/** Nothing hands on what another file exports, and no file is an index, but the registries that the table names. */
+/** Nothing re-exports another file's exports, and no file is an index, except the registries in the table. */
 export function barrels({ sources }: Tree): Violation[] {
   return gatewaySources(sources).flatMap(({ source, file }) => {
     if (REGISTRIES.test(file)) return [];
@@ -71,7 +74,10 @@ export function barrels({ sources }: Tree): Violation[] {
   });
 }
 
-/** No file reaches itself through its imports, types counted. Names each cycle once, from its first file by name. */
+/**
+ * No file reaches itself through its imports, including type imports. Reports each cycle once, from its first file by
+ * name.
+ */
 export function cycles({ sources }: Tree): Violation[] {
   const files = new Map(sources.filter(({ test }) => !test).map((source) => [source.path, source]));
   const found = new Set<string>();

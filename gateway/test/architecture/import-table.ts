@@ -1,8 +1,11 @@
-/** Owns the direction of imports inside gateway/src and the home of each third-party package. This table is the document; the tests read it. */
+/**
+ * Defines the allowed imports inside gateway/src and the parts that may use each third-party package. This table is the
+ * document; the tests read it.
+ */
 
-/** Below everything: they import nothing of the gateway. */
+/** The lowest layer: imports nothing else of the gateway. */
 const GROUND = ['lib', 'wire', 'framing', 'generation'] as const;
-/** What every domain folder stands on. */
+/** What every domain folder may import. */
 const FLOOR = [
   ...GROUND,
   'tokens',
@@ -12,12 +15,13 @@ const FLOOR = [
   'protocols',
   'store/ports',
 ] as const;
-/** The domain folders. They do not import one another, save what their own row names. */
+/** The domain folders. They do not import one another, except as their own row says. */
 const DOMAIN = ['providers', 'upstream', 'identity', 'admission', 'billing', 'routing', 'catalog', 'config'] as const;
 
 /**
- * Folders and files of gateway/src (the longest that fits a file is its part), each with the parts it may import besides
- * itself. The implementations of ports (store/sqlite, store/memory, telemetry) are only in the rows of those that join the parts.
+ * Folders and files of gateway/src (a file belongs to the longest match), each with the parts it may import besides
+ * itself. The implementations of ports (store/sqlite, store/memory, telemetry) are only in the rows of the parts that
+ * assemble the program.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
@@ -33,7 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/ports': ['lib', 'generation', 'errors'],
   protocols: [...GROUND, 'tokens', 'errors', 'billing/money.ts', 'config/limits.ts'],
 
-  // A request to a provider is made from its configuration and goes to a parsed origin.
+  // A provider request is built from its configuration and sent to a parsed origin.
   providers: [...FLOOR, 'config/config.ts', 'upstream/origin.ts'],
   upstream: [...FLOOR],
   identity: [...FLOOR],
@@ -49,12 +53,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/price.ts',
     'billing/price-book.ts',
   ],
-  // A catalogue entry carries a price.
+  // A catalog entry carries a price.
   catalog: [...FLOOR, 'billing/price.ts'],
-  // A configuration names presets and carries prices and catalogue entries.
+  // A configuration names presets and carries prices and catalog entries.
   config: [...FLOOR, 'providers/presets.ts', 'billing/price.ts', 'catalog'],
 
-  // Ports are implemented here; rollups need the price that each record names and the days of each account's zone.
+  // Implements ports; rollups need the price that each record names and the days of each account's time zone.
   'store/sqlite': [
     ...GROUND,
     'errors',
@@ -64,17 +68,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/cost.ts',
     'admission/window.ts',
   ],
-  // Test suites, which may import what they like: they only need a row.
+  // Test suites, which may import anything: they only need a row.
   'store/contracts': [],
-  // Limits per minute are the same arithmetic wherever they are kept.
+  // Limits per minute use the same arithmetic in every store.
   'store/memory': [...GROUND, 'errors', 'store/ports', 'admission/gcra.ts'],
-  // The log of a call is a port too.
+  // The log of a call is also a port.
   telemetry: [...GROUND, 'errors', 'store/ports', 'call/call-log.ts'],
 
-  // The demo model reads and writes by the formats' codecs and plays an upstream's exchange.
+  // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
   call: [...FLOOR, ...DOMAIN, 'demo'],
-  // Roles, sign-in and membership; who is signed in is asked of a port.
+  // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call'],
   control: ['lib', 'errors', 'billing/money.ts', 'admission/window-zones.ts', 'store/ports', 'identity', 'config'],
@@ -90,16 +94,19 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people/members/verify-email.ts',
     'store/sqlite',
   ],
-  // Configuration files of other programs; it knows nothing of this one.
+  // Edits configuration files of other programs; independent of this one.
   connect: ['lib'],
 
   app: ['*'],
-  // The one command that starts a server joins the parts.
+  // The one command that starts a server assembles the parts.
   'cli/commands/serve.ts': ['app', 'cli', 'config', 'telemetry'],
   'main.ts': ['*'],
 };
 
-/** Each third-party package and the parts that may import it. `tests`: only test files. Node's own modules are free. */
+/**
+ * Each third-party package and the parts that may import it. `tests`: only test files. Node's own modules are allowed
+ * everywhere.
+ */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>> = {
   kysely: ['store/sqlite'],
   'bun:sqlite': ['store/sqlite'],
@@ -119,13 +126,13 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   '@anthropic-ai/sdk': 'tests',
 };
 
-/** The only files that may be an index or hand on what others export: the registries, and what each wire format registers. */
+/** The only files that may be an index or re-export: the registries, and what each wire format registers. */
 export const REGISTRIES = /^(protocols|providers)\/(registry|[a-z-]+\/index)\.ts$/;
 
 /** The folder of one wire format; the others in protocols/ are shared by all formats. */
 export const FORMAT_FOLDER = /^protocols\/(?!request\/|answer\/)([^/]+)\//;
 
-/** The part a file of gateway/src belongs to: the longest row that it is or is in. Null: no row. */
+/** Returns the part of a file of gateway/src: the longest row that matches. Null: no row. */
 export function partOf(file: string): string | null {
   const rows = Object.keys(MAY_IMPORT).filter(
     (row) => file === row || file.startsWith(`${row}/`) || file === `${row}.ts`,

@@ -1,4 +1,4 @@
-/** Owns the rules about package.json files and the lock file: few dependencies, exact versions, no host named. */
+/** Checks package.json files and the lock file: few dependencies, exact versions, no registry host. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree, Violation } from './source-tree.ts';
@@ -7,7 +7,7 @@ const RUNTIME_DEPENDENCIES_MAX = 24;
 /** The runtime itself is not counted. */
 const RUNTIME = 'bun';
 const MANIFESTS = ['package.json', 'gateway/package.json', 'console/package.json', 'gateway/test/clients/package.json'];
-/** The second one belongs to the real clients that only tests need. */
+/** The second one is for the real clients that only tests need. */
 const LOCKS = ['package-lock.json', 'gateway/test/clients/package-lock.json'];
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
@@ -22,7 +22,7 @@ export function exactVersions({ root }: Tree): Violation[] {
   );
 }
 
-/** The gateway stands on at most 24 packages beside the runtime. */
+/** The gateway depends on at most 24 packages in addition to the runtime. */
 export function fewDependencies({ root }: Tree): Violation[] {
   const names = Object.keys(dependencies(root, 'gateway/package.json', 'dependencies')).filter(
     (name) => name !== RUNTIME,

@@ -1,4 +1,7 @@
-/** Shows that every architecture rule fails: each case plants a violation in a clean throw-away tree and names what must be found. */
+/**
+ * Tests that every architecture rule can fail: each case plants a violation in a clean temporary tree and names the
+ * expected finding.
+ */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +27,9 @@ afterAll(() => {
   for (const tree of trees) rmSync(tree, { recursive: true });
 });
 
-/** What each rule finds in the clean tree with these files added or replaced; rules that find nothing are left out. */
+/**
+ * Returns what each rule finds in the clean tree with these files added or replaced, without rules that find nothing.
+ */
 function judged(planted: Record<string, string>): Record<string, string[]> {
   const root = mkdtempSync(join(tmpdir(), 'tollgate-planted-'));
   trees.push(root);
@@ -37,7 +42,7 @@ function judged(planted: Record<string, string>): Record<string, string[]> {
   return Object.fromEntries(found.filter(([, violations]) => violations.length > 0));
 }
 
-/** A file that opens well and imports these, each in a line of its own. */
+/** Renders a valid file that imports these, one per line. */
 function importing(...specifiers: string[]): string {
   return OPENING + specifiers.map((specifier) => `import '${specifier}';\n`).join('');
 }
@@ -53,7 +58,7 @@ const SIZES = 'files are small';
 const NAMES = 'file names are kebab-case and mean something';
 const ESCAPES = 'no escape from a check';
 
-/** What is planted, the one rule that must find it, and a part of what it must say. */
+/** What is planted, the one rule that must find it, and a part of its message. */
 const PLANTED: [string, Record<string, string>, string, string][] = [
   [
     'an import upwards',

@@ -4,16 +4,16 @@ import type { Source, Tree, Violation } from './source-tree.ts';
 const FILE_LINES_MAX = 400;
 const TEST_LINES_MAX = 600;
 const WORDS_OF_NO_MEANING = /(^|[-/])(manager|helpers?|utils?|service|common|misc)([-./]|$)|(^|[-/])base\./;
-/** Escapes from the compiler or the linter, and work that was put off. Looked for in gateway/src and gateway/scripts. */
+/** Escapes from the compiler or the linter, and postponed work. Checked in gateway/src and gateway/scripts. */
 const CODE_ESCAPES: readonly RegExp[] = [/\bas any\b/, /(?<=[(,:<|&]\s*)any(?=\s*[[\],;)=>|&])/];
 const COMMENT_ESCAPES: readonly RegExp[] = [
   /@ts-(ignore|expect-error|nocheck)\b/,
   /\bbiome-ignore\b/,
   /(\/\/|\/\*|^\s*\*).*\b(TODO|FIXME|HACK|XXX)\b/,
 ];
-/** What turns money into floating point. Counting tokens and checking a number's kind is fine. */
+/** Conversions of money to floating point. Counting tokens and checking a number's kind is fine. */
 const FLOATS = /\bparseFloat\b|\bNumber\(|\bMath\.(round|floor|ceil|trunc)\b|\.toFixed\(|\bFloat(32|64)Array\b/;
-/** Not money though it stands beside it: the power of ten in a price's text. */
+/** Not money, although on the same line: the power of ten in a price's text. */
 const NO_MONEY = /\bNumber\(match\[3\] \?\? '0'\)/;
 
 /** No file is longer than the limit of its kind. */
@@ -37,7 +37,7 @@ export function openingComments({ sources }: Tree): Violation[] {
     .map(({ path }) => `${path}: opens without a comment; state its purpose in a verb phrase, such as “Parses …”`);
 }
 
-/** File names are kebab-case and say something. */
+/** File names are kebab-case and descriptive. */
 export function fileNames({ sources }: Tree): Violation[] {
   return sources.flatMap(({ path }) => {
     const file = path.split('/').at(-1) ?? path;
@@ -47,7 +47,7 @@ export function fileNames({ sources }: Tree): Violation[] {
   });
 }
 
-/** No escape from the type checker or the linter, and nothing put off, in gateway/src and gateway/scripts. */
+/** No escape from the type checker or the linter, and no postponed work, in gateway/src and gateway/scripts. */
 export function escapes({ sources }: Tree): Violation[] {
   return sources
     .filter(({ path }) => /^gateway\/(src|scripts)\//.test(path))
@@ -62,7 +62,7 @@ function withoutComment(line: string): string {
   return line.replace(/^\s*(\/\*|\*).*|\/\/.*/, '');
 }
 
-/** Money is integers: nothing below billing/ makes a float. Tests may, to compare. */
+/** Money is integers: nothing below billing/ creates a float. Tests may, to compare. */
 export function floatMoney({ sources }: Tree): Violation[] {
   return sources
     .filter(({ path, test }) => path.startsWith('gateway/src/billing/') && !test)

@@ -1,4 +1,4 @@
-/** Owns reading a project's sources for the architecture rules: paths, text, lines and import lines. Judges nothing. */
+/** Reads a project's sources for the architecture rules: paths, text, lines and import lines. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
@@ -24,12 +24,14 @@ export interface Tree {
   readonly sources: readonly Source[];
 }
 
-/** A broken rule: where, and what to do about it. */
+/** A broken rule: the place, and what to do about it. */
 export type Violation = string;
 export type Rule = (tree: Tree) => Violation[];
 
 const FOLDERS = ['gateway/src', 'gateway/test', 'gateway/scripts', 'gateway/bin', 'console/src', 'bench'];
-/** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and a worker's `new URL('x', import.meta.url)`. */
+/**
+ * `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and a worker's `new URL('x', import.meta.url)`.
+ */
 const IMPORT_LINES = [
   /^\s*(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]/gm,
   /^\s*import\s*['"]([^'"]+)['"]/gm,
@@ -63,7 +65,10 @@ function readSource(root: string, path: string): Source {
   return { path, text, lines: text.split('\n'), imports, test: isTest(path) };
 }
 
-/** Test files, folders named `testing` beside the code, contract suites of ports, and everything below gateway/test and bench. */
+/**
+ * Test files, `testing` folders next to the code, contract suites of ports, and everything below gateway/test and
+ * bench.
+ */
 function isTest(path: string): boolean {
   return /\.test\.ts$|\/testing\/|\/contracts\/|^gateway\/test\/|^bench\//.test(path);
 }

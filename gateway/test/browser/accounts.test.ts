@@ -1,4 +1,7 @@
-/** Which account an address means to somebody who has more than one: it says so, and what is not his is said, not another shown. */
+/**
+ * Tests addresses for a user with several accounts: the page names the account, and one without access is reported, not
+ * replaced by another.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';

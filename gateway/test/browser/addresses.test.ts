@@ -1,4 +1,4 @@
-/** Walking through the console by links and by the browser's own Back: addresses, places on a page, and a page that is held. */
+/** Tests navigation by links and the browser's Back: addresses, scroll positions, and a page that is kept. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await seeded?.stop();
 });
 
-/** Back, and the step that undoes it: done when both were taken. */
+/** Back, then forward again: resolves once both are done. */
 const BACK_AND_FORTH = `new Promise((resolve) => {
   let steps = 0;
   addEventListener('popstate', () => {

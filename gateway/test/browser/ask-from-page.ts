@@ -1,7 +1,7 @@
-/** Owns asking the console API from inside an open page, with its cookies and its policy: what the page's own code could do. */
+/** Calls the console API from inside an open page, with its cookies and its policy, as the page's own code could. */
 import type { Page } from 'playwright-core';
 
-/** What an answer says; a test names the members that it looks at. */
+/** A response body; tests name the members that they check. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 /** `route`: method and path below `/app/api`. */

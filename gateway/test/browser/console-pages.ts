@@ -1,24 +1,24 @@
-/** Owns the list of the console's pages as a test opens them, and waiting until one shows what it has. */
+/** Lists the console's pages for the tests, and waits until a page shows its content. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
 import { eventually } from '../harness/eventually.ts';
 
-/** What the names in the addresses of pages stand for. */
+/** Values of the names in page addresses. */
 export interface PageNames {
   readonly key: string;
   readonly request: string;
-  /** What one-time links carry; left out: links that work no more, of which an address may try ten. */
+  /** Tokens of one-time links. Default: expired links, of which one address may try ten. */
   readonly invitation?: string;
   readonly reset?: string;
 }
 
 export interface ConsolePage {
-  /** As the router has it. */
+  /** As in the router. */
   readonly route: string;
-  /** Needs something that an empty gateway does not have. */
+  /** Needs data that an empty gateway does not have. */
   readonly needsData?: true;
-  /** Opened by somebody who is not signed in. */
+  /** Opened by a visitor who is not signed in. */
   readonly isForStrangers?: true;
   path(names: PageNames): string;
 }
@@ -59,22 +59,22 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   },
 ];
 
-/** The addresses in the console's own router. */
+/** Returns the addresses in the console's own router. */
 export function routedPaths(): string[] {
   const router = readFileSync(join(import.meta.dir, '../../../console/src/router.tsx'), 'utf8');
   const paths = [...router.matchAll(/^ {2}'(\/[^']*)': \(\) => import/gm)].map(([, path = '']) => path);
-  // The list of calls and one of them whole are one page there, of two lines here.
+  // The call list and the call detail are one page there, with two entries here.
   return paths.flatMap((path) => (path === '/app/logs/{-$request}' ? ['/app/logs', path] : [path]));
 }
 
 const SETTLES_WITHIN_MS = 15_000;
 /**
- * A frame, and then a task behind all that the page has to do. Not `requestIdleCallback`: a page that draws nothing gets its idle
- * time only 300 ms later.
+ * Waits for a frame, and then a task after all pending work of the page. Not `requestIdleCallback`: a page that draws
+ * nothing gets its idle time only 300 ms later.
  */
 const IDLE = "new Promise((done) => requestAnimationFrame(() => scheduler.postTask(done, { priority: 'background' })))";
 
-/** Opens the page and waits for its title, until nothing of it is on its way any more. */
+/** Opens the page and waits for its title and all of its requests. */
 export async function openPage(page: Page, url: string): Promise<void> {
   await untilSettled(page, async () => {
     await page.goto(url);
@@ -83,7 +83,10 @@ export async function openPage(page: Page, url: string): Promise<void> {
   });
 }
 
-/** Acts, and waits until the page has all that it asked for since and has done with it: sooner than half a second of no request. */
+/**
+ * Acts, and waits until the page has finished all requests since then: faster than waiting for half a second without
+ * requests.
+ */
 export async function untilSettled(page: Page, act: () => Promise<void>): Promise<void> {
   const asked = new Set<Request>();
   const begin = (request: Request) => void asked.add(request);

@@ -1,4 +1,7 @@
-/** Tests what daily use of the console needs: tables that fit, live counters, a palette at once, focus, forms that name each fault. */
+/**
+ * Tests what daily use of the console needs: tables that fit, live counters, a fast palette, focus, forms that name
+ * each error.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { must, OWNER } from '../console-api/api-visitor.ts';
@@ -51,7 +54,10 @@ async function open(path: string, size = WIDE): Promise<void> {
   await openPage(page, `${seeded.gateway.url}${path}`);
 }
 
-/** Pixels by which each table of the page is wider than its frame, by the table's name. As text: these types know no document. */
+/**
+ * By name, the pixels by which each table of the page is wider than its frame. A string, because these types have no
+ * DOM.
+ */
 const overhangs = (): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('table')].flatMap((table) => {
     const px = table.parentElement.scrollWidth - table.parentElement.clientWidth;

@@ -1,4 +1,4 @@
-/** What each page makes a browser fetch at its first visit, until it shows what it has: all of it, packed by gzip. */
+/** Measures what each page makes a browser fetch on its first visit until its content is visible, in gzipped bytes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, BrowserContext, Request } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await seeded?.stop();
 });
 
-/** Bytes of the bodies as they travel, by address, the largest first. */
+/** Bytes of the bodies as transferred, by address, largest first. */
 async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (readonly [path: string, bytes: number])[]> {
   const { page, leave } = await newVisitor(browser, { extraHTTPHeaders: { 'accept-encoding': 'gzip' } });
   await page.context().addCookies(cookies);
@@ -48,7 +48,7 @@ async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (read
   return sized.sort(([, one], [, other]) => other - one);
 }
 
-/** Addresses that the document names. */
+/** Addresses in the document. */
 async function namedIn(path: string): Promise<readonly string[]> {
   const document = await (await fetch(`${seeded.gateway.url}${path}`)).text();
   return [...document.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)'
     const named = await namedIn(path(seeded.names));
     const scripts = fetched.map(([name]) => name).filter((name) => name.endsWith('.js'));
     expect(new Set(scripts).size).toBe(scripts.length);
-    // The form for signing in stands at any address: whether it is shown is known from the session, which a script asks for.
+    // The sign-in form can appear at any address: a script learns from the session whether it is shown.
     if (route !== '/app/sign-in') expect(scripts.filter((name) => !named.includes(name))).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** Filling in a form while others work, while the session ends, and while a hand slips: what was typed is sent, kept, or asked about. */
+/**
+ * Tests forms while other users work, when the session ends, and on accidental clicks: input is sent, kept, or
+ * confirmed before it is lost.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { type ApiVisitor, inviteMember, must, OWNER, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
@@ -50,7 +53,7 @@ async function openEdit(): Promise<void> {
   await name().waitFor();
 }
 
-/** Beside what is open at the right. */
+/** Clicks outside the panel that is open at the right. */
 const pressBeside = () => page.mouse.click(10, 300);
 
 describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {

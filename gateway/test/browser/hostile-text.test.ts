@@ -1,4 +1,7 @@
-/** What others choose — names, ids, answers, arguments, errors — is text on every page and in every file: no script of it runs. */
+/**
+ * Tests that text from others (names, ids, answers, arguments, errors) stays text on every page and in every file: no
+ * script in it runs.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { type ApiVisitor, must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
@@ -12,7 +15,7 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
 
-/** Each would say so if it ran. */
+/** Each reports itself if it runs. */
 const PAYLOADS = [
   '<img src=x onerror="window.__ran=1">',
   '"><script>window.__ran=1</script>',
@@ -26,9 +29,9 @@ const FORMULAS = [FORMULA, '+1+cmd|"/c calc"!A0', '-1+1', '@SUM(1+1)', '\t=1+1']
 const LIVE_CELL = /(?:^|[,\n])"?[=+@\t]/;
 
 const HAS_RUN = "'__ran' in window";
-/** Elements that hostile text would have become. */
+/** Elements that hostile text would have created. */
 const LIVE_PARTS = `document.querySelectorAll('[onerror],[onload],a[href^="javascript:" i]').length`;
-/** Each call's page takes a second. */
+/** The page of each call takes a second. */
 const EVERY_NTH = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 5;
 
 let pair: Pair;
@@ -87,7 +90,7 @@ afterAll(async () => {
   await pair?.stop();
 });
 
-/** The call's id, whatever it is answered. */
+/** Returns the call's id, whatever the answer. */
 async function call(key: string, body: object): Promise<string> {
   const reply = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
     method: 'POST',

@@ -1,10 +1,13 @@
-/** Owns the list of what opens over the console's pages: dialogs, sheets, menus, and how a person with every right opens each. */
+/**
+ * Lists everything that opens over the console's pages (dialogs, sheets, menus), and how a user with all permissions
+ * opens each.
+ */
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../console-api/api-visitor.ts';
 import type { PageNames } from './console-pages.ts';
 
 export interface Layer {
-  /** Of the dialog or menu, as it is announced. */
+  /** Accessible name of the dialog or menu. */
   readonly name: string | RegExp;
   readonly role: 'dialog' | 'menu';
   path(names: PageNames): string;
@@ -13,7 +16,7 @@ export interface Layer {
 
 type Step = (page: Page) => Promise<void>;
 
-/** A button of the page, or of the dialog that is open. */
+/** Presses a button of the page, or of the open dialog. */
 function press(name: string | RegExp): Step {
   return (page) => page.getByRole('button', { name, exact: true }).last().click();
 }
@@ -35,7 +38,7 @@ function steps(...all: readonly Step[]): Step {
   };
 }
 
-/** Into the last of that name: a form may have the name of its field. */
+/** Types into the last element of that name: a form may have the name of its field. */
 const type =
   (label: string, text: string): Step =>
   (page) =>

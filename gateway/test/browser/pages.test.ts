@@ -1,4 +1,7 @@
-/** Each page in both themes, wide and narrow, with something to show and with nothing, and all that opens over it: sound, accessible, no wider than its window. */
+/**
+ * Tests each page in both themes, wide and narrow, with and without data, and everything that opens over it: no faults,
+ * accessible, no wider than the window.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
@@ -23,7 +26,7 @@ const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
 let browser: Browser;
 let full: SeededGateway;
 let empty: RunningGateway;
-/** What an open link of the empty one carries. */
+/** The token of a pending invitation at the empty gateway. */
 let invitation = '';
 const visitors = new Map<string, Visitor>();
 let signedIn: Record<State, Awaited<ReturnType<typeof signedInState>>>;
@@ -46,7 +49,7 @@ afterAll(async () => {
   await empty?.stop();
 });
 
-/** The one who looks so: made at the first look. */
+/** Returns the visitor with this view, created on first use. */
 async function visitorOf(state: State, { theme, size }: View, isStranger: boolean): Promise<Visitor> {
   const name = `${state} ${theme} ${size} ${isStranger}`;
   const known = visitors.get(name);
@@ -62,7 +65,7 @@ async function visitorOf(state: State, { theme, size }: View, isStranger: boolea
 
 const urlOf = (state: State) => (state === 'full' ? full.gateway.url : empty.url);
 
-/** All of them, or for each page one of each state, each time another. */
+/** All views, or for each page one of each state, a different one each time. */
 function viewsOf(nth: number, state: State): readonly View[] {
   if (isExhaustive) return VIEWS;
   const view = VIEWS[(nth + (state === 'full' ? 0 : 2)) % VIEWS.length];
@@ -99,7 +102,7 @@ describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => 
   });
 });
 
-/** Every third of them is a sample. */
+/** The sample is every third one. */
 const OPENED = LAYERS.filter((_, nth) => isExhaustive || nth % 3 === 0).flatMap((layer, nth) =>
   viewsOf(nth, 'full').map((view) => ({
     layer,

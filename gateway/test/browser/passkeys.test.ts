@@ -1,4 +1,7 @@
-/** Passkeys in a real browser with an authenticator of its own: one is added, signs in without e-mail or password, is renamed and removed. */
+/**
+ * Tests passkeys in a real browser with a virtual authenticator: one is added, signs in without email or password, is
+ * renamed and removed.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, CDPSession } from 'playwright-core';
 import { setupLinkOf } from '../console-api/api-visitor.ts';
@@ -9,7 +12,7 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 setDefaultTimeout(120_000);
 
 const PASSWORD = 'correct horse battery';
-/** Passkeys belong to a host name; the gateway says its address. */
+/** A passkey belongs to a host name; the gateway reports its address. */
 let url: string;
 let gateway: RunningGateway;
 let browser: Browser;
@@ -27,7 +30,7 @@ beforeAll(async () => {
   url = `http://localhost:${new URL(gateway.url).port}`;
   browser = await launchBrowser();
   visitor = await newVisitor(browser);
-  // A browser that does not offer passkeys in fields: this authenticator would take every offer at once.
+  // A browser that does not offer passkeys in fields: this authenticator would accept every offer at once.
   await visitor.page.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
   held = await addAuthenticator(visitor, true);
 });
@@ -38,7 +41,7 @@ afterAll(async () => {
 
 const on = test.skipIf(!HAS_BROWSER);
 
-/** `isTouched`: whether somebody touches it as soon as it is asked. */
+/** `isTouched`: whether the authenticator is touched as soon as it is asked. */
 async function addAuthenticator({ page }: Visitor, isTouched: boolean): Promise<Authenticator> {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send('WebAuthn.enable');
@@ -55,7 +58,7 @@ async function addAuthenticator({ page }: Visitor, isTouched: boolean): Promise<
   return { devTools, authenticatorId };
 }
 
-/** Refused on purpose: a wrong password, and a passkey that is known no more. */
+/** Expected refusals: a wrong password, and an unknown passkey. */
 async function expectSound(): Promise<void> {
   expect(await visitor.findBarriers()).toEqual([]);
   expect(visitor.faults(401)).toEqual([]);
@@ -116,7 +119,7 @@ on('an authenticator that cannot tell who holds it is refused (needs Linux on x6
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 });
 
-/** Tells on the page that the browser was asked to offer passkeys in a field. */
+/** Notes on the page that the browser was asked to offer passkeys in a field. */
 const TELL_OFFER = `{
   const get = navigator.credentials.get.bind(navigator.credentials);
   navigator.credentials.get = (asked) => {
@@ -146,7 +149,7 @@ on(
     await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
     await page.context().clearCookies();
     await page.goto(`${url}/app/me`);
-    // Taken from the list, with nothing pressed on the page.
+    // Selected from the list, with nothing pressed on the page.
     await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
     expect(other.faults()).toEqual([]);
     await other.leave();

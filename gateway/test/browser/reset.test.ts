@@ -1,4 +1,7 @@
-/** A forgotten password in a real browser on a real gateway: the owner's by the command line, a member's by a link of the owner's. */
+/**
+ * Tests password resets in a real browser on a real gateway: the owner's by the command line, a member's by the owner's
+ * link.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
@@ -29,7 +32,7 @@ async function expectSound(visitor: Visitor): Promise<void> {
   expect(visitor.faults(400, 401)).toEqual([]);
 }
 
-/** Sets the new password by the link, and signs in with it. */
+/** Sets the new password with the link, and signs in with it. */
 async function useLink(visitor: Visitor, link: string, email: string): Promise<void> {
   const { page } = visitor;
   await page.goto(link);

@@ -1,4 +1,7 @@
-/** An admin of one workspace opens each page: what is not his says so before anything is asked, and nothing that is asked is refused. */
+/**
+ * Tests the pages of an admin restricted to one workspace: pages without access say so before any request, and no
+ * request is refused.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { type ApiVisitor, inviteMember, must, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';

@@ -1,4 +1,7 @@
-/** Owns a gateway with two weeks behind it: people, keys, limits, money and some hundred calls. For pages that show something. */
+/**
+ * Starts a gateway with two weeks of data: people, keys, limits, money and a few hundred calls. For tests of pages with
+ * content.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +19,7 @@ export interface SeededGateway {
   readonly gateway: RunningGateway;
   readonly fake: FakeUpstream;
   readonly owner: ApiVisitor;
-  /** The last call, a key, and links that nobody has used. */
+  /** The last call, a key, and unused links. */
   readonly names: Required<PageNames>;
   stop(): Promise<void>;
 }
@@ -24,7 +27,7 @@ export interface SeededGateway {
 const DAY_MS = 86_400_000;
 const DAYS = 14;
 const CALLS = 600;
-/** The cost of a hold before it is settled: nobody looks at it. */
+/** The hold exceeds the settled cost by this; no test depends on it. */
 const HELD_MORE_NANO_USD = 7n;
 const VARIETY: Variety = {
   accounts: ['default'],
@@ -34,12 +37,12 @@ const VARIETY: Variety = {
   sessionMs: 3_600_000,
 };
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
-/** Of the catalogue, so that they have capabilities and prices. */
+/** From the catalog, so that they have capabilities and prices. */
 const MODELS = ['ok', 'gpt-5-mini', 'gpt-5', 'gpt-4.1', 'o4-mini', 'gpt-4o'];
 
 /**
- * Starts twice: the calls are written in between, by nobody else. Budgets count what was called since their subject was made,
- * which is now: their bars show the last hour alone.
+ * Starts twice and writes the calls in between, when no server runs. Budgets count calls since their subject was
+ * created, which is now: their bars show the last hour only.
  */
 export async function startSeededGateway(): Promise<SeededGateway> {
   const fake = await startFakeUpstream();
@@ -71,7 +74,7 @@ export async function startSeededGateway(): Promise<SeededGateway> {
 
 const TARGET = { provider: 'lab', model: 'gpt-5-mini-2026-01-01' };
 
-/** Where the time of a call went, and why it failed; every tenth is a record from before either was kept. */
+/** The times of a call, and why it failed; every tenth record is from before either was stored. */
 function describeEnd(
   { error, status, ttfb_ms, duration_ms }: CallRecord,
   key: (MadeKey & { readonly name: string }) | undefined,
@@ -139,7 +142,7 @@ function reasonOf(error: string | null, key: (MadeKey & { readonly name: string 
   }
 }
 
-/** The id of the last. */
+/** Returns the id of the last call. */
 async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly name: string })[]): Promise<string> {
   const store = await openStore({ dataDir });
   const random = seededRandom(11);
@@ -168,7 +171,7 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
   return records.at(-1)?.request_id ?? '';
 }
 
-/** People, a workspace, limits and money, as an owner enters them. Answers what the open links carry. */
+/** Creates people, a workspace, limits and money, as an owner does. Returns the tokens of the open links. */
 async function furnish(
   { url }: RunningGateway,
   owner: ApiVisitor,

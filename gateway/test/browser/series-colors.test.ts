@@ -1,4 +1,4 @@
-/** The same model in the same colour on every page, though the pages show other sets of them. */
+/** Tests that a model has the same color on every page, although pages show different sets of models. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Locator } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await seeded?.stop();
 });
 
-/** The colours of lines that have one, by the name that each begins with. */
+/** The colors of rows that have one, by the name that each row begins with. */
 async function colorsIn(lines: Locator): Promise<Readonly<Record<string, string>>> {
   const colors: Record<string, string> = {};
   for (const line of await lines.all()) {
@@ -39,7 +39,7 @@ test.skipIf(!HAS_BROWSER)('a model keeps its colour from page to page (needs Chr
   await signIn(page, url, OWNER);
   const list = page.getByRole('list', { name: 'Series' }).getByRole('listitem');
   await openPage(page, `${url}/app/usage?range=30d&model=gpt-5-mini`);
-  // Its letters alone give it the colour of gpt-5, which comes before it in the alphabet.
+  // By its letters alone it would get the color of gpt-5, which precedes it in the alphabet.
   const one = await colorsIn(list);
   expect(Object.keys(one)).toEqual(['gpt-5-mini']);
   await openPage(page, `${url}/app/usage?range=30d`);

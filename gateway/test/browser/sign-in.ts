@@ -1,4 +1,4 @@
-/** Owns signing in at the console's own page. */
+/** Signs in at the console's own page. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { newVisitor } from './visitor.ts';
 
@@ -14,7 +14,7 @@ export async function signIn(
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 }
 
-/** The cookies of whoever has signed in, for visitors who look otherwise: a password takes its time to be checked. */
+/** Returns the cookies of a signed-in user for visitors with other views: a password check is slow. */
 export async function signedInState(
   browser: Browser,
   url: string,

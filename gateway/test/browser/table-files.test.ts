@@ -1,4 +1,7 @@
-/** Tables as files, made in the browser: what the page shows by its filter, and code for it that comes when it is asked for. */
+/**
+ * Tests downloads of tables made in the browser: they have what the page's filter shows, and their code loads on
+ * demand.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
@@ -26,7 +29,7 @@ afterAll(async () => {
   await seeded?.stop();
 });
 
-/** Presses the button; the name of the file, its lines, and the scripts that were fetched for it. */
+/** Presses the button; returns the file's name, its lines, and the scripts fetched for it. */
 async function save(path: string) {
   const { page } = visitor;
   await openPage(page, `${seeded.gateway.url}${path}`);

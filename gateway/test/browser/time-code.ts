@@ -1,10 +1,10 @@
-/** Owns the codes that an authenticator app shows (RFC 6238: SHA-1, six digits, 30 seconds). */
+/** Computes the codes of an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). */
 import { createHmac } from 'node:crypto';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const STEP_MS = 30_000;
 
-/** `secret`: base32, with spaces or without. */
+/** `secret`: base32, with or without spaces. */
 export function timeCode(secret: string, nowMs: number): string {
   const bits = [...secret.replaceAll(/[^A-Z2-7]/g, '')]
     .map((letter) => LETTERS.indexOf(letter).toString(2).padStart(5, '0'))

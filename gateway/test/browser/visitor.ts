@@ -1,4 +1,7 @@
-/** Owns somebody at a real browser, and what is held against the pages that he sees: faults, broken policy, accessibility. */
+/**
+ * Opens a visitor in a real browser and collects violations on the pages: faults, content security policy,
+ * accessibility.
+ */
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackBrowser } from './browser-files.ts';
@@ -14,32 +17,32 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-/** What the browser itself writes of an answer with an error's status. */
+/** The browser's own console message for a response with an error status. */
 const REFUSED = /^Failed to load resource: the server responded with a status of (\d{3})/;
 
 export interface Visitor {
   readonly page: Page;
   /**
-   * What no page may do: throw, write an error to the console, break the content security policy, ask for what it is refused.
-   * `expected`: statuses of refusals that the visitor provoked.
+   * What no page may do: throw, write an error to the console, break the content security policy, send a request that
+   * is refused. `expected`: statuses of refusals that the visitor provoked.
    */
   faults(...expected: readonly number[]): readonly string[];
-  /** Rules of accessibility that the page as it stands breaks, with where. */
+  /** Accessibility rules that the current page breaks, with the elements. */
   findBarriers(): Promise<readonly string[]>;
   /** Pixels by which the page is wider than its window. */
   overhangPx(): Promise<number>;
   leave(): Promise<void>;
 }
 
-/** A browser with a fresh profile. */
+/** Launches a browser with a new profile. */
 export async function launchBrowser(): Promise<Browser> {
   const { executable, environment } = unpackBrowser();
   return chromium.launch({ executablePath: executable, args: FLAGS, env: { ...process.env, ...environment } });
 }
 
-/** Somebody with cookies of his own. */
+/** Opens a visitor with their own cookies. */
 export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
-  // The language is given: where the system has none, this browser names one that is no tag (`en-US@posix`).
+  // The language is set explicitly: without a system language this browser reports an invalid tag (`en-US@posix`).
   const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-US', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
@@ -52,7 +55,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
     faults.push({ text: `${text} (${message.location().url})`, status: status === undefined ? null : Number(status) });
   });
   const devTools = await context.newCDPSession(page);
-  // Over the developer tools, since the page's own policy lets no foreign script in.
+  // Through the developer tools, because the page's own policy allows no foreign script.
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await devTools.send('Runtime.evaluate', {
       expression,

@@ -1,4 +1,6 @@
-/** The way in as people take it, in a real browser on a real gateway: set-up, second factor, invitation, removal, sign-in. */
+/**
+ * Tests access to the console in a real browser on a real gateway: setup, second factor, invitation, removal, sign-in.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
@@ -29,7 +31,7 @@ afterAll(async () => {
 
 const on = test.skipIf(!HAS_BROWSER);
 
-/** What the tests below give wrongly, on purpose: members, links, credentials. */
+/** Invalid input that the tests below send on purpose: members, links, credentials. */
 const PROVOKED = [400, 401, 404, 410];
 
 async function expectSound(visitor: Visitor): Promise<void> {

@@ -1,4 +1,7 @@
-/** The whole way in a real browser: the first words' link, a key, the SDKs' calls, usage and logs, rotation, revocation, roles, limits. */
+/**
+ * Tests the full path in a real browser: the setup link of the first start, a key, the SDKs' calls, usage and logs,
+ * rotation, revocation, roles, limits.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { resolve } from 'node:path';
 import OpenAI from 'openai';
@@ -17,7 +20,7 @@ const ROOT = resolve(import.meta.dir, '../../..');
 const BINDS_MS_MAX = 2_000;
 const SECRET = /tg_[0-9A-Za-z]{49}/;
 const ANSWER = 'Good day to you.';
-/** 11 tokens in at 1 USD and 5 out at 5 USD a million. */
+/** 11 input tokens at 1 USD and 5 output tokens at 5 USD per million. */
 const CALL_USD = '$0.000036';
 const CALL_NANO_USD = 36_000n;
 
@@ -55,7 +58,10 @@ async function statusOf(apiKey: string): Promise<number> {
   }
 }
 
-/** Chooses the client on the page and runs its program as it stands there, with the SDK installed here; what it prints. */
+/**
+ * Selects the client on the page and runs its program exactly as shown, with the SDK installed here; returns its
+ * output.
+ */
 async function runSnippet(client: string, apiKey: string): Promise<string> {
   await page.getByText(client, { exact: true }).click();
   const program = await page.locator('pre', { hasText: `from '` }).innerText();
@@ -70,7 +76,7 @@ async function runSnippet(client: string, apiKey: string): Promise<string> {
   return stdout.trim();
 }
 
-/** Opens the menu of a key's row and chooses. */
+/** Opens the menu of a key's row and selects an item. */
 async function chooseOfKey(act: string): Promise<void> {
   await page.goto(at('/app/keys'));
   await page.getByRole('button', { name: `More about ${keyName}`, exact: true }).click();

@@ -1,4 +1,4 @@
-/** The clock of the pages: of an account in New York, for somebody whose computer is in Tokyo. */
+/** Tests the time zone of the pages: an account in New York, used on a computer in Tokyo. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { windowAt } from '../../src/admission/window.ts';

@@ -1,9 +1,12 @@
-/** Owns what a client must get for a recording, and what its record must say: contract 5, 6, 7 and 9, read a second time. */
+/**
+ * Computes what a client must get for a recording, and what its record must say: an independent reading of contract 5,
+ * 6, 7 and 9.
+ */
 import type { RecordedCall } from './recorded-call.ts';
 import { type Counters, chatCounters, lastChatUsage, messagesCounters } from './usage-oracle.ts';
 import { chunksOf, type Json, list, object, recordedText, textRecords, words } from './wire-text.ts';
 
-/** What the record must say; `usage` null: upstream gave none, the gateway counts. */
+/** The expected record; `usage` null: upstream reported none, so the gateway counts. */
 export interface ExpectedRecord {
   readonly error: string | null;
   readonly usage: Counters | null;
@@ -12,11 +15,11 @@ export interface ExpectedRecord {
   readonly served_model: string | null;
 }
 
-/** `body` null: words of the gateway's own, looked at by their shape. */
+/** `body` null: the gateway's own words, checked by shape only. */
 export interface ExpectedAnswer {
   readonly status: number;
   readonly body: string | null;
-  /** What the recording has after the protocol's own end: not the answer's. */
+  /** Content of the recording after the protocol's own end: not part of the answer. */
   readonly unsaid?: string;
   readonly record: ExpectedRecord;
 }
@@ -25,7 +28,7 @@ const AS_IT_CAME = new Set([400, 404, 413, 422]);
 const ACCOUNT_WORDS = ['credit balance is too low', 'Incorrect API key provided', 'API key not valid'];
 const VOID = { usage: null, usage_source: 'void', finish_reason: null } as const;
 
-/** The client's answer to a recording whose lines end as the chunking made them. */
+/** The client's answer to a recording with the line ends that the chunking gave it. */
 export function expectedAnswer(call: RecordedCall, requestId: string, crlf: boolean): ExpectedAnswer {
   const { recording } = call;
   const { status } = recording.response;
@@ -37,10 +40,12 @@ export function expectedAnswer(call: RecordedCall, requestId: string, crlf: bool
   return recording.stream ? messagesStream(call, text) : plainMessages(text);
 }
 
-/** What the contract says of an upstream status: kept with its body, kept in our words, or a fault of upstream's. */
+/**
+ * The contract's rule for an upstream status: passed on with its body, passed on with our words, or an upstream fault.
+ */
 function refusal(call: RecordedCall, status: number, text: string): ExpectedAnswer {
   const record = (error: string): ExpectedRecord => ({ ...VOID, error, served_model: call.upstreamModel });
-  // The words are those of the recordings and the corpus.
+  // These words come from the recordings and the corpus.
   if (status === 404 && /model|deployment|Resource not found/i.test(text))
     return { status: 500, body: null, record: record('upstream_misconfigured') };
   if (status === 400 && ACCOUNT_WORDS.some((said) => text.includes(said))) {
@@ -105,7 +110,7 @@ function chatStream(call: RecordedCall, text: string, fallbackId: string): Expec
   return { status: 200, body: end === 'done' ? body : `${body}data: [DONE]\n\n`, unsaid, record };
 }
 
-/** The last reason of the first choice. */
+/** The last finish reason of the first choice. */
 function lastReason(chunks: readonly Json[]): string | null {
   const choices = chunks.flatMap((chunk) => list(chunk.choices).map(object));
   return choices.reduce<string | null>((last, choice) => {
@@ -113,7 +118,7 @@ function lastReason(chunks: readonly Json[]): string | null {
   }, null);
 }
 
-/** The record with one member's value replaced, found by trying: the only text that parses to the same chunk but the id. */
+/** The record with one member's value replaced: the only text that parses to the same chunk except for the id. */
 function withId(text: string, chunk: Json, id: string): string {
   if (chunk.id === id) return text;
   const wanted = JSON.stringify(sorted({ ...chunk, id }));
@@ -135,7 +140,7 @@ function sorted(value: unknown): unknown {
   return members === null ? value : Object.fromEntries(Object.entries(members).sort());
 }
 
-/** The model that began, unless a block of the answer says that another one took over. */
+/** The model named at the beginning, unless a block of the answer says that another one took over. */
 function servedModel(begun: string | null, events: readonly Json[]): string | null {
   const took = events
     .map((event) => object(event.content_block))

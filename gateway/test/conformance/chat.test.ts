@@ -1,4 +1,4 @@
-/** Owns what is special to recorded chat completions; the suite is conformance-suite.ts. */
+/** Runs the conformance suite on recorded chat completions, with their exceptions. */
 import { conformanceSuite } from './conformance-suite.ts';
 
 conformanceSuite('openai-chat', {
@@ -9,7 +9,7 @@ conformanceSuite('openai-chat', {
   },
   recordings: {
     recordingsMin: 449,
-    // The provider refused it too (422): a message's content was an object.
+    // The provider refused it too (422): the content of a message was an object.
     refusedHere: { 'openai-chat/0128': 'messages.0.content' },
     goOnAfterEnd: [],
   },

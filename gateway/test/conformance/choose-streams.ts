@@ -1,8 +1,8 @@
-/** Owns which recorded streams are divided and cut at every byte: few, short, and as different as can be. */
+/** Selects the recorded streams that are split and cut at every byte: few, short and as different as possible. */
 import type { Recording } from '../fake-upstream/recording.ts';
 import { recordedText } from './wire-text.ts';
 
-/** What at least one of the streams must have, so that every mend of the relay is divided too. */
+/** Each pattern must occur in at least one stream, so that every repair by the relay is also tested with splits. */
 const MENDED: readonly RegExp[] = [
   /"choices": ?\[\](?=[^\n]*"usage": ?\{)/,
   /"id": ?""/,
@@ -12,8 +12,8 @@ const MENDED: readonly RegExp[] = [
 ];
 
 /**
- * Streams that are short and differ most: the shortest with each mend, then `count` of at most `bytesMax` bytes, one per
- * set of quirks, the oddest first.
+ * Short streams that differ most: the shortest with each repair, then `count` of at most `bytesMax` bytes, one per set
+ * of quirks, rarest first.
  */
 export function chooseStreams(
   recordings: readonly Recording[],

@@ -1,7 +1,7 @@
 /**
- * Owns the suite over all same-protocol recordings of one API: replayed through a running gateway, judged on three sides.
- * Without TOLLGATE_EXHAUSTIVE each stream comes in three divisions into writes (whole records, one write, a hostile one);
- * with it in all of them.
+ * Replays all same-protocol recordings of one API through a running gateway and judges client, upstream and record.
+ * Each stream is split into writes in three ways (whole records, one write, a hostile one); with TOLLGATE_EXHAUSTIVE in
+ * all ways.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { RecordedApi } from '../fake-upstream/recording.ts';
@@ -14,19 +14,19 @@ import { judgeAnswer, judgeRecord, judgeUpstreamSide } from './judge-replay.ts';
 import { type RecordedCall, recordedCall } from './recorded-call.ts';
 import { type Replayed, replayAll } from './replay.ts';
 
-/** What is expected of a set beside the oracles; every exception is here by name. */
+/** Expectations of a set in addition to the oracles; lists every exception by name. */
 export interface Fates {
-  /** At least so many recordings, so that a suite over none cannot pass. */
+  /** Minimum number of recordings, so that an empty suite cannot pass. */
   readonly recordingsMin: number;
-  /** Refused by our own checks before upstream is asked: id and the member that the refusal names. */
+  /** Refused by our own validation before the upstream call: id, and the member that the refusal names. */
   readonly refusedHere: Readonly<Record<string, string>>;
-  /** The recording goes on after the protocol's own end; what follows is no part of the answer. */
+  /** The recording continues after the protocol's own end; the rest is not part of the answer. */
   readonly goOnAfterEnd: readonly string[];
 }
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 const HOSTILE: readonly Chunking[] = ['bytes', 'crlf', 'utf8', { sizes: [7, 1, 64, 3] }];
-/** One byte per write and turn of the loop: only for answers that are not too long for that. */
+/** One byte per write and turn of the event loop, so only for short answers. */
 const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 65_536 : 8_192;
 
 /** Registers the suite for each set of the API. */

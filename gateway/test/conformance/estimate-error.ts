@@ -1,22 +1,22 @@
-/** Owns the errors of our estimate over prompts whose tokens upstream counted, and their summary. */
+/** Computes the errors of our estimate over prompts whose tokens upstream counted, and summarizes them. */
 import { estimatePromptTokens } from '../../src/tokens/estimate-tokens.ts';
 import { familyOf } from '../../src/tokens/token-families.ts';
 import type { RecordedPrompt } from './recorded-prompts.ts';
 
-/** Prompts with fewer tokens are mostly what the host puts around them. */
+/** Smaller prompts consist mostly of what the provider adds around them. */
 export const JUDGED_TOKENS_MIN = 200;
 
-/** Relative errors: 0.1 is a tenth too high. Of no prompts all are 0. */
+/** Relative errors: 0.1 is a tenth too high. All are 0 without prompts. */
 export interface EstimateError {
   readonly prompts: number;
-  /** Of the absolute errors. */
+  /** Over absolute errors. */
   readonly median: number;
   readonly p95: number;
   /** The mean; above 0: too high. */
   readonly bias: number;
 }
 
-/** The error over the prompts that are large enough to judge by. */
+/** Returns the error over the prompts that are large enough to judge. */
 export function estimateError(prompts: readonly RecordedPrompt[]): EstimateError {
   const large = prompts.filter(({ promptTokens }) => promptTokens >= JUDGED_TOKENS_MIN);
   const errors = large.map(({ request, model, promptTokens }) => {
@@ -29,7 +29,7 @@ export function estimateError(prompts: readonly RecordedPrompt[]): EstimateError
   return { prompts: errors.length, median, p95: rank(0.95), bias };
 }
 
-/** For people: `29 prompts, median |error| 2.2 %, p95 5.9 %, bias +0.8 %`. */
+/** For humans: `29 prompts, median |error| 2.2 %, p95 5.9 %, bias +0.8 %`. */
 export function describeError({ prompts, median, p95, bias }: EstimateError): string {
   if (prompts === 0) return 'no prompts';
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

@@ -1,6 +1,6 @@
 /**
- * Owns the promise that a recorded stream, put together as an answer in one piece of its own format, is the answer: the same
- * to the product's reader of whole answers as the stream is to its reader of streams, and choice by choice what its chunks say.
+ * Tests that a recorded stream folded into an answer in one piece of its own format is the same answer: to the
+ * product's reader of whole answers as the stream is to its stream reader, and choice by choice as its chunks say.
  */
 import { describe, expect, test } from 'bun:test';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';

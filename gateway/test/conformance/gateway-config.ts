@@ -1,10 +1,10 @@
-/** Owns the configuration of the gateway under conformance: one model per recording, one price, one credential. */
+/** Configures the gateway under conformance: one model per recording, one price, one credential. */
 import { otherModelIn, type RecordedCall } from './recorded-call.ts';
 import { PRICE } from './usage-oracle.ts';
 
 export const UPSTREAM_KEY = 'lab-credential-3f9c1a';
 
-/** Models that a recorded request names beside its own: each must be served for the request to pass. */
+/** Other models that a recorded request names: each must be served for the request to pass. */
 function namedIn({ recording }: RecordedCall): readonly string[] {
   const body = (recording.request?.body ?? {}) as { readonly models?: unknown; readonly tools?: unknown };
   const listed = Array.isArray(body.models) ? body.models : [];
@@ -16,7 +16,7 @@ function namedIn({ recording }: RecordedCall): readonly string[] {
   );
 }
 
-/** Every public name points at the recording of its own; the provider speaks the recordings' protocol. */
+/** Every public name maps to its recording; the provider speaks the recordings' protocol. */
 export function configFor(fakeUrl: string, calls: readonly RecordedCall[]): object {
   const models: Record<string, object> = {};
   for (const { publicModel, upstreamModel } of calls) {

@@ -1,4 +1,4 @@
-/** Owns the comparison of one replayed call with the oracles. Answers sentences: what was expected and what was found. */
+/** Compares one replayed call with the oracles. Returns sentences: what was expected and what was found. */
 import { chargedNanoUsd } from '../../src/billing/cost.ts';
 import { parsePriceVersion } from '../../src/billing/price.ts';
 import { textOf } from '../fake-upstream/body-part.ts';
@@ -10,23 +10,23 @@ import type { Replayed, Seen } from './replay.ts';
 import { type Counters, costOf } from './usage-oracle.ts';
 import { object } from './wire-text.ts';
 
-/** What upstream's credential is, and what the caller's is, which must not be seen there. */
+/** Upstream's credential, and the caller's, which upstream must not see. */
 export interface Secrets {
   readonly ours: string;
   readonly upstreams: string;
 }
 
-/** What the client got that it must not get, as sentences. */
+/** Returns what the client got and should not have, as sentences. */
 export function judgeAnswer({ seen }: Replayed): string[] {
   return named(seen, [...answerFaults(seen, expectedOf(seen))]);
 }
 
-/** What upstream saw that it must not see. */
+/** Returns what upstream saw and should not have. */
 export function judgeUpstreamSide({ seen, served }: Replayed, secrets: Secrets): string[] {
   return named(seen, served === null ? ['upstream saw no call'] : [...upstreamFaults(seen, served, secrets)]);
 }
 
-/** What the record says that is not so. A count of tokens has none. */
+/** Returns the record's errors. A token count has no record. */
 export function judgeRecord({ seen, record }: Replayed): string[] {
   if (seen.call.countOnly) return [];
   return named(seen, record === null ? ['no record'] : [...recordFaults(seen, record, expectedOf(seen).record)]);
@@ -104,7 +104,7 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
   if (wanted.usage_source === 'upstream' && !Bun.deepEquals(counters, wanted.usage)) {
     yield `record has usage ${JSON.stringify(usage)}, expected ${JSON.stringify(wanted.usage)}`;
   }
-  // A request that we made up has a maximum that the recorded answer did not know.
+  // A request that we generated has a maximum that the recorded answer did not know.
   const isAsked = seen.call.recording.request?.body !== undefined;
   if (isAsked && record.usage_flags?.includes('far_output')) yield 'its output is flagged as far from what came';
   if (wanted.usage_source === 'counted' && (usage.input < 1 || usage.output < 0)) yield 'nothing was counted';
@@ -118,12 +118,12 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
     yield `record has cost ${record.cost_nano_usd}, its price says ${recomputed}`;
 }
 
-/** A record's counters as the formula takes them. */
+/** Converts a record's counters to the formula's input. */
 function usageOfPrinted({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, ...apart }: Counters) {
   return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, apart };
 }
 
-/** Where two texts begin to differ. */
+/** Describes where two texts begin to differ. */
 function difference(found: string, expected: string): string {
   let at = 0;
   while (at < found.length && found[at] === expected[at]) at += 1;

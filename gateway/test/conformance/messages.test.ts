@@ -1,4 +1,4 @@
-/** Owns what is special to recorded messages; the suite is conformance-suite.ts. */
+/** Runs the conformance suite on recorded messages, with their exceptions. */
 import { conformanceSuite } from './conformance-suite.ts';
 
 conformanceSuite('anthropic-messages', {
@@ -6,7 +6,7 @@ conformanceSuite('anthropic-messages', {
   recordings: {
     recordingsMin: 216,
     refusedHere: {},
-    // Their recorder joined the streams of two calls into one body: the second message is another call's.
+    // Their recorder joined the streams of two calls into one body: the second message belongs to another call.
     goOnAfterEnd: ['anthropic-messages/0164', 'anthropic-messages/0233', 'anthropic-messages/0246'],
   },
 });

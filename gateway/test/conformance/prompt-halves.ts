@@ -1,4 +1,4 @@
-/** Owns dividing recorded prompts into the half that ratios are learnt from and the half that they are judged by. */
+/** Splits recorded prompts into the half that ratios are learned from and the half that tests them. */
 import { familyOf, type TokenFamily } from '../../src/tokens/token-families.ts';
 import type { RecordedPrompt } from './recorded-prompts.ts';
 
@@ -7,12 +7,12 @@ export interface PromptHalves {
   readonly judged: readonly RecordedPrompt[];
 }
 
-/** What differs between two recordings of one prompt. */
+/** Members that differ between two recordings of one prompt. */
 const INCIDENTAL = new Set(['id', 'call_id', 'path', 'cache_mark']);
 
 /**
- * Halves by a hash of the id. Prompts of a family that say the same are one group: they fall on the side of the first, and
- * count once for each number of tokens.
+ * Halves by a hash of the id. Identical prompts of a family are one group: they go to the half of the first, and count
+ * once for each number of tokens.
  */
 export function halvePrompts(prompts: readonly RecordedPrompt[]): Map<TokenFamily, PromptHalves> {
   const sides = new Map<string, boolean>();
@@ -37,7 +37,7 @@ function sayingOf({ request: { turns, tools, output_format } }: RecordedPrompt):
   return JSON.stringify([turns, tools, output_format], (member, value) => (INCIDENTAL.has(member) ? undefined : value));
 }
 
-/** FNV-1a, its bits mixed once more. */
+/** FNV-1a with one more mixing step. */
 function hashOf(id: string): number {
   let hash = 0x811c9dc5;
   for (const character of id) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);

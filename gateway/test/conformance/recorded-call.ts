@@ -1,17 +1,17 @@
 /**
- * Owns turning a recording into the call that a client would have made of it, and the exact bytes that upstream must get.
- * Knows nothing of the gateway's own splicing: what must change stands in the text as marks that are filled in twice.
+ * Turns a recording into the call that a client would have made, and the exact bytes upstream must get. Does not use
+ * the gateway's splicing: marks in the text show what must change and are filled in for both sides.
  */
 import type { Recording } from '../fake-upstream/recording.ts';
 
-/** How the body's JSON is laid out: a gateway that re-encodes would change all but `compact`. */
+/** Layouts of the body's JSON: a gateway that re-encodes would change all but `compact`. */
 export const LAYOUTS = ['compact', 'spaced', 'escaped'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
-/** A call as it is sent, and as upstream must see it. */
+/** A call as sent, and as upstream must receive it. */
 export interface RecordedCall {
   readonly recording: Recording;
-  /** The public name, and the name that the fake upstream knows. */
+  /** The public name, and the name at the fake upstream. */
   readonly publicModel: string;
   readonly upstreamModel: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface RecordedCall {
   readonly atUpstream: Uint8Array;
   readonly stream: boolean;
   readonly countOnly: boolean;
-  /** The client itself asked for the usage chunk. */
+  /** The client itself requested the usage chunk. */
   readonly asksUsage: boolean;
 }
 
@@ -30,12 +30,12 @@ const ADDED_OPTION = ',"stream_options":{"include_usage":true}';
 const FORWARDED_HEADER = /^(?:anthropic-|x-claude-code-|x-app$|x-stainless-|user-agent$|accept$)/i;
 const OUR_HEADERS = new Set(['x-claude-code-session-id']);
 
-/** Every second recording is asked for under another name than upstream's. */
+/** Every second recording is requested under a public name different from upstream's. */
 function publicModelOf(recording: Recording, index: number): string {
   return index % 2 === 0 ? `rec:${recording.id}` : `public-${recording.id.replace('/', '-')}`;
 }
 
-/** The call of one recording; one without a request gets a synthetic one of the right stream mode. */
+/** Returns the call of a recording; one without a request gets a generated request with the right stream mode. */
 export function recordedCall(recording: Recording, index: number): RecordedCall {
   const chat = recording.api === 'openai-chat';
   const body = { ...((recording.request?.body as object | undefined) ?? syntheticBody(recording)) } as JsonBody;
@@ -68,7 +68,7 @@ interface JsonBody {
   readonly stream_options?: { readonly include_usage?: unknown } | null;
 }
 
-/** Another model that ran for the answer, of a recording whose request is not known; null: none did. */
+/** Another model that contributed to the answer of a recording without a request, or null. */
 export function otherModelIn({
   request,
   response,
@@ -79,7 +79,7 @@ export function otherModelIn({
   return kind === undefined || model === undefined ? null : { kind, model };
 }
 
-/** What asks for that model. */
+/** The members that request this model. */
 function naming(recording: Recording): object {
   const other = otherModelIn(recording);
   if (other === null) return {};
@@ -96,7 +96,7 @@ function syntheticBody(recording: Recording): JsonBody {
   return api === 'openai-chat' ? { ...shared, temperature: 1.0 } : { ...shared, max_tokens: 64, ...naming(recording) };
 }
 
-/** Puts marks where the gateway must change something: the model, and behind all members where the option is added. */
+/** Inserts marks where the gateway must change something: the model, and after all members if the option is added. */
 function markBody(body: JsonBody, addsOption: boolean): JsonBody {
   return { ...body, model: MODEL_MARK, ...(addsOption ? { [OPTION_MARK]: true } : {}) };
 }
@@ -118,7 +118,7 @@ function fill(text: string, model: string, option: string): Uint8Array {
   return new TextEncoder().encode(filled);
 }
 
-/** The recorded headers that a client sends, less its credential and what describes the connection. */
+/** The recorded headers that a client sends, without its credential and connection headers. */
 function clientHeaders(recording: Recording): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   for (const [name, value] of Object.entries(recording.request?.headers ?? {})) {
@@ -127,7 +127,10 @@ function clientHeaders(recording: Recording): Record<string, string> {
   return headers;
 }
 
-/** Which of a call's headers upstream must see: the version and every `anthropic-*` that is the caller's to choose. */
+/**
+ * Returns the call's headers that upstream must see: the version and every `anthropic-*` header that the caller may
+ * choose.
+ */
 export function headersForUpstream(call: RecordedCall): Record<string, string> {
   if (call.recording.api === 'openai-chat') return {};
   const seen: Record<string, string> = { 'anthropic-version': '2023-06-01' };

@@ -1,6 +1,6 @@
 /**
- * Owns reading recorded calls of Gemini's own API as prompts with their counted tokens. The product speaks no such format yet;
- * its models are met behind chat, where too few were recorded to learn from.
+ * Parses recorded calls of Gemini's native API into prompts with their counted tokens. The product does not support
+ * that format; its models are reached through chat completions, with too few recordings to learn from.
  */
 import { type Part, type ToolCallPart, type ToolResultPart, textPart } from '../../src/generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../../src/generation/request.ts';
@@ -10,8 +10,7 @@ import type { RecordedPrompt } from './recorded-prompts.ts';
 import { type Json, list, object, textRecords, words } from './wire-text.ts';
 
 /**
- * Null where the prompt is not only text and functions in the open: a thought's signature, a medium, a tool that the host
- * runs, a cached content.
+ * Null if the prompt has more than text and plain functions: a thought signature, media, a server tool, cached content.
  */
 export function readGeminiPrompt(recording: Recording): RecordedPrompt | null {
   const body = object(recording.request?.body);
@@ -60,7 +59,7 @@ function answerOf(answers: readonly Json[], usage: Json): RecordedPrompt['answer
   return text === '' ? null : { text, tokens };
 }
 
-/** Empty for no content; a null in it for what is not to be counted. */
+/** Empty if there is no content; contains null for parts that cannot be counted. */
 function turnOf(content: Json | null): Array<Turn | null> {
   if (content === null) return [];
   const parts = list(content.parts).map((part) => partOf(object(part) ?? {}));
@@ -95,7 +94,7 @@ function resultPart(result: Json): ToolResultPart {
   return { kind: 'tool_result', call_id: '', parts, is_error: false, cache_mark: null };
 }
 
-/** A null in it for a tool that the host runs. */
+/** Contains null for a server tool. */
 function toolsOf(tool: Json | null): Array<Tool | null> {
   const declarations = tool?.functionDeclarations ?? tool?.function_declarations;
   if (tool === null || Object.keys(tool).length !== 1 || !Array.isArray(declarations)) return [null];

@@ -1,6 +1,6 @@
 /**
- * Owns choosing the recordings that tell truly how many tokens a prompt of text and tools has, and reading them: requests and
- * answers of chat and messages by the product's own parsers. What a host adds unseen (its own tools, media) is left out.
+ * Selects the recordings that reliably say how many tokens a prompt of text and tools has, and parses chat and messages
+ * with the product's parsers. Excludes prompts to which the provider adds unseen content (its own tools, media).
  */
 import { deflateRawSync } from 'node:zlib';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
@@ -21,14 +21,14 @@ import { loadRecordings } from '../fake-upstream/recordings.ts';
 import { readGeminiPrompt } from './recorded-gemini-prompts.ts';
 import { list, object } from './wire-text.ts';
 
-/** A prompt and what its upstream counted. */
+/** A prompt and upstream's token count. */
 export interface RecordedPrompt {
   readonly id: string;
   readonly model: string;
   readonly request: GenerationRequest;
-  /** All input, cached or not. */
+  /** All input tokens, cached or not. */
   readonly promptTokens: number;
-  /** An answer of text alone that was not thought about, with its tokens; null: it is none. */
+  /** An answer of text alone without reasoning, with its tokens; otherwise null. */
   readonly answer: { readonly text: string; readonly tokens: number } | null;
 }
 
@@ -46,7 +46,7 @@ const READERS: { readonly [api: string]: Reader } = {
     startStreamParser: startMessagesParser,
   },
 };
-/** Members by which a host is told to put more into the prompt than the request says, or to ask another model. */
+/** Members that make a provider add to the prompt or call another model. */
 const HIDDEN_PROMPT = [
   'context_management',
   'mcp_servers',
@@ -60,16 +60,16 @@ const HIDDEN_PROMPT = [
   'prediction',
   'moderation',
 ];
-/** Reasoning that was sent back as text: templates cut it out. */
+/** Reasoning sent back as text: prompt templates remove it. */
 const THOUGHT_IN_TEXT = '<think>';
 const FILLER_CHARACTERS_MIN = 400;
 const FILLER_DEFLATED_BELOW = 0.12;
-/** Models that search before they answer, whatever they are asked. */
+/** Models that always search before they answer. */
 const SEARCHING_MODELS = /sonar|compound|search/;
-/** Models that think without saying so in the recorded usage or text. */
+/** Models that reason without showing it in the recorded usage or text. */
 const THINKING_MODELS = /(^|\/)o\d|gpt-5|gpt-oss|qwen-?3|r1|reason|glm|kimi|think|minimax|magistral/;
 
-/** Every recorded prompt that counts, in the order of the index; null where the recordings are absent. */
+/** Returns every recorded prompt that can be used, in index order; null without the recordings. */
 export function loadRecordedPrompts(): RecordedPrompt[] | null {
   const recordings = (['openai-chat', 'anthropic-messages', 'gemini-generate'] as const).map((api) =>
     loadRecordings({ api }),
@@ -78,7 +78,7 @@ export function loadRecordedPrompts(): RecordedPrompt[] | null {
   return readPrompts(recordings.flatMap((some) => some ?? []).filter(({ fidelity }) => fidelity !== 'handwritten'));
 }
 
-/** Every prompt of the exchanges that can be counted from outside. */
+/** Returns every prompt whose tokens can be counted from the request alone. */
 export function readPrompts(recordings: readonly Recording[]): RecordedPrompt[] {
   return recordings.flatMap((recording) => {
     const prompt = recording.api === 'gemini-generate' ? readGeminiPrompt(recording) : readPrompt(recording);
@@ -112,7 +112,7 @@ function readPrompt(recording: Recording): RecordedPrompt | null {
   };
 }
 
-/** What our own parser refuses is no prompt that we would have to count. */
+/** A request that our own parser refuses needs no estimate. */
 function parsed(parse: () => GenerationRequest): GenerationRequest | null {
   try {
     return parse();
@@ -134,7 +134,7 @@ function textOf(part: Part): string {
   return part.kind === 'text' ? part.text : '';
 }
 
-/** Text and functions of the caller's own, and nothing whose tokens depend on what is not in the request. */
+/** Only text and the caller's own functions, nothing whose tokens depend on data outside the request. */
 function isPlain({ turns, tools }: GenerationRequest): boolean {
   const parts = turns.flatMap((turn) => turn.parts);
   const inner = parts.flatMap((part): readonly Part[] => (part.kind === 'tool_result' ? part.parts : [part]));
@@ -145,7 +145,7 @@ function isPlain({ turns, tools }: GenerationRequest): boolean {
   );
 }
 
-/** One word or sentence over and over, to make a prompt long enough for a cache: its tokens are those of one word. */
+/** One word or sentence repeated to make a prompt long enough for a cache: it measures only that word's tokens. */
 function isFiller(text: string): boolean {
   return text.length > FILLER_CHARACTERS_MIN && deflateRawSync(text).length < text.length * FILLER_DEFLATED_BELOW;
 }

@@ -1,4 +1,4 @@
-/** Owns playing bytes to a stream's relay without HTTP, and gathering what it gives to the client and to the record. */
+/** Feeds bytes to a stream's relay without HTTP and collects what it gives to the client and the record. */
 
 import type { Outcome } from '../../src/call/money/settle.ts';
 import { Outbox } from '../../src/call/stream/outbox.ts';
@@ -16,14 +16,14 @@ const HEAD = {
 } as const;
 const LIMITS = resolveLimits({});
 
-/** What the client got (where its answer never began: the words of the failure), and what was settled. */
+/** What the client got (the failure's message if the answer never began), and what was settled. */
 export interface Relayed {
   readonly text: string;
   readonly began: boolean;
   readonly outcome: Outcome | null;
 }
 
-/** Plays the parts of a stream to a relay, and then its end: clean, or the loss of the connection. */
+/** Feeds a stream's parts to a relay, then ends it: cleanly or by loss of the connection. */
 export async function relayed(
   protocol: Protocol,
   parts: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-/** Owns replaying recordings through a running gateway: every call with its chunkings, and all that was seen on both sides. */
+/** Replays recordings through a running gateway: every call with its chunkings, and what both sides saw. */
 
 import type { Chunking, Scenario } from '../fake-upstream/scenario.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
@@ -16,7 +16,7 @@ export interface Seen {
   readonly requestId: string;
 }
 
-/** A call with its other two sides: what upstream got, and its record (null: none, as for counts). */
+/** A call with what upstream got, and its record (null: none, as for token counts). */
 export interface Replayed {
   readonly seen: Seen;
   readonly served: ServedCall | null;
@@ -25,7 +25,7 @@ export interface Replayed {
 
 const AT_ONCE = 12;
 
-/** Replays all calls; those of one recording follow each other, so that the fake's script meets them in order. */
+/** Replays all calls; those of one recording are sequential, so that the fake's script applies in order. */
 export async function replayAll(
   calls: readonly RecordedCall[],
   chunkingsOf: (call: RecordedCall, index: number) => readonly Chunking[],
@@ -68,7 +68,7 @@ async function ask(gateway: RunningGateway, call: RecordedCall, chunking: Chunki
   return { call, chunking, status: response.status, headers: response.headers, body, requestId };
 }
 
-/** The n-th call of a model as the client saw it is the n-th that upstream served. */
+/** The n-th call of a model on the client's side is the n-th that upstream served. */
 function joinServed(fake: FakeUpstream): (replayed: Replayed) => Replayed {
   const served = new Map<string, ServedCall[]>();
   for (const call of fake.served()) {

@@ -1,4 +1,6 @@
-/** Owns the request side of contract 4 and 7 for bodies and headers that no recording has: each with its exact bytes upstream. */
+/**
+ * Tests the request side of contract 4 and 7 for bodies and headers without a recording: the exact bytes sent upstream.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -21,7 +23,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => pair.stop());
 
-/** Sends a body and answers what upstream got of it. */
+/** Sends a body and returns the call that upstream received. */
 async function sendThrough(path: string, body: string, headers: Record<string, string> = {}): Promise<ServedCall> {
   const before = pair.fake.served().length;
   const credential =

@@ -1,6 +1,6 @@
 /**
- * Owns the promise that where the network divides a stream never matters: recorded streams through the relay itself (no
- * HTTP), cut in two at every position, give the same bytes to the client and the same facts to the record.
+ * Tests that the relay does not depend on how the network splits a stream: recorded streams without HTTP, split in two
+ * at every position, give the client the same bytes and the record the same facts.
  */
 import { describe, expect, test } from 'bun:test';
 import { chatCompletions } from '../../src/protocols/chat/index.ts';

@@ -1,4 +1,7 @@
-/** Owns every error status an upstream can give, in both protocols, plain and streamed: contract 5, through a running gateway. */
+/**
+ * Tests every error status of an upstream, in both protocols, plain and streamed, through a running gateway: contract
+ * 5.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -49,7 +52,7 @@ interface Asked extends Awaited<ReturnType<typeof ask>> {
   readonly record: CallLine | undefined;
 }
 
-/** Asks once per scenario, one after another, and then looks up all records at once: a look-up is a process of its own. */
+/** Sends one call per scenario sequentially, then looks up all records at once, because each look-up is a process. */
 async function askAll(protocol: Protocol, asks: ReadonlyArray<readonly [string, Scenario, boolean]>): Promise<Asked[]> {
   const answers = [];
   for (const [model, scenario, stream] of asks) {

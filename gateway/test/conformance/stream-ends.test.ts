@@ -1,4 +1,4 @@
-/** Owns how streams begin and end through a running gateway where no recording shows it: contract 5 and 6. */
+/** Tests the beginnings and ends of streams that no recording covers, through a running gateway: contract 5 and 6. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns judging our estimate of a prompt's tokens by recorded calls that its ratios were not learnt from. Which recordings tell
- * the truth is decided in recorded-prompts.ts, the halves in prompt-halves.ts.
+ * Tests the estimate of a prompt's tokens on recorded calls that its ratios were not learned from.
+ * `recorded-prompts.ts` decides which recordings are reliable, `prompt-halves.ts` splits them.
  */
 import { describe, expect, test } from 'bun:test';
 import type { TokenFamily } from '../../src/tokens/token-families.ts';
@@ -15,20 +15,21 @@ interface Limits {
   readonly p95: number;
 }
 
-/** What is promised: half of all estimates within 4 %, nineteen in twenty within 15 %. */
+/** The promise: half of all estimates within 4 %, 95 % within 15 %. */
 const PROMISED = { median: 0.04, p95: 0.15 } as const;
 
-/** Families with recordings enough to judge. Where more than promised is allowed, the reason stands beside it. */
+/** Families with enough recordings. A limit above the promise has its reason next to it. */
 const LIMITS: { readonly [family in TokenFamily]?: Limits } = {
   claude: { promptsMin: 25, ...PROMISED },
   gpt_oss: { promptsMin: 5, ...PROMISED },
   grok: { promptsMin: 6, ...PROMISED },
   deepseek: { promptsMin: 7, ...PROMISED },
-  // Two of six are one article in easy English, three one set of 21 tools; all are too high by 3 to 9 %.
+  // Two of six are the same article in simple English, three the same set of 21 tools; all estimates are 3 to 9 % too
+  // high.
   gpt: { promptsMin: 6, median: 0.08, p95: 0.15 },
-  // Learnt from three large prompts of two hosts, of which one puts 60 tokens more around its tools.
+  // Learned from three large prompts of two providers, one of which adds 60 tokens around its tools.
   llama: { promptsMin: 5, median: 0.09, p95: 0.15 },
-  // Claude 3 Opus, retired since, has half as much again before its tools as the family's others.
+  // Claude 3 Opus, now retired, adds 1.5 times as many tokens before its tools as the rest of the family.
   claude_3: { promptsMin: 8, median: 0.04, p95: 0.33 },
 };
 

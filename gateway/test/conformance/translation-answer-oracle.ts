@@ -1,6 +1,6 @@
 /**
- * Owns what an answer must be after it was written in a format and read again, and what a client of the format must make of it:
- * wire reference C.3 and C.7, read a second time. Uses no reader and no writer of the product.
+ * Computes how an answer must read after it was written in a format and parsed again, and how a client of that format
+ * must parse it: an independent reading of wire reference C.3 and C.7. Uses no reader or writer of the product.
  */
 import type { FinishReason } from '../../src/generation/event.ts';
 import type { Generation } from '../../src/generation/generation.ts';
@@ -9,7 +9,7 @@ import type { Usage } from '../../src/generation/usage.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { CONTEXT } from './translation-rig.ts';
 
-/** What an answer says of its price stays with the gateway: neither format is told of it. */
+/** Price details of an answer stay in the gateway: neither format carries them. */
 export function withoutPrice(usage: Usage | null): Usage | null {
   if (usage?.apart === undefined) return usage;
   const { apart, ...counters } = usage;
@@ -20,7 +20,7 @@ export function withoutPrice(usage: Usage | null): Usage | null {
 /** In one piece, or as a stream. */
 export type Form = 'plain' | 'streamed';
 
-/** An answer less what no format says alike: ids, upstream's own word for the finish. */
+/** An answer without what the formats do not share: ids, upstream's own finish reason. */
 export type ReadAnswer = Pick<
   Generation,
   'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'usageFlags' | 'complete'
@@ -58,7 +58,7 @@ export function finishOf({ finish_reason }: Generation): FinishReason {
 
 const callsTool = ({ parts }: Generation) => parts.some(({ kind }) => kind === 'tool_call');
 
-/** A tool was called exactly where `tool_use` says so, unless the answer was cut. */
+/** `tool_use` exactly when a tool was called, unless the answer was truncated. */
 export function stopReasonOf(answer: Generation): string {
   const finish = finishOf(answer);
   if (CUT.has(finish)) return STOP_REASONS[finish];
@@ -66,9 +66,9 @@ export function stopReasonOf(answer: Generation): string {
   return finish === 'tool_calls' ? 'end_turn' : STOP_REASONS[finish];
 }
 
-/** What the answer, written for a client of the format, is read as by the same format. */
+/** How an answer written for a client of the format is parsed by the same format. */
 export function readBack(answer: Generation, format: ProtocolName, form: Form): ReadAnswer {
-  // Whatever upstream's numbers were, what is written of them adds up.
+  // Whatever upstream reported, the written numbers add up.
   const common = { model: answer.model ?? CONTEXT.model, usageFlags: [], complete: true };
   if (format === 'messages') {
     const finish_reason = messagesFinish(answer);
@@ -91,7 +91,7 @@ export function readBack(answer: Generation, format: ProtocolName, form: Form): 
   };
 }
 
-/** Less what hosts give with their calls: it is kept for them, and no client is shown it. */
+/** Without data that providers attach to tool calls: the gateway stores it and shows it to no client. */
 export function asShown(answer: Generation): Generation {
   const parts = answer.parts.map((part) => {
     if (part.kind !== 'tool_call') return part;
@@ -101,7 +101,7 @@ export function asShown(answer: Generation): Generation {
   return { ...answer, parts };
 }
 
-/** Less citations, which chat tells of the whole content: see `annotationsOf`. */
+/** Without citations, which chat gives as offsets into the whole content: see `annotationsOf`. */
 export function withoutCitations(answer: ReadAnswer): ReadAnswer {
   const parts = answer.parts.map((part): Part => (part.kind === 'text' ? { ...part, citations: [] } : part));
   return { ...answer, parts };
@@ -124,7 +124,7 @@ function chatParts(answer: Generation, form: Form): Part[] {
   );
 }
 
-/** Chat has no blocks: texts of one kind in a row are one. */
+/** Chat has no blocks: adjacent texts of one kind are joined. */
 function joinNeighbours(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -152,7 +152,7 @@ function chatUsage(usage: Usage | null): Usage | null {
   return Object.keys(media).length === 0 ? merged : { ...merged, apart: media };
 }
 
-/** Everything but what only another format's issuer can read. Reasoning without a signature has one of ours. */
+/** Everything except what only another format's issuer can read. Unsigned reasoning gets a signature of ours. */
 export function messagesParts(parts: readonly Part[]): Part[] {
   return parts.flatMap((part): Part[] => {
     switch (part.kind) {
@@ -184,10 +184,10 @@ function messagesFinish(answer: Generation): FinishReason {
   return known as FinishReason;
 }
 
-/** The kinds for which messages has a member; sound and images have none. */
+/** The kinds with a member in messages; audio and images have none. */
 const MESSAGES_TOOLS = ['web_search', 'web_fetch'];
 
-/** Without counters of upstream's a byte count stands in. A stream's last word on usage does not divide cache writes. */
+/** Without upstream's counters a byte count is used. A stream's last usage does not split cache writes. */
 export function messagesUsage({ usage, parts }: Generation, form: Form): Usage {
   if (usage === null) {
     const bytes = parts.reduce((sum, part) => sum + bytesOf(part), 0);
@@ -208,7 +208,7 @@ function bytesOf(part: Part): number {
     : 0;
 }
 
-/** The `url_citation`s of an answer: their places in the joined text, a citation without place covering its whole part. */
+/** The `url_citation`s of an answer: offsets into the joined text; a citation without a place covers its whole part. */
 export function annotationsOf(parts: readonly Part[]): unknown[] {
   let start = 0;
   return parts.flatMap((part) => {

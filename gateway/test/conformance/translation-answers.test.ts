@@ -1,6 +1,6 @@
 /**
- * Owns the promise that a recorded answer, plain or streamed, arrives whole in its own format and in the other: read back by the
- * product, and put together by the official clients, which also send the recorded request as it was translated for them.
+ * Tests that a recorded answer, plain or streamed, arrives complete in its own format and in the other: parsed by the
+ * product, and assembled by the official clients, which also send the translated recorded request.
  */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/generation/event.ts';
@@ -35,20 +35,20 @@ import {
 import type { Json } from './wire-text.ts';
 
 const FORMS: readonly Form[] = ['plain', 'streamed'];
-/** What stands for a request that was not recorded, or cannot be translated. */
+/** Used for a request that was not recorded or cannot be translated. */
 const HELLO: { readonly [format in ProtocolName]: string } = {
   chat: '{"model":"m","messages":[{"role":"user","content":"hello"}]}',
   messages: '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}',
 };
 interface Expected {
-  /** Answers that were read whole, and how many of them are streams. */
+  /** Number of answers parsed completely, and how many of them are streams. */
   readonly answeredMin: number;
   readonly streamsMin: number;
-  /** Answers of status 200 that are none: errors as their providers meant them, and counts of tokens. */
+  /** Status 200 without an answer: intended provider errors, and token counts. */
   readonly none: { readonly error: readonly string[]; readonly nonsense: readonly string[] };
-  /** What an answer is not again in its own format. */
+  /** Answers that change in their own format. */
   readonly differing: readonly string[];
-  /** The official helper throws where what a strict schema was asked for is refused, whoever refuses (wire reference A.7). */
+  /** The official helper throws if the answer to a strict schema is a refusal (wire reference A.7). */
   readonly refusedByHelper: readonly string[];
   readonly sentMin: number;
   readonly unansweredMin: number;
@@ -68,10 +68,10 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
       nonsense: ['corpus-messages/count-of-tokens'],
     },
     differing: [
-      // Upstream named no model, so the one that was asked for is shown.
+      // Upstream named no model, so the requested one is shown.
       'model of corpus-chat/no-model to chat, plain',
       'model of corpus-chat/no-model to chat, streamed',
-      // `message_delta` has no place for how long each written token is cached (wire reference B.6).
+      // `message_delta` has no member for the cache lifetime of written tokens (wire reference B.6).
       'usage of corpus-messages/caches-of-both-times to messages, streamed',
     ],
     refusedByHelper: [],
@@ -86,10 +86,10 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
       nonsense: ['0179', '0206', '0328', '0342', '0347', '0351'].map((number) => `anthropic-messages/${number}`),
     },
     differing: [
-      // OpenRouter's citation quotes its source, in a member that OpenAI's has not.
+      // OpenRouter's citation quotes its source, in a member that OpenAI's does not have.
       'parts of openai-chat/0017 to chat, plain',
       'parts of openai-chat/0017 to chat, streamed',
-      // Perplexity names the class of a request, by which its fee is; OpenAI's usage has no member for it.
+      // Perplexity reports the request class that determines its fee; OpenAI's usage has no member for it.
       'usage of openai-chat/0177 to chat, plain',
       'usage of openai-chat/0177 to chat, streamed',
       'usage of openai-chat/0210 to chat, plain',
@@ -98,10 +98,10 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
       'usage of openai-chat/0276 to chat, streamed',
       'usage of openai-chat/0322 to chat, plain',
       'usage of openai-chat/0322 to chat, streamed',
-      // Upstream named no model, so the one that was asked for is shown.
+      // Upstream named no model, so the requested one is shown.
       'model of openai-chat/0699 to chat, plain',
       'model of openai-chat/0699 to chat, streamed',
-      // `message_delta` has no place for how long each written token is cached (wire reference B.6).
+      // `message_delta` has no member for the cache lifetime of written tokens (wire reference B.6).
       'usage of anthropic-messages/0089 to messages, streamed',
     ],
     refusedByHelper: ['openai-chat/0649 to chat, streamed'],
@@ -130,7 +130,7 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
   return { name, asked, read, answered };
 });
 
-/** The answer as a client of the format gets it: live from upstream's own events, or from the whole. */
+/** The answer as a client of the format gets it: live from upstream's events, or from the whole. */
 function write({ events, answer }: Answered, to: ProtocolName, form: Form): string {
   if (form === 'streamed') return streamFor(to, events);
   return PROTOCOLS[to].codec.renderAnswer(answer, CONTEXT).json;
@@ -160,14 +160,14 @@ function* waysOf(answered: readonly Answered[]): Generator<{
   }
 }
 
-/** The recorded request as it goes to a host of the format; null: there is none, or it is refused. */
+/** The recorded request for an upstream of the format; null if there is none or it is refused. */
 function requestFor({ format, request }: RecordedExchange, to: ProtocolName): string | null {
   if (request === null) return null;
   const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, takesAll('upstream-model')));
   return 'refused' in written ? null : written.json;
 }
 
-/** How the answer comes is the suites' choice, not the recorded request's. */
+/** The suites choose plain or streamed, not the recorded request. */
 function lessStream({ stream: _, stream_options: __, ...body }: Json): Json {
   return body;
 }

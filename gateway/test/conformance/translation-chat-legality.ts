@@ -1,6 +1,6 @@
 /**
- * Owns judging whether a chat-completions request is one that OpenAI takes, read from wire reference A.2 to A.5 alone, with the
- * two extensions that the taking-all host of the suites has. Uses no product code.
+ * Checks whether OpenAI would accept a chat completions request, from wire reference A.2 to A.5 alone, plus two
+ * extensions of the suites' permissive upstream. Uses no product code.
  */
 
 import { judgeChatMessages } from './translation-chat-messages.ts';
@@ -11,7 +11,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'frequency_penalty', 'presence_penalty', 'max_completion_tokens', 'parallel_tool_calls'],
   ...['reasoning_effort', 'response_format', 'safety_identifier', 'seed', 'service_tier', 'stop', 'stream'],
   ...['stream_options', 'temperature', 'top_p', 'tool_choice', 'tools', 'verbosity', 'web_search_options'],
-  // An extension of many hosts.
+  // An extension of many providers.
   'top_k',
 ]);
 const NAME_CHARS_MAX = 64;
@@ -21,7 +21,7 @@ const TIERS = ['on_demand', 'auto', 'default', 'flex', 'scale', 'priority', 'fas
 const STOPS_MAX = 4;
 const IDENTIFIER_CHARS_MAX = 128;
 
-/** Every rule that the body breaks; empty: it is legal. */
+/** Returns every rule that the body breaks; empty if it is legal. */
 export function judgeChatRequest(body: Json): string[] {
   return [
     ...Object.keys(body).flatMap((name) => (MEMBERS.has(name) ? [] : [`an unknown member ${name}`])),
@@ -100,7 +100,7 @@ function judgeTool(tool: Json, named: Json): string[] {
   ];
 }
 
-/** The least that a strict schema must keep: objects are closed and need all of their members. */
+/** The minimum for a strict schema: objects are closed and require all of their members. */
 function isClosed(value: unknown): boolean {
   const schema = object(value);
   if (schema === null) return !Array.isArray(value) || value.every((one) => object(one) === null || isClosed(one));

@@ -1,11 +1,11 @@
 /**
- * Owns judging the messages of a chat-completions request: roles and parts in the places that they may have, results right behind
- * their calls. Wire reference A.3 and A.4, read without product code.
+ * Checks the messages of a chat completions request: roles and parts in allowed places, results directly after their
+ * calls. From wire reference A.3 and A.4, without product code.
  */
 import { isLegalName } from './translation-legal-name.ts';
 import { type Json, list, object } from './wire-text.ts';
 
-/** `reasoning_content` is what the suites' host takes back. */
+/** `reasoning_content` is accepted by the suites' upstream. */
 const MEMBERS: { readonly [role: string]: readonly string[] } = {
   developer: ['content', 'name'],
   system: ['content', 'name'],
@@ -18,13 +18,13 @@ const PARTS: { readonly [role: string]: readonly string[] } = {
   system: ['text'],
   user: ['text', 'image_url', 'input_audio', 'file'],
   assistant: ['text', 'refusal'],
-  // Officially text alone; the suites' host takes media there.
+  // Officially text only; the suites' upstream accepts media there.
   tool: ['text', 'image_url', 'file'],
 };
 const NAME_CHARS_MAX = 64;
 const BREAKPOINTS_MAX = 4;
 
-/** Every rule that the messages break. */
+/** Returns every rule that the messages break. */
 export function judgeChatMessages(body: Json): string[] {
   const faults: string[] = [];
   const messages = list(body.messages).map((message) => object(message) ?? {});

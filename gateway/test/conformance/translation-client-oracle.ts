@@ -1,6 +1,6 @@
 /**
- * Owns comparing what an official client put together with the canonical answer that it was told: both as one plain value.
- * Wire reference A.6, A.8, B.5, B.6, C.3 and C.7.
+ * Compares what an official client assembled with the canonical answer: both as one plain value. Wire reference A.6,
+ * A.8, B.5, B.6, C.3 and C.7.
  */
 import type { Generation } from '../../src/generation/generation.ts';
 import type { Part } from '../../src/generation/part.ts';
@@ -19,12 +19,12 @@ import type { ClientReading } from './translation-clients.ts';
 import { CONTEXT } from './translation-rig.ts';
 import { type Json, list, object, words } from './wire-text.ts';
 
-/** What the client found. */
+/** What the client parsed. */
 export function foundBy(format: ProtocolName, reading: ClientReading): Json {
   return format === 'chat' ? foundInCompletion(reading) : foundInMessage(reading);
 }
 
-/** What it should have found. */
+/** What it should have parsed. */
 export function wantedBy(format: ProtocolName, answer: Generation, form: Form): Json {
   return format === 'chat' ? wantedCompletion(answer, form) : wantedMessage(answer, form);
 }
@@ -89,7 +89,7 @@ function wantedCompletion(answer: Generation, form: Form): Json {
   };
 }
 
-/** Named only where there is any. */
+/** Present only if there is any. */
 function wantedMedia(audio_tokens = 0, image_tokens = 0): Json {
   return { ...(audio_tokens === 0 ? {} : { audio_tokens }), ...(image_tokens === 0 ? {} : { image_tokens }) };
 }
@@ -116,7 +116,7 @@ function foundInMessage({ answer, inputs }: ClientReading): Json {
   };
 }
 
-/** A block's own members; of a call also its input as it was written, which the client's value must be. */
+/** A block's own members; for a call also its raw input, which must equal the client's value. */
 function foundBlock(block: Json, input: string | undefined): unknown {
   const { type } = block;
   if (type !== 'tool_use') return type === 'text' ? [type, block.text, list(block.citations)] : block;

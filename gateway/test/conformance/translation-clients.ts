@@ -1,25 +1,25 @@
 /**
- * Owns the official clients as the far end of a translation: they send a request that was written for their format, and put
- * together the answer that was written for them. What they should have found is the suites' to say.
+ * Runs the official clients at the far end of a translation: they send a request translated to their format and
+ * assemble the translated answer. The suites hold the expectations.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { type Json, list, object, words } from './wire-text.ts';
 
-/** What is given to a client: JSON of its request, and the bytes of its answer. */
+/** Input of a client: its request as JSON, and the bytes of its answer. */
 export interface ClientCall {
   readonly request: string;
   readonly answer: string;
   readonly streamed: boolean;
 }
 
-/** What a client sent, and what it made of the answer. */
+/** What a client sent, and how it parsed the answer. */
 export interface ClientReading {
   readonly sent: Json;
-  /** The accumulated answer, as the client's own helper gives it. */
+  /** The accumulated answer, as returned by the client's own helper. */
   readonly answer: Json;
-  /** What helpers do not put together: reasoning (chat), and arguments as they were written (messages), by index of the block. */
+  /** What helpers do not assemble: reasoning (chat), and raw tool arguments (messages) by block index. */
   readonly reasoning: string;
   readonly inputs: ReadonlyMap<number, string>;
 }
@@ -29,7 +29,7 @@ export async function readByClient(format: ProtocolName, call: ClientCall): Prom
   return format === 'chat' ? readByOpenAi(call, wire) : readByAnthropic(call, wire);
 }
 
-/** A network that takes one request and gives one answer. */
+/** A network that accepts one request and returns one answer. */
 class OneAnswer {
   readonly #call: ClientCall;
   sent: Json = {};
@@ -63,7 +63,7 @@ async function readByOpenAi({ request, streamed }: ClientCall, wire: OneAnswer):
   return { sent: wire.sent, answer: object(completion) ?? {}, reasoning, inputs };
 }
 
-/** Longer than any call without a stream would take: without it the client refuses many tokens. */
+/** Longer than any plain call would take: without it the client refuses a large `max_tokens`. */
 const PATIENCE = { timeout: 600_000 };
 
 async function readByAnthropic({ request, answer, streamed }: ClientCall, wire: OneAnswer): Promise<ClientReading> {
@@ -88,7 +88,7 @@ async function readByAnthropic({ request, answer, streamed }: ClientCall, wire: 
   return { sent: wire.sent, answer: object(message) ?? {}, reasoning: '', inputs };
 }
 
-/** Inputs of calls in an answer in one piece, as they were written: found by the only text that parses to the same value. */
+/** Raw inputs of tool calls in an answer in one piece: found as the only text that parses to the same value. */
 function inputsIn(answer: string): Map<number, string> {
   const inputs = new Map<number, string>();
   let from = 0;
@@ -104,14 +104,14 @@ function inputsIn(answer: string): Map<number, string> {
   return inputs;
 }
 
-/** Behind the first closing bracket that makes the text from `start` on a JSON value. */
+/** Returns the index after the first closing bracket at which the text from `start` is a JSON value. */
 function endOfValue(text: string, start: number): number {
   for (let end = text.indexOf('}', start); end !== -1; end = text.indexOf('}', end + 1)) {
     try {
       JSON.parse(text.slice(start, end + 1));
       return end + 1;
     } catch {
-      // The bracket closes an inner object, or stands in a text.
+      // The bracket closes an inner object or is inside a string.
     }
   }
   throw new Error('a value without an end');

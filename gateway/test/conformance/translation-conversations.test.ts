@@ -1,6 +1,6 @@
 /**
- * Owns the promise that random conversations survive the way from one format to the other and back in every member that both
- * carry, legal at each step. Which members those are is conversations/carried.ts's.
+ * Tests that random conversations survive the translation to the other format and back in every member that both carry,
+ * with legal requests at each step. `conversations/carried.ts` defines those members.
  */
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ import { CONTEXT, eventsOfStream, readRequest, streamFor, writeRequest } from '.
 
 const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 300;
 const LEGALITY = { chat: judgeChatRequest, messages: judgeMessagesRequest } as const;
-/** Losses that may be named, in the canonical words for them. */
+/** Losses that may be reported, by their canonical names. */
 const MAY_BE_LOST: ReadonlySet<string> = new Set([
   ...['messages.name', 'strict', 'citations', 'cache_marks', 'temperature', 'top_p', 'top_k', 'reasoning'],
   ...['frequency_penalty', 'presence_penalty', 'seed', 'verbosity', 'service_tier', 'schema'],
@@ -32,7 +32,10 @@ interface Leg {
   readonly lost: readonly string[];
 }
 
-/** One way through a format: written for a host that takes all, judged, and read again. */
+/**
+ * Translates through one format: writes the request for an upstream that accepts everything, checks it, and parses it
+ * again.
+ */
 function pass(request: GenerationRequest, format: ProtocolName): Leg {
   const { json, dropped, tools, stopTexts } = writeRequest(format, request);
   expect([format, LEGALITY[format](JSON.parse(json))]).toEqual([format, []]);
@@ -45,7 +48,7 @@ function pass(request: GenerationRequest, format: ProtocolName): Leg {
   return { after, lost };
 }
 
-/** Chat hosts are told a hash of what messages calls a user's id, and of what is too long for them. */
+/** Chat upstreams get a hash of the messages `user_id`, and of an id that is too long for them. */
 function endUserAt({ end_user, named }: GenerationRequest, format: ProtocolName): string | null {
   if (end_user === null || format === 'messages') return end_user;
   const hides = named.end_user?.startsWith('metadata') === true || end_user.length > 128;
@@ -96,7 +99,7 @@ interface AnswerLeg {
   readonly cuts: readonly number[];
 }
 
-/** One way of an answer to a client of the format, and what the same format reads there. */
+/** Writes an answer for a client of the format and parses it in the same format. */
 function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Generation {
   const { codec } = PROTOCOLS[format];
   const events =
@@ -106,14 +109,17 @@ function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Gene
   return foldGeneration(events);
 }
 
-/** What of an answer the tables speak of; chat's citations are offsets into the whole, which translation-answers.test.ts judges. */
+/**
+ * The members of an answer that the tables cover; chat's citations are offsets into the whole text, which
+ * translation-answers.test.ts checks.
+ */
 function told(answer: ReadAnswer, format: ProtocolName): ReadAnswer {
   const { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete } = answer;
   const kept = { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete };
   return format === 'chat' ? withoutCitations(kept) : kept;
 }
 
-/** What no way may change: every call to the digit, every word, all tokens. */
+/** What no translation may change: every call to the digit, every word, all tokens. */
 function essence({ parts, usage }: Generation) {
   const calls = parts.flatMap((part) => {
     if (part.kind !== 'tool_call') return [];
@@ -159,7 +165,10 @@ describe('random answers', () => {
   );
 });
 
-/** The same request with one thing gone or changed that both formats carry; the oracle of the tests above must see each. */
+/**
+ * Returns variants of the request with one member that both formats carry removed or changed; the oracle of the tests
+ * above must detect each.
+ */
 function spoiled(request: GenerationRequest): GenerationRequest[] {
   const without = request.turns.flatMap(({ parts }, turn) =>
     parts.flatMap((part, place) => {

@@ -1,4 +1,7 @@
-/** Proves that the judges of translated requests see what a host would refuse, so that the suites which trust them can fail. */
+/**
+ * Tests that the judges of translated requests detect what an upstream would refuse, so that suites relying on them can
+ * fail.
+ */
 import { describe, expect, test } from 'bun:test';
 import { judgeChatRequest } from './translation-chat-legality.ts';
 import { judgeMessagesRequest } from './translation-messages-legality.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns judging whether a messages request is one that Anthropic takes, read from wire reference B.2 to B.4 alone. Uses no
- * product code, so that writer and judge cannot err together.
+ * Checks whether Anthropic would accept a messages request, from wire reference B.2 to B.4 alone. Uses no product code,
+ * so that writer and judge cannot share an error.
  */
 import { isLegalName } from './translation-legal-name.ts';
 import { judgeMessagesTurns } from './translation-messages-turns.ts';
@@ -17,7 +17,7 @@ const NAME_CHARS_MAX = 128;
 const MARKS_MAX = 4;
 const BUDGET_TOKENS_MIN = 1024;
 
-/** Every rule that the body breaks; empty: it is legal. */
+/** Returns every rule that the body breaks; empty if it is legal. */
 export function judgeMessagesRequest(body: Json): string[] {
   const { faults: inTurns, marks: inMessages } = judgeMessagesTurns(body);
   const marked = [body, ...list(body.tools).map(object)].filter((one) => one?.cache_control !== undefined);

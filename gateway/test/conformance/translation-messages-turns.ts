@@ -1,6 +1,6 @@
 /**
- * Owns judging the turns and blocks of a messages request: roles that take turns, calls answered at once, blocks of the known
- * shapes in the places that they may have. Wire reference B.2 and B.3, read without product code.
+ * Checks the turns and blocks of a messages request: alternating roles, calls answered in the next turn, known block
+ * shapes in allowed places. From wire reference B.2 and B.3, without product code.
  */
 import { isLegalName } from './translation-legal-name.ts';
 import { type Json, list, object } from './wire-text.ts';
@@ -24,7 +24,7 @@ const BLOCKS: { readonly [type: string]: { readonly members: readonly string[]; 
     thinking: { members: ['thinking', 'signature'], where: ['assistant'] },
     redacted_thinking: { members: ['data'], where: ['assistant'] },
   };
-/** Blocks of Anthropic's own, which go back as they came. */
+/** Anthropic's own blocks, which are returned unchanged. */
 const NATIVE: ReadonlySet<string> = new Set([
   ...['search_result', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'container_upload'],
   ...['code_execution_tool_result', 'bash_code_execution_tool_result', 'text_editor_code_execution_tool_result'],
@@ -64,13 +64,13 @@ export function judgeMessagesTurns(body: Json): TurnsVerdict {
   return verdict;
 }
 
-/** The blocks of a content; a string is one text. */
+/** The blocks of a content; a string is one text block. */
 function blocksOf({ content }: Json): readonly Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return list(content).map((block) => object(block) ?? {});
 }
 
-/** Each call has one result, at the start of the next turn; each result has its call in the turn before. */
+/** Each call has one result, at the start of the next turn; each result has its call in the previous turn. */
 function judgePairs(turn: Json, before: Json | undefined, after: Json | undefined): string[] {
   const calls = (one: Json | undefined) => ofType(one, 'tool_use').map(({ id }) => String(id));
   const own = calls(turn);

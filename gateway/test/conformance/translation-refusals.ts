@@ -1,61 +1,60 @@
 /**
- * Owns the list of recorded requests that cannot be translated, by name: for each refusal the words with which it begins, and the
- * recordings. Each was judged right by wire reference C.1 and C.2; why is said above it. Refuses nothing itself.
+ * Lists the recorded requests that cannot be translated: for each refusal the beginning of its message, and the
+ * recordings. Each was confirmed by wire reference C.1 and C.2; the comment above it says why.
  */
 
 import type { SetName } from '../fake-upstream/recordings.ts';
 
-/** Words with which a refusal begins, and the recordings that it is told: ids without their folder. */
+/** Beginning of a refusal's message, and the recordings refused with it: ids without their folder. */
 export type Refusals = Readonly<Record<string, readonly string[]>>;
 
-/** Of chat completions, wherever they go: what no other format can be told, whoever serves it. */
+/** Chat completions to any format: no other format can express these, for any provider. */
 const CHAT_UNREADABLE: Refusals = {
-  // Sound as the answer: R3, dropping it would change what the caller gets.
+  // Audio output: R3, dropping it would change the answer.
   'audio: the answer cannot be sound': ['0641'],
   'modalities: only text can be answered': ['0293'],
   // Vector 51.
   'n: only one answer can be asked for at a time': ['0427', '0461', '0637', '0648', '0733'],
-  // Mistral's and OpenRouter's own parts; the document would be lost in silence.
+  // Parts of Mistral and OpenRouter only; the document would be lost silently.
   'messages.0.content.1.type: found "file_url"': ['0276'],
   'messages.4.content.1.type: found "document_url"': ['0234'],
-  // Groq's own word; it means "as the model likes", but no list of the format has it.
-  // Its provider refused it too (422).
+  // Groq's own value, meaning "as the model likes"; the format does not define it. Its provider refused it too (422).
   'messages.0.content: found an object': ['0128'],
 };
 
-/** Of chat completions that go to a messages host. */
+/** Chat completions to a messages upstream. */
 const CHAT_TO_MESSAGES: Refusals = {
   'messages.0.content.1: the messages format has no audio': ['0321', '0420', '0457', '0614'],
   'messages.3.content.1: the messages format has no audio': ['0149', '0541'],
-  // A file that only Mistral keeps; its provider refused it too.
+  // A file stored at Mistral only; its provider refused it too.
   'messages.0.content.1: found the id of a file that another host keeps': ['0181'],
   'tools.0: Anthropic cannot hold a text to a grammar': ['0687'],
   'tools.0: a tool of type openrouter:web_search is unknown': ['0458'],
 };
 
-/** Of chat completions that are written as chat completions again: what only their own host knows. */
+/** Chat completions written as chat completions again: members that only their own provider knows. */
 const CHAT_TO_CHAT: Refusals = {
   'messages.0: holds a document given as the file "c68de503': ['0181'],
   'messages.0: holds a document given as a url': ['0008'],
   'tools: found the tool of type "openrouter:web_search"': ['0458'],
 };
 
-/** Of messages requests, wherever they go. */
+/** Messages requests to any format. */
 const MESSAGES_UNREADABLE: Refusals = {
   "container: runs code in Anthropic's own container": ['0056', '0072', '0279'],
   "mcp_servers: has Anthropic's host call MCP servers": ['0158', '0186', '0296'],
 };
 
-/** Of messages requests that go to a chat-completions host. */
+/** Messages requests to a chat completions upstream. */
 const MESSAGES_TO_CHAT: Refusals = {
-  // Files that only Anthropic keeps, and a URL that a chat host would not fetch.
+  // Files stored at Anthropic only, and a URL that a chat upstream would not fetch.
   'messages.2: holds a document given as the file "file_': ['0025', '0203'],
   'messages.2: holds an image given as the file "file_': ['0312', '0320'],
   'messages.0: holds a document given as a url': ['0133'],
   'messages.2: holds a document given as a url': ['0070', '0295'],
-  // The result answers a call that the history does not have: C.1, tool message without a matching call.
+  // The result's tool call is not in the history: C.1, tool message without a matching call.
   'messages.2: answers the tool call "toolu_01DYJo37oETVsCdLTTcCWcdq"': ['0366'],
-  // Tools that Anthropic runs, or whose schema is built into its models: C.2.
+  // Anthropic's server tools, and tools whose schema is built into its models: C.2.
   'tools: found the tool "advisor" of type "advisor_20260301"': ['0247', '0304'],
   'tools: found the tool "code_execution" of type "code_execution_20250522"': ['0168'],
   'tools: found the tool "code_execution" of type "code_execution_20260120"': [
@@ -72,12 +71,12 @@ const MESSAGES_TO_CHAT: Refusals = {
   ],
 };
 
-/** Of messages requests that are written as messages requests again. */
+/** Messages requests written as messages requests again. */
 const MESSAGES_TO_MESSAGES: Refusals = {
   'messages.1.tool_calls.0: the call "toolu_01UiyhG7tywQKaqdgxyqa8z9" has no result': ['0366'],
 };
 
-/** The ways from a format, and from a format to another, with what is refused there. */
+/** Parsing of a format, and translation from one format to another, with the refusals of each. */
 export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>>>> = {
   recordings: {
     chat: CHAT_UNREADABLE,
@@ -89,7 +88,7 @@ export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>
   },
   corpus: {
     chat: {
-      // Vector 51, and probabilities that the other format does not have.
+      // Vector 51, and log probabilities, which the other format does not have.
       'n: only one answer can be asked for at a time': ['asks-two-answers', 'stream-two-choices'],
       'logprobs: the model behind this name tells no probabilities': ['stream-log-probabilities'],
       'modalities: only text can be answered': ['asks-sound-out'],

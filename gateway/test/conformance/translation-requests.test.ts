@@ -1,6 +1,7 @@
 /**
- * Owns the promise that a recorded request keeps, in its own format and in the other, every member that the format carries; that
- * what is written is legal, and is refused only where it is listed. What it is answered is translation-answers.test.ts's.
+ * Tests that a recorded request keeps, in its own format and in the other, every member that the format carries; that
+ * the rendered request is legal; and that only listed requests are refused. `translation-answers.test.ts` tests the
+ * answers.
  */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest } from '../../src/generation/request.ts';
@@ -30,7 +31,7 @@ interface Written {
 interface Expected {
   readonly askedMin: number;
   readonly writtenMin: number;
-  /** How often a member was dropped and named, by the way and the member. */
+  /** Number of reported drops, by translation and member. */
   readonly drops: Readonly<Record<string, number>>;
 }
 
@@ -71,11 +72,11 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
 interface Outcome {
   readonly asked: readonly RecordedExchange[];
   readonly written: readonly Written[];
-  /** By the way: `chat` could not be read, `chat to messages` not be written. */
+  /** By translation: `chat` could not be parsed, `chat to messages` could not be rendered. */
   readonly refused: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Reads every request, and writes it in both formats. */
+/** Parses every request and renders it in both formats. */
 function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
   const asked = exchanges.filter(({ request }) => request !== null);
   const written: Written[] = [];
@@ -103,7 +104,7 @@ function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
 
 const sets = exchangeSets().map(({ name, exchanges }) => ({ name, ...translateAll(exchanges) }));
 
-/** The words of each refusal that are in the list, in the list's shape. */
+/** Words of each refusal that are in the list, in the list's form. */
 function inShapeOf(listed: Refusals, found: ReadonlyMap<string, string>): Record<string, string[]> {
   const shaped: Record<string, string[]> = {};
   for (const [id, words] of found) {
@@ -113,7 +114,7 @@ function inShapeOf(listed: Refusals, found: ReadonlyMap<string, string>): Record
   return shaped;
 }
 
-/** Reasoning as one leg carries it: what its issuer signed to messages, its text to chat. */
+/** The reasoning that one leg carries: signed by its issuer to messages, its text to chat. */
 function thoughts({ turns }: GenerationRequest, to: ProtocolName): string {
   return turns
     .flatMap(({ parts }) => parts)

@@ -1,6 +1,6 @@
 /**
- * Owns reading recorded exchanges for the translation suites, and the upstream that takes everything which they are rendered for.
- * Judges nothing.
+ * Loads recorded exchanges for the translation suites, and defines the permissive upstream that requests are rendered
+ * for.
  */
 import { CallFailure } from '../../src/errors/call-failure.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
@@ -16,15 +16,15 @@ import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 import { recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import { object } from './wire-text.ts';
 
-/** One recording, as far as translations need it. */
+/** The data of a recording that translations need. */
 export interface RecordedExchange {
   readonly id: string;
   readonly format: ProtocolName;
   readonly status: number;
-  /** JSON of the request's body; null: it was not recorded, or is no JSON. */
+  /** JSON of the request body; null if it was not recorded or is not JSON. */
   readonly request: string | null;
   readonly answer: Buffer;
-  /** The answer is a stream, whatever was asked for. */
+  /** The answer is a stream, whatever was requested. */
   readonly streamed: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ExchangeSet {
   readonly exchanges: readonly RecordedExchange[];
 }
 
-/** The exchanges of both formats, set by set, in their order. */
+/** Returns the exchanges of both formats, set by set, in order. */
 export function exchangeSets(): ExchangeSet[] {
   const messages = recordingSets('anthropic-messages');
   return recordingSets('openai-chat').map(({ name, recordings }) => {
@@ -57,7 +57,7 @@ function exchangeOf(recording: Recording): RecordedExchange {
   };
 }
 
-/** The kept context of every rendered answer. Without an estimate the usage shown is upstream's, to the token. */
+/** Context of every rendered answer. Without an estimate the usage shown is exactly upstream's. */
 export const CONTEXT: AnswerContext = {
   id: 'translated',
   createdSeconds: 1_800_000_000,
@@ -67,7 +67,7 @@ export const CONTEXT: AnswerContext = {
   sign: (reasoning) => `gw1.${reasoning.length}`,
 };
 
-/** A host and model that take all that their formats have. */
+/** Returns an upstream and model that accept everything their formats have. */
 export function takesAll(model: string): UpstreamTraits {
   return {
     provider: 'lab',
@@ -112,7 +112,7 @@ export interface ReadRequest {
   readonly dropped: readonly string[];
 }
 
-/** A body in the canonical language. Throws CallFailure for what is refused. */
+/** Parses a body into a canonical request. Throws CallFailure if it is refused. */
 export function readRequest(format: ProtocolName, json: string, strict = false): ReadRequest {
   const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   if (!outline.ok) throw new Error(outline.message);
@@ -124,7 +124,10 @@ export interface WrittenRequest extends RenderedRequest {
   readonly dropped: readonly string[];
 }
 
-/** A request for a host of the format; unless told otherwise one that takes everything. Throws CallFailure for what is refused. */
+/**
+ * Renders a request for an upstream of the format, by default one that accepts everything. Throws CallFailure if it is
+ * refused.
+ */
 export function writeRequest(
   format: ProtocolName,
   request: GenerationRequest,
@@ -136,7 +139,7 @@ export function writeRequest(
   return { ...rendered, dropped: notes.dropped };
 }
 
-/** What `act` gives, or the words of its refusal. */
+/** Returns the result of `act`, or the message of its refusal. */
 export function orRefusal<Result>(act: () => Result): Result | { readonly refused: string } {
   try {
     return act();
@@ -146,7 +149,7 @@ export function orRefusal<Result>(act: () => Result): Result | { readonly refuse
   }
 }
 
-/** What the parts of a stream are read as, to where its bytes end in good order. */
+/** Parses a stream's parts into events, up to a clean end of its bytes. */
 export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
   const decoder = startSseDecoder();
   const parser = PROTOCOLS[format].codec.startStreamParser();
@@ -159,12 +162,12 @@ export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>
   return [...events, ...parser.finish()];
 }
 
-/** What a recorded answer is read as. */
+/** Parses a recorded answer. */
 export function eventsOf({ format, streamed, answer }: RecordedExchange): readonly GenerationEvent[] {
   return streamed ? eventsOfStream(format, [answer]) : PROTOCOLS[format].codec.parseAnswer(answer);
 }
 
-/** What a client of the format gets for events. Throws where their order is none that the format has. */
+/** Renders events for a client of the format. Throws if the format does not allow their order. */
 export function streamFor(
   format: ProtocolName,
   events: readonly GenerationEvent[],

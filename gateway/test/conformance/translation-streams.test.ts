@@ -1,6 +1,6 @@
 /**
- * Owns the promise that where the network divides a stream never matters to a translation, and that what is skimmed is what would
- * have been parsed: recorded streams through parsers and through the observer that the gateway itself makes.
+ * Tests that a translation does not depend on how the network splits a stream, and that skimming finds what parsing
+ * would: recorded streams through the parsers and the gateway's own observer.
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ import {
 } from './translation-rig.ts';
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
-/** Streams that are cut at every byte. */
+/** Streams up to this size are cut at every byte. */
 const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 8_192 : 1_536;
 const RANDOM_SPLITS = EXHAUSTIVE ? 24 : 2;
 const HELLO = '{"model":"m","messages":[{"role":"user","content":"hello"}],"max_tokens":9,"stream":true}';
@@ -29,10 +29,10 @@ const HELLO = '{"model":"m","messages":[{"role":"user","content":"hello"}],"max_
 const sets = exchangeSets().map(({ name, exchanges }) => {
   return { name, streams: exchanges.filter(({ status, streamed }) => status === 200 && streamed) };
 });
-/** Streams, at least. */
+/** Minimum number of streams. */
 const STREAMS_MIN: Readonly<Record<SetName, number>> = { corpus: 50, recordings: 183 };
 
-/** Everything that comes of a stream on its way to a client of the other format. */
+/** Everything that results from a stream on its way to a client of the other format. */
 interface Translated {
   readonly text: string;
   readonly heard: readonly GenerationEvent[];
@@ -72,7 +72,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
   return { text, heard: joinDeltas(heard), facts: observer.facts(), failure: observer.failure, skims: skimmed };
 }
 
-/** Where records are skimmed several deltas are heard as one. */
+/** Skimming merges several deltas into one. */
 function joinDeltas(events: readonly GenerationEvent[]): GenerationEvent[] {
   const joined: GenerationEvent[] = [];
   for (const event of events) {
@@ -88,7 +88,7 @@ function* singles(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 1) yield bytes.subarray(at, at + 1);
 }
 
-/** Parts of the sizes, over and over. */
+/** Splits into parts of these sizes, repeated. */
 function divided(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let at = 0, next = 0; at < bytes.length; next += 1) {
@@ -104,7 +104,7 @@ const SIZES = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min
   maxLength: 8,
 });
 
-/** So many random divisions, the same in every run. */
+/** Returns random divisions, the same in every run. */
 function divisions(bytes: Uint8Array, seed: number): Uint8Array[][] {
   return fc.sample(SIZES, { numRuns: RANDOM_SPLITS, seed }).map((sizes) => divided(bytes, sizes));
 }

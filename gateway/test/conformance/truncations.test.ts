@@ -1,6 +1,6 @@
 /**
- * Owns the promise that no stream is cut in silence: recorded streams through the relay itself, ended behind every byte, by a
- * clean end and by the loss of the connection. Where the protocol's end did not come, the client is told so in-band.
+ * Tests that no stream is truncated silently: cuts recorded streams in the relay after every byte, by a clean end and
+ * by loss of the connection. Without the protocol's end the client gets an in-band error.
  */
 import { describe, expect, test } from 'bun:test';
 import { chatCompletions } from '../../src/protocols/chat/index.ts';
@@ -16,7 +16,7 @@ const CHOICE = EXHAUSTIVE ? { bytesMax: 8_192, count: 20 } : { bytesMax: 3_072, 
 const IN_BAND = /(?:^|\n\n)(?:data: \{"error":\{"message":.*\}|event: error\ndata: \{"type":"error",.*\})\n\n$/;
 const TERMINAL = /data: (?:\[DONE\]|\{"type": ?"message_stop")/;
 
-/** The data of every record of a cut text that is whole JSON, the last one without its blank line included. */
+/** The data of every record of a cut text that is complete JSON, including a last one without its blank line. */
 function saidIn(text: string): Json[] {
   return text.split(/\n\n/).flatMap((record): Json[] => {
     const data = /^data: ?(.*)$/m.exec(record)?.[1] ?? '';
@@ -29,7 +29,7 @@ function saidIn(text: string): Json[] {
   });
 }
 
-/** Every choice that was seen has said why it ended. */
+/** Every choice seen has a finish reason. */
 function everyReasonIn(text: string): boolean {
   const reasons = new Map<unknown, boolean>();
   for (const choice of saidIn(text).flatMap((chunk) => list(chunk.choices).map(object))) {
@@ -39,9 +39,9 @@ function everyReasonIn(text: string): boolean {
   return reasons.size > 0 && [...reasons.values()].every(Boolean);
 }
 
-/** Whether the part of the recording says by itself that the answer is over, or that it failed. */
+/** Whether this part of the recording says that the answer is over, or that it failed. */
 function overIn(recording: Recording, text: string, end: 'clean' | 'lost'): 'over' | 'failed' | 'cut' {
-  // Upstream's connection is lost only behind whole records; a tail counts where the end is clean.
+  // A lost connection counts whole records only; a clean end also counts the tail.
   const counted = end === 'clean' ? text : text.slice(0, text.lastIndexOf('\n\n') + 2);
   const chat = recording.api === 'openai-chat';
   if (saidIn(counted).some((one) => (chat ? one.error !== undefined : one.type === 'error'))) return 'failed';

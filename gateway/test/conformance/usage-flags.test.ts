@@ -1,4 +1,7 @@
-/** Holds the judgement of upstream's numbers to recorded traffic: no answer of an honest host has output that is far from what came. */
+/**
+ * Tests the usage checks on recorded traffic: no answer of an honest provider is flagged for output far from what
+ * arrived.
+ */
 import { describe, expect, test } from 'bun:test';
 import { readAnswerBody } from '../../src/call/deliver/read-answer-body.ts';
 import { LearntRatio } from '../../src/call/money/token-ratio.ts';
@@ -11,10 +14,10 @@ import type { SetName } from '../fake-upstream/recordings.ts';
 import { exchangeSets, type RecordedExchange } from './translation-rig.ts';
 import { object } from './wire-text.ts';
 
-/** Answers with usage, at least. */
+/** Minimum number of answers with usage. */
 const JUDGED_MIN: Readonly<Record<SetName, number>> = { corpus: 100, recordings: 567 };
 
-/** What the answer tells; null where it is none, or tells no usage. */
+/** The facts of an answer; null if it is not an answer or has no usage. */
 async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<AnswerFacts | null> {
   if (!streamed) {
     const reading = await readAnswerBody(answer, PROTOCOLS[format]);
@@ -29,7 +32,7 @@ async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<
   return facts.usage === null ? null : facts;
 }
 
-/** By what a model is known to hide, and by the maximum that the recorded caller set. */
+/** Flags by the model's known hidden reasoning and by the maximum of the recorded request. */
 function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | null) {
   const asked = object(JSON.parse(request ?? 'null'));
   const most = asked?.max_completion_tokens ?? asked?.max_tokens;

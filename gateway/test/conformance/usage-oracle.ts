@@ -1,4 +1,4 @@
-/** Owns the independent recomputation of what a recording's usage means: disjoint counters, and their cost in integers. */
+/** Recomputes independently what a recording's usage means: disjoint counters, and their cost in integers. */
 import { type Json, list, object } from './wire-text.ts';
 
 interface TokenCounters {
@@ -10,7 +10,7 @@ interface TokenCounters {
   readonly reasoning: number;
 }
 
-/** What a record has only where it is above 0. */
+/** Counters that a record has only above 0. */
 interface PartCounters {
   readonly audio_input?: number;
   readonly audio_cache_read?: number;
@@ -19,12 +19,14 @@ interface PartCounters {
   readonly image_output?: number;
 }
 
-/** The counters of a record, as it is printed. */
+/** A record's counters, as printed. */
 export interface Counters extends TokenCounters, PartCounters {
   readonly server_tools?: { readonly [kind: string]: number };
 }
 
-/** USD per million tokens, which is also pico-USD × 10⁻⁶ per token; each number differs so that no mix-up can hide. */
+/**
+ * USD per million tokens, which is also pico-USD × 10⁻⁶ per token; every number differs so that no mix-up is hidden.
+ */
 export const PRICE = {
   input: 1.25,
   cache_read: 0.125,
@@ -37,7 +39,7 @@ export const PRICE = {
   audio_output: 81.3,
   image_input: 0.9,
   image_output: 33.3,
-  // Fees that no host has; `search_source` has none.
+  // Fees that no provider has; `search_source` has none.
   per_1000_requests: { web_search: 13.000003, web_fetch: 0.7, search_low: 3.1 },
   tiers: [
     {
@@ -75,7 +77,7 @@ const PICO_PER_REQUEST: { readonly [kind: string]: bigint } = {
   search_low: 3_100_000_000n,
 };
 
-/** Of a call with more than a thousand tokens of input, whatever part the caches had in them. */
+/** For a call with more than a thousand input tokens, cached or not. */
 const PICO_LONG: PicoRates = {
   input: 2_750_000n,
   cache_read: 275_000n,
@@ -92,7 +94,7 @@ const PICO_LONG: PicoRates = {
 
 /** The cost in nano-USD as the record prints it: exact pico-USD, rounded once, half up. */
 export function costOf({ parts, ...whole }: Counters & { readonly parts?: readonly TokenCounters[] }): string {
-  // Runs of models that an answer took are each of their own length; what ran upstream is told of the whole.
+  // Each model run of an answer has its own length; server tools are counted for the whole.
   const { server_tools = {}, ...counters } = whole;
   let pico = (parts ?? [counters]).reduce((sum, part) => sum + tokenPico(part), 0n);
   for (const [kind, requests] of Object.entries(server_tools)) {
@@ -125,7 +127,7 @@ function largest(...values: readonly unknown[]): number {
   return Math.max(...values.map(whole));
 }
 
-/** Chat: `prompt_tokens` holds what the cache gave and took; reasoning is inside unless the total says that it is not. */
+/** Chat: `prompt_tokens` includes cache reads and writes; reasoning is included unless the total shows otherwise. */
 export function chatCounters(usage: Json | null): Counters | null {
   if (usage === null || !Number.isInteger(usage.prompt_tokens) || !Number.isInteger(usage.completion_tokens))
     return null;
@@ -138,13 +140,13 @@ export function chatCounters(usage: Json | null): Counters | null {
     usage.cached_tokens,
     usage.num_cached_tokens,
   );
-  // Parts are never more than the whole, whatever a host claims (seen at Azure's Grok and at OpenRouter).
+  // Parts never exceed the whole, whatever the provider reports (seen at Azure's Grok and at OpenRouter).
   const read = Math.min(claimed, prompt);
   const written = Math.min(whole(details.cache_write_tokens), prompt - read);
   const thought = whole(object(usage.completion_tokens_details)?.reasoning_tokens);
   const outside = thought > 0 && usage.total_tokens === prompt + completion + thought;
   const sound = whole(details.audio_tokens);
-  // Mistral's sound is beside its prompt.
+  // Mistral's audio tokens are not part of its prompt tokens.
   const beside = sound > 0 && usage.total_tokens === prompt + completion + sound;
   const tokens = {
     input: prompt - read - written + (beside ? sound : 0),
@@ -157,7 +159,7 @@ export function chatCounters(usage: Json | null): Counters | null {
   return { ...tokens, ...chatParts(usage, tokens), ...chatTools(usage) };
 }
 
-/** Text is taken to have come from the cache first; what is left of a whole by one part is all that the next can have. */
+/** Text is assumed to come from the cache first; each part is limited to what the previous ones leave of the whole. */
 function chatParts(usage: Json, tokens: TokenCounters): PartCounters {
   const sent = object(usage.prompt_tokens_details) ?? {};
   const made = object(usage.completion_tokens_details) ?? {};
@@ -190,7 +192,7 @@ function aboveZero(counts: { readonly [name: string]: number }): { readonly [nam
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
-/** The usage of a chat stream: the last chunk that has one, in its own place or in Groq's. */
+/** The usage of a chat stream: the last chunk that has one, in the standard member or in Groq's. */
 export function lastChatUsage(chunks: readonly Json[]): Counters | null {
   let last: Counters | null = null;
   for (const chunk of chunks) {
@@ -199,7 +201,10 @@ export function lastChatUsage(chunks: readonly Json[]): Counters | null {
   return last;
 }
 
-/** Messages: each member's last number counts; with iterations their sums do, less tries that a fallback took over from. */
+/**
+ * Messages: the last number of each member counts; with iterations the sums do, without attempts that a fallback
+ * replaced.
+ */
 export function messagesCounters(usages: readonly Json[]): Counters {
   const merged: Record<string, unknown> = {};
   for (const usage of usages) {

@@ -1,4 +1,7 @@
-/** Owns a second, slow reading of recorded answers for the oracles: records by blank lines, data by JSON. Uses no product code. */
+/**
+ * Parses recorded answers a second, slow way for the oracles: records by blank lines, data by JSON. Uses no product
+ * code.
+ */
 import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 
 export type Json = { readonly [member: string]: unknown };
@@ -22,13 +25,13 @@ export function words(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** The recorded body as the replay sends it, its lines ended by CR LF where asked. */
+/** Returns the recorded body as the replay sends it, with CR LF line ends on request. */
 export function recordedText(recording: Recording, crlf: boolean): string {
   const text = new TextDecoder().decode(recordingBytes(recording));
   return crlf ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
-/** Divides a stream's text into its records; every character belongs to one. */
+/** Splits a stream's text into its records; every character belongs to one. */
 export function textRecords(text: string): TextRecord[] {
   const records = text.match(/[\s\S]*?(?:\r?\n){2,}|[\s\S]+$/g) ?? [];
   return records.map((record) => {
@@ -47,7 +50,7 @@ function parseData(text: string): Json | 'DONE' {
   return text === '[DONE]' ? 'DONE' : (JSON.parse(text) as Json);
 }
 
-/** The data of all JSON records. */
+/** Returns the data of all JSON records. */
 export function chunksOf(records: readonly TextRecord[]): Json[] {
   return records.flatMap(({ data }) => (data === null || data === 'DONE' ? [] : [data]));
 }

@@ -1,20 +1,20 @@
-/** Owns callers of the console API of a running gateway, over HTTP as a browser or a script sends it. Judges nothing. */
+/** Calls the console API of a running gateway over HTTP, as a browser or a script does. */
 import type { Role } from '../../src/people/roles.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 
 export interface Asked {
-  /** Written as JSON. Left out: no body. */
+  /** Written as JSON. Default: no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an answer says; a test names the members that it looks at. */
+/** A response body; tests name the members that they check. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 export interface Answered {
   readonly status: number;
   readonly text: string;
-  /** Null: the answer is no JSON. */
+  /** Null if the response is not JSON. */
   readonly json: Loose;
   readonly headers: Headers;
 }
@@ -27,7 +27,7 @@ export interface ApiVisitor {
 export const PASSWORD = 'correct horse battery staple';
 export const OWNER = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD } as const;
 
-/** Somebody with the cookies of a page of this gateway, or none yet. */
+/** Opens a visitor with a page's cookies, or none yet. */
 export function openPerson(url: string): ApiVisitor {
   const cookies = new Map<string, string>();
   return {
@@ -49,7 +49,7 @@ export function openPerson(url: string): ApiVisitor {
   };
 }
 
-/** A script with an API key. */
+/** Opens a script with an API key. */
 export function openScript(url: string, key: string): ApiVisitor {
   return {
     ask: (route, { body, headers = {} } = {}) => send(url, route, body, { authorization: `Bearer ${key}`, ...headers }),
@@ -59,8 +59,8 @@ export function openScript(url: string, key: string): ApiVisitor {
 let addressCount = 0;
 
 /**
- * Each request comes from a network of its own, as a trusted proxy says: what strangers may try is counted by that. Without
- * such a proxy the gateway does not believe it.
+ * Each request comes from a different network, as reported by a trusted proxy, because attempts without sign-in are
+ * limited by network. Without such a proxy the gateway ignores the header.
  */
 function newAddress(): string {
   addressCount++;
@@ -84,21 +84,21 @@ async function send(url: string, route: string, body: unknown, headers: Record<s
   return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
 }
 
-/** The answer's JSON; throws with it where the status is not 200. */
+/** Returns the response's JSON; throws with it if the status is not 200. */
 export async function must(asked: Promise<Answered>): Promise<Loose> {
   const { status, text, json } = await asked;
   if (status !== 200) throw new Error(`expected 200, found ${status}: ${text}`);
   return json;
 }
 
-/** The path of the page where the first owner is made, from the server's first words. */
+/** Returns the path of the page that creates the first owner, from the server's first output. */
 export function setupLinkOf(gateway: RunningGateway): string {
   const link = /\S+\/app\/setup\?token=\S+/.exec(gateway.stdout())?.[0];
   if (link === undefined) throw new Error(`no set-up link in the first words:\n${gateway.stdout()}`);
   return link;
 }
 
-/** The owner, signed in; nobody has set the console up before. */
+/** Creates the first owner and signs in. */
 export async function setUpOwner(gateway: RunningGateway): Promise<ApiVisitor> {
   const token = new URL(setupLinkOf(gateway)).searchParams.get('token');
   const owner = openPerson(gateway.url);
@@ -111,7 +111,7 @@ export interface Member extends ApiVisitor {
   readonly email: string;
 }
 
-/** Somebody whom `host` invited to an account, signed in. */
+/** Signs in a new member whom `host` invited to an account. */
 export async function inviteMember(
   url: string,
   host: ApiVisitor,

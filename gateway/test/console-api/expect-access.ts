@@ -1,4 +1,4 @@
-/** Owns what the table of routes and that of roles say of a request: who is let in where. Says it anew, in a few words, for tests. */
+/** Computes from the tables of routes and roles who may access a request: a short, independent version for tests. */
 import type { RouteRow } from '../../src/console-api/contract/row.ts';
 import { HOUSE_ACCOUNT, type Permission, type Role, roleMay } from '../../src/people/roles.ts';
 
@@ -8,12 +8,12 @@ export type Caller =
   | { readonly kind: 'member'; readonly role: Role; readonly account: string; readonly restricted: boolean }
   | { readonly kind: 'key'; readonly scope: 'usage' | 'admin' | 'inference'; readonly account: string };
 
-/** `in`: whatever the route answers then. Else the code of the refusal. */
+/** `in`: the route is reached, whatever it answers. Otherwise the error code of the refusal. */
 export type Access = 'in' | 'signed_out' | 'forbidden' | 'not_found';
 
 const USAGE_KEY: readonly Permission[] = ['usage.read', 'logs.read', 'models.read', 'keys.read', 'limits.read'];
 
-/** What is of an account as a whole, or of the installation: nobody has it who is restricted to workspaces. */
+/** Permissions on a whole account or the installation: not for members restricted to workspaces. */
 const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
   'owners.write',
   'billing.read',
@@ -23,7 +23,7 @@ const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
   'house.write',
 ];
 
-/** `account`: of the path; a route without one is the house's. */
+/** `account`: from the path; a route without one belongs to the installation. */
 export function expectAccess(caller: Caller, row: RouteRow, account: string): Access {
   const { access } = row;
   if (caller.kind === 'key' && caller.scope === 'inference') return 'forbidden';

@@ -1,6 +1,6 @@
 /**
- * Whoever runs one account names keys, calls, people and workspaces of another in his own, and whoever runs one workspace those
- * of another in the same account: there is no such thing for him.
+ * Tests isolation: members of one account cannot see or use keys, calls, people or workspaces of another, nor those of
+ * another workspace in the same account. For them these do not exist.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
@@ -13,11 +13,11 @@ import { askOf, type Names } from './sample-asks.ts';
 
 setDefaultTimeout(60_000);
 
-/** As no other amount here looks. */
+/** An amount that occurs nowhere else here. */
 const MONEY_USD = '7123.456789123';
 const NO_CAPS = { rpm: 1, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
-/** A body that its route would take, for each route whose path names something of an account. */
+/** A valid body for each route whose path names something of an account. */
 const BODIES = {
   'GET /accounts/{account}/keys/{key}': undefined,
   'GET /accounts/{account}/keys/{key}/gauges': undefined,
@@ -37,13 +37,13 @@ const BODIES = {
 } as const satisfies Partial<Record<ConsoleRoute, object | undefined>>;
 type Named = keyof typeof BODIES;
 
-/** Names of paths that stand for what the installation shares, and that the house alone may change. */
+/** Path names of shared resources that only the installation's admins may change. */
 const SHARED = /\{(model|provider)\}/;
 
 let pair: Pair;
 let house: ApiVisitor;
 let outsider: Member;
-/** An admin of one workspace of the account whose things are named. */
+/** An admin of one workspace in the account that owns the named resources. */
 let neighbour: Member;
 /** A script with a key of the outsider's account. */
 let script: ApiVisitor;
@@ -124,7 +124,7 @@ test('who runs a workspace gives himself nothing beyond it', async () => {
     ['POST /accounts/acme/keys', { ...given, workspace: 'acme-main', scopes: ['admin'] }, 'not_found'],
     ['POST /accounts/default/limits/simulate', trial, 'not_found'],
     ['POST /accounts/default/invitations', { ...guest, workspaces: null }, 'forbidden'],
-    // It would take the place of the one that he does not see.
+    // It would replace one that they cannot see.
     ['POST /accounts/default/invitations', { ...guest, workspaces: ['research'] }, 'conflict'],
     [`PATCH /accounts/default/members/${neighbour.person}`, rights, 'forbidden'],
     ['PUT /accounts/default/limits/account/default', { caps: NO_CAPS }, 'forbidden'],
@@ -147,7 +147,7 @@ test('a key cannot be put into, nor a call be tried with a key of, another accou
   expect(tried.text).not.toContain('of the house');
 });
 
-/** Every route of an account that only shows, and needs no name but the account's. */
+/** Every read-only route of an account that needs no other name. */
 const SHOWN = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).filter((route) =>
   /^GET \/accounts\/\{account\}\/[^{]*$/.test(route),
 );
@@ -165,7 +165,7 @@ test.each(SHOWN)('%s holds nothing of another account or workspace', async (rout
     const { key, person, request, invitation } = foreign;
     const strange = [key, person, request, invitation, 'of the house', '@default.example', pair.gateway.dataDir];
     const money = MONEY_USD.replace('.', '');
-    // Of himself and of who may enter all workspaces he sees names, as anybody does who shares one.
+    // They see their own name and those of members with access to all workspaces, like everyone who shares a workspace.
     const own = visitor === neighbour ? text.replaceAll(neighbour.email, '') : text;
     expect([...strange, money].filter((one) => one !== undefined && own.includes(one))).toEqual([]);
   }

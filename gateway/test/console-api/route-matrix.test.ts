@@ -1,4 +1,6 @@
-/** Every route of the console API × everybody who may ask, over HTTP: let in or refused exactly as the tables say. */
+/**
+ * Tests every route of the console API × every kind of caller over HTTP: allowed or refused exactly as the tables say.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { ROLES } from '../../src/people/roles.ts';
@@ -24,14 +26,14 @@ const WRITES = ROUTES.filter((route) => !route.startsWith('GET '));
 const BODIED = ROUTES.filter((route) => rowOf(route).body !== undefined);
 const HOUSE = 'default';
 const OTHER = 'acme';
-/** No route takes a list: who is answered `invalid` for it was let in, and nothing happened. */
+/** No route accepts a list: `invalid` means that the caller was let in, and nothing happened. */
 const NO_BODY: readonly unknown[] = [];
 const NO_ROUTE = 'there is nothing at this path';
 
 let pair: Pair;
 let owner: ApiVisitor;
 const callers = new Map<string, Caller & { readonly visitor: ApiVisitor }>();
-/** By account: what the braces of paths stand for. */
+/** Values of the placeholders in paths, by account. */
 const names: Record<string, Names> = {};
 
 beforeAll(async () => {
@@ -64,7 +66,7 @@ beforeAll(async () => {
         visitor: some,
       });
       if (role !== 'admin') continue;
-      // What its maker may not, his key may not.
+      // A key never has more permissions than its creator.
       const { key } = await createKey(gateway, { workspace, scopes: ['inference', 'admin'], created_by: some.person });
       callers.set(`a key for inference and admin by the admin of a workspace of ${account}`, {
         kind: 'key',
@@ -103,7 +105,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-/** The id of a call that is on record. */
+/** Returns the id of a recorded call. */
 async function callOnce(url: string, key: string): Promise<string> {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -115,7 +117,7 @@ async function callOnce(url: string, key: string): Promise<string> {
   return reply.headers.get('x-request-id') ?? '';
 }
 
-/** With a made-up id, where a route would do something even without a body. */
+/** Uses an invented id where a route would act even without a body. */
 function namesFor(route: ConsoleRoute, account: string): Names {
   const known = names[account] ?? {};
   if (!route.startsWith('DELETE ')) return known;
@@ -124,7 +126,7 @@ function namesFor(route: ConsoleRoute, account: string): Names {
 
 const bodyFor = (route: ConsoleRoute) => (rowOf(route).body === undefined ? {} : { body: NO_BODY });
 
-/** In the words of the tables; `in` for whoever got further than the question who he is. */
+/** The result in the tables' terms; `in` for a caller who passed authorization. */
 function accessOf({ status, text, json }: Answered): string {
   const code = json?.error?.code;
   if (code === undefined) return status < 400 ? 'in' : text;
@@ -156,7 +158,7 @@ test.each(ROUTES)('%s has a handler, and answers what the table says', async (ro
   expect(answered.status).toBeLessThan(500);
   if (!route.startsWith('GET ')) return;
   if (row.reply === 'redirect') {
-    // The way back from another service, where none is configured.
+    // The callback from another service, where none is configured.
     expect(answered).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
     return;
   }

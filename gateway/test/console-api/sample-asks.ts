@@ -1,13 +1,13 @@
-/** Owns how each route of the console API is asked where a test wants to be let in: the names of its path, its query. */
+/** Renders a valid request for each route of the console API: the names in its path, its query. */
 import type { ConsoleRoute } from '../../src/console-api/contract/contract.ts';
 import { rowOf } from '../../src/console-api/contract/contract.ts';
 
-/** What the braces of paths stand for. */
+/** Values of the placeholders in paths. */
 export type Names = Readonly<Record<string, string>>;
 
 const DAY_MS = 86_400_000;
 
-/** Method, path and query of a route. Throws where a name of its path has no value. */
+/** Returns method, path and query of a route. Throws if a name of its path has no value. */
 export function askOf(route: ConsoleRoute, names: Names): string {
   const path = route.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = names[name];
@@ -18,7 +18,7 @@ export function askOf(route: ConsoleRoute, names: Names): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** The members that the route's query cannot do without. */
+/** The required members of the route's query. */
 function queryOf(route: ConsoleRoute): string {
   const schema = rowOf(route).query;
   if (schema === undefined) return '';

@@ -1,4 +1,4 @@
-/** Takes over an account through an invitation, as far as that goes, against a running gateway over HTTP. */
+/** Tests attempts to take over an account through an invitation, against a running gateway over HTTP. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CLIENT_ID, type FakeOidc, startFakeOidc } from '../../src/console-api/testing/fake-oidc.ts';
 import { pointAt } from '../harness/point-at.ts';

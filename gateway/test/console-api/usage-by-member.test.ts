@@ -1,4 +1,4 @@
-/** Usage by member through the console API: whose key a call was made with, by name, in a list, a file and a filter. */
+/** Tests usage by member through the console API: the name of the key's owner in a list, a file and a filter. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { gateway } = pair;
   owner = await setUpOwner(gateway);
   developer = await inviteMember(gateway.url, owner, { account: 'default', role: 'developer' });
-  // The set-up page makes the first key as the owner that it has just made.
+  // The setup page creates the first key as the new owner.
   for (const [maker, calls] of [
     [owner, 1],
     [developer, 2],

@@ -1,4 +1,4 @@
-/** Owns a gateway with an administrator of its console, for the suites about providers, models and prices. Judges nothing. */
+/** Starts a gateway with a console administrator, for the suites on providers, models and prices. */
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { renderBody } from '../fault/calls.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
@@ -14,17 +14,17 @@ export interface ApiAnswer {
 
 export interface Administrator {
   readonly key: string;
-  /** Asks the console API with the administrator's key. */
+  /** Calls the console API with the administrator's key. */
   ask(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
 }
 
-/** A key with scope admin, and its way to the console API. */
+/** Creates a key with scope admin and its access to the console API. */
 export async function administratorOf(gateway: RunningGateway): Promise<Administrator> {
   const { key } = await createKey(gateway, { scopes: ['admin', 'inference'] });
   return { key, ask: (method, path, body) => askApi(gateway, key, method, path, body) };
 }
 
-/** Asks the console API with a key; null: as a stranger. */
+/** Calls the console API with a key; null: without authentication. */
 export async function askApi(
   gateway: Pick<RunningGateway, 'url'>,
   key: string | null,
@@ -44,7 +44,7 @@ export async function askApi(
   return { status: response.status, json: JSON.parse(text), text };
 }
 
-/** A configuration whose console may add the fake upstream. */
+/** Returns a configuration whose console may add the fake upstream. */
 export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {}): object {
   return {
     server: { private_origins: [fake.url], public_status: 'full' },
@@ -57,13 +57,13 @@ export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {})
   };
 }
 
-/** Lets the fake upstream answer for every model of the suites. */
+/** Scripts the fake upstream's answers for every model of the suites. */
 export function scriptModels(fake: Pick<FakeUpstream, 'script'>): void {
   for (const model of ['their-model', 'file-priced', 'file-unpriced', 'of-the-file', 'second-of-theirs'])
     fake.script(model, {});
 }
 
-/** A provider to enter, at the fake upstream. */
+/** Returns the form data of a provider at the fake upstream. */
 export function entryAt(fake: Pick<FakeUpstream, 'url'>, changes: object = {}): object {
   return {
     name: 'entered',
@@ -75,10 +75,10 @@ export function entryAt(fake: Pick<FakeUpstream, 'url'>, changes: object = {}): 
   };
 }
 
-/** What must never be seen again once it was entered. */
+/** A credential that must never be shown after it was entered. */
 export const CANARY = 'canary-credential-7d41e90b55aa';
 
-/** One call in one piece; its status. */
+/** Makes one plain call and returns its status. */
 export async function call(
   gateway: Pick<RunningGateway, 'url' | 'key'>,
   model: string,

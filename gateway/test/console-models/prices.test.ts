@@ -1,4 +1,7 @@
-/** Checks prices set in the console: they bind from their moment on, the file goes before them, and the ledger still proves. */
+/**
+ * Tests prices set in the console: they apply from their start time on, the file takes precedence, and the ledger check
+ * still passes.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';

@@ -1,4 +1,7 @@
-/** Checks providers entered in the console end to end: they serve at once, survive, give way to the file, and are never shown. */
+/**
+ * Tests providers entered in the console end to end: they serve at once, survive restarts, yield to the file, and their
+ * credentials are never shown.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +80,7 @@ describe('a provider entered in the console', () => {
     expect(new Set(rules).size).toBe(1);
     expect(rules[0]).toContain('in the last 15 minutes');
     fake.script('their-model', {});
-    // Six of eight have failed, yet the last has not: by the one rule it is healthy everywhere.
+    // Six of eight calls failed, but not the last: the single health rule then says healthy everywhere.
     expect(await call(gateway, 'entered-model')).toBe(200);
     expect((await find('entered'))?.health.state).toBe('healthy');
     expect(await readHome()).toMatchObject({ providers: [{ name: 'entered', state: 'healthy' }] });
@@ -193,7 +196,7 @@ describe('what is refused', () => {
   });
 });
 
-/** Every byte under a folder. */
+/** Returns every byte under a folder. */
 function readAll(folder: string): string {
   return readdirSync(folder)
     .map((name) => join(folder, name))

@@ -1,6 +1,6 @@
 /**
- * A preload for a gateway of the crash loop: its writer thread is the one that kills the process at the moment that
- * TOLLGATE_TEST_FAILPOINT names. Nothing else of the gateway differs.
+ * Preloaded into a gateway of the crash loop: its writer thread kills the process at the failpoint named by
+ * TOLLGATE_TEST_FAILPOINT. Nothing else in the gateway changes.
  */
 const ARMED_WRITER = new URL('../../src/store/sqlite/testing/failpoint-writer.ts', import.meta.url);
 

@@ -1,4 +1,4 @@
-/** Owns a data folder of the crash loop with its accounts and keys, and what is known of its calls. Kills nothing. */
+/** Creates a data folder of the crash loop with its accounts and keys, and tracks what is known of its calls. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ export interface CrashFolder {
   readonly config: object;
   readonly keys: Readonly<Record<Payer, string>>;
   readonly truth: GroundTruth;
-  /** Calls whose runs are to be asked for again after the next start. */
+  /** Calls whose runs are requested again after the next start. */
   readonly again: { readonly label: string; readonly role: Role }[];
-  /** A label that was never used. */
+  /** Returns a label that was never used. */
   newLabel(): string;
   remove(): void;
 }
 
-/** Of the account `capped`, nano-USD: it runs out after some rounds. */
+/** Budget of the account `capped`, nano-USD: it runs out after some rounds. */
 export const BUDGET = 12_000_000n;
 const MODES = { default: 'postpaid', rich: 'prepaid', poor: 'prepaid', capped: 'postpaid' } as const;
 const FIRST_TOPUPS: readonly (readonly [account: Payer, amount: bigint])[] = [
@@ -29,7 +29,9 @@ const FIRST_TOPUPS: readonly (readonly [account: Payer, amount: bigint])[] = [
   ['poor', 20_000_000n],
 ];
 
-/** A new folder; its first gateway is killed as soon as it has acknowledged the accounts, the keys and the money. */
+/**
+ * Creates a folder; its first gateway is killed as soon as it has acknowledged the accounts, the keys and the money.
+ */
 export async function createCrashFolder(fake: FakeUpstream): Promise<CrashFolder> {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-crash-loop-'));
   const dataDir = join(home, 'data');
@@ -55,14 +57,14 @@ export async function createCrashFolder(fake: FakeUpstream): Promise<CrashFolder
   return { dataDir, fake, config, keys, truth, again: [], newLabel, remove };
 }
 
-/** A top-up that nobody has asked for yet. */
+/** A top-up that was not requested yet. */
 export function newTopup(truth: GroundTruth, account: Payer, amount: bigint): Topup {
   const topup = { id: `topup-${truth.topups.length}`, account, amount, isOpen: true };
   truth.topups.push(topup);
   return topup;
 }
 
-/** Asks for it, for the first time or again; rejects where it is not acknowledged. */
+/** Requests it, for the first time or again; rejects if it is not acknowledged. */
 export async function topUp(gateway: RunningGateway, topup: Topup): Promise<void> {
   const { id, account, amount } = topup;
   const usd = `${amount / 1_000_000_000n}.${(amount % 1_000_000_000n).toString().padStart(9, '0')}`;
@@ -70,7 +72,7 @@ export async function topUp(gateway: RunningGateway, topup: Topup): Promise<void
   topup.isOpen = false;
 }
 
-/** Kills with -9, waits for the death, and takes the start's own folder away. */
+/** Kills with -9, waits for the death, and deletes the start's own folder. */
 export async function killGateway(gateway: RunningGateway): Promise<void> {
   gateway.signal('SIGKILL');
   await gateway.exited;

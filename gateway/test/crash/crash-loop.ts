@@ -1,4 +1,7 @@
-/** Owns the crash loop: rounds of load and kill at random moments, over one data folder after another, and what they came to. */
+/**
+ * Runs the crash loop: rounds of load and kill at random moments over a series of data folders, with a tally of the
+ * results.
+ */
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type CrashFolder, createCrashFolder } from './crash-folder.ts';
 import { playLast, playRound, type RoundPlan } from './play-round.ts';
@@ -9,14 +12,14 @@ import { type Chances, startChances } from './start-chances.ts';
 /** Counts over all folders. */
 export interface Tally {
   rounds: number;
-  /** Whole answers that clients got, the repeated ones among them. */
+  /** Whole answers that clients got, repeated ones included. */
   complete: number;
   replayed: number;
-  /** Calls that a kill cut off, as clients saw it. */
+  /** Calls that a kill cut off, as seen by clients. */
   cut: number;
   arrived: number;
   records: number;
-  /** Calls that recovery ended: charged by a checkpoint, or for nothing. */
+  /** Calls that recovery ended: charged by a checkpoint, or not at all. */
   recoveredPosts: number;
   recoveredVoids: number;
   topups: number;
@@ -25,20 +28,20 @@ export interface Tally {
 export interface LoopPlan {
   readonly rounds: number;
   readonly seed: number;
-  /** Told after each round. */
+  /** Called after each round. */
   readonly onRound?: (tally: Readonly<Tally>) => void;
 }
 
-/** The books of a folder are judged whole after each kill, so it must not grow for ever. */
+/** All books of a folder are checked after each kill, so its size is limited. */
 const ROUNDS_PER_FOLDER = 10;
 const KILL_WITHIN_MS = 1_200;
-/** On a busy machine these moments would all come before an answer is whole: most kills wait for some, too. */
+/** On a busy machine these moments would all come before the first whole answer, so most kills also wait for some. */
 const ANSWERS_MAX = 40;
-/** One start in so many is itself killed first, once or twice, most often amid its recovery. */
+/** One start in this many is killed itself first, once or twice, mostly during its recovery. */
 const DOOMED_START_IN = 5;
 const START_MS_MAX = 350;
 
-/** Plays the rounds. Throws at the first thing that is wrong, naming all that is, and leaves that data folder where it is. */
+/** Runs the rounds. Throws at the first problem with all its messages, and keeps that data folder. */
 export async function runCrashLoop(fake: FakeUpstream, { rounds, seed, onRound }: LoopPlan): Promise<Tally> {
   const chances = startChances(seed);
   const tally = emptyTally();
@@ -58,7 +61,7 @@ export async function runCrashLoop(fake: FakeUpstream, { rounds, seed, onRound }
   return tally;
 }
 
-/** Gives the work a new folder, judges it whole afterwards, and takes it away if all was well. */
+/** Runs the work in a new folder, checks all of it afterwards, and deletes it if there is no problem. */
 export async function withFolder(
   fake: FakeUpstream,
   tally: Tally,
@@ -72,7 +75,7 @@ export async function withFolder(
   folder.remove();
 }
 
-/** @throws Error where there are any. */
+/** @throws Error if there are any problems. */
 export function refuseProblems(problems: readonly string[], { dataDir }: CrashFolder, when: string): void {
   if (problems.length === 0) return;
   const shown = problems.slice(0, 20).join('\n  ');

@@ -1,7 +1,7 @@
 /**
- * Shows that a gateway killed with -9 under two hundred calls loses none and charges none twice: at random moments, at the
- * writer's failpoints, inside recovery (that with TOLLGATE_EXHAUSTIVE=1 only). `npm run test:crash` plays a thousand rounds
- * and every failpoint.
+ * Tests that a gateway killed with -9 under two hundred concurrent callers loses no call and charges none twice: at
+ * random moments, at the writer's failpoints, and during recovery (with TOLLGATE_EXHAUSTIVE=1 only). `npm run
+ * test:crash` runs a thousand rounds and every failpoint.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
@@ -21,12 +21,12 @@ afterAll(() => fake.stop());
 test(`${ROUNDS} kills at random moments: no whole answer is lost, none is charged twice, the ledger proves itself`, async () => {
   const { rounds, complete, cut, recoveredVoids, topups } = await runCrashLoop(fake, { rounds: ROUNDS, seed: SEED });
   expect(rounds).toBe(ROUNDS);
-  // A loop in which nothing was whole and nothing was cut off shows nothing.
+  // A loop without complete or cut-off calls would prove nothing.
   expect(Math.min(complete, cut, recoveredVoids, topups)).toBeGreaterThan(ROUNDS);
 }, 180_000);
 
 describe('kill -9 at a failpoint of the writer', () => {
-  // Without TOLLGATE_EXHAUSTIVE the one where most is half done.
+  // Without TOLLGATE_EXHAUSTIVE only the failpoint with the most unfinished work.
   test.each(EXHAUSTIVE ? AT_WORK : (['after-post'] as const))(
     '%s under load',
     async (point) => {

@@ -1,4 +1,4 @@
-/** Owns starts of a gateway that end in its death: at a failpoint, or by a kill at a chosen time, before or after it listens. */
+/** Starts gateways that die: at a failpoint, or by a kill at a chosen time, before or after they listen. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,21 +6,21 @@ import type { Failpoint } from '../../src/store/sqlite/failpoints.ts';
 
 const MAIN = join(import.meta.dir, '../../src/main.ts');
 const PRELOAD = new URL('./arm-failpoint.ts', import.meta.url);
-/** A start takes a fraction of a second; a failpoint that is not reached by then never is. */
+/** A start takes a fraction of a second; a failpoint that is not reached by then is never reached. */
 const DIES_WITHIN_MS = 15_000;
 
-/** At which moment of the writer's work a process dies, and at which passing of it, from 1. */
+/** The failpoint at which a process dies, and at which passing of it, from 1. */
 export interface ArmedPoint {
   readonly point: Failpoint;
   readonly passing: number;
 }
 
-/** What makes a gateway die at the point. */
+/** Returns the environment that makes a gateway die at the failpoint. */
 export function armFailpoint({ point, passing }: ArmedPoint): Readonly<Record<string, string>> {
   return { BUN_OPTIONS: `--preload=${PRELOAD.pathname}`, TOLLGATE_TEST_FAILPOINT: `${point}:${passing}` };
 }
 
-/** Starts a gateway and waits for its death. Throws where it did not die as it was meant to. */
+/** Starts a gateway and waits for its death. Throws if it did not die as planned. */
 export async function startAndDie(
   config: object,
   dataDir: string,

@@ -1,11 +1,14 @@
-/** Owns what is known of a data folder's calls without asking the gateway: what clients sent and heard, what reached upstream. */
+/**
+ * Tracks what is known of a data folder's calls without the gateway: what clients sent and received, and what reached
+ * upstream.
+ */
 
 import type { ServedCall } from '../fake-upstream/served.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { Payer, Role } from './roles.ts';
 import { findLabel, type Heard } from './send-call.ts';
 
-/** One sending of a labelled call; `heard` is null where not even a head came back. */
+/** One request of a labeled call; `heard` is null if not even a head came back. */
 export interface Sent {
   readonly label: string;
   readonly role: Role;
@@ -17,13 +20,15 @@ export interface Topup {
   readonly account: Payer;
   /** Integer nano-USD. */
   readonly amount: bigint;
-  /** Asked for, but nobody knows whether it came through. */
+  /** Requested, but the outcome is unknown. */
   isOpen: boolean;
 }
 
 export interface GroundTruth {
   readonly sent: Sent[];
-  /** By label, what each arrival at the upstream costs by upstream's own count, in nano-USD; null: it counted nothing. */
+  /**
+   * By label, the cost of each arrival at the upstream by upstream's own count, in nano-USD; null: it counted nothing.
+   */
   readonly arrived: Map<string, (bigint | null)[]>;
   readonly topups: Topup[];
 }
@@ -32,7 +37,7 @@ export function emptyTruth(): GroundTruth {
   return { sent: [], arrived: new Map(), topups: [] };
 }
 
-/** Takes over what the fake upstream counted. Nothing may still be running there. */
+/** Adds what the fake upstream counted. No call may be running there. */
 export function noteArrivals(truth: GroundTruth, fake: FakeUpstream): void {
   if (fake.dropped() > 0) throw new Error(`the fake upstream's book lost ${fake.dropped()} calls`);
   for (const call of fake.served()) {
@@ -44,7 +49,7 @@ export function noteArrivals(truth: GroundTruth, fake: FakeUpstream): void {
   }
 }
 
-/** At the one price of the loop's models: 1,000 nano-USD for a token of input, 5,000 for one of output. */
+/** At the loop's single price: 1,000 nano-USD per input token, 5,000 per output token. */
 function costOf({ usage }: ServedCall): bigint | null {
   const input = usage?.prompt_tokens ?? usage?.input_tokens;
   const output = usage?.completion_tokens ?? usage?.output_tokens;

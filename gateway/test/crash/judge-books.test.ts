@@ -1,4 +1,4 @@
-/** Shows that the verdict of the crash loop sees each thing that it is there to see, and nothing where all is well. */
+/** Tests that the crash loop's check detects each kind of problem, and reports nothing when all is well. */
 import { describe, expect, test } from 'bun:test';
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
@@ -42,7 +42,9 @@ interface Case {
   disproof: string | null;
 }
 
-/** A whole call, its replay, one cut by a crash and one that was refused; money that came and was used for the first. */
+/**
+ * A complete call, its replay, one cut by a crash and one refused; a top-up that arrived and was used for the first.
+ */
 function good(): Case {
   const balance = (account: Payer): AccountBalance => ({
     account,

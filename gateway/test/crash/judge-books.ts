@@ -1,11 +1,14 @@
-/** Owns the verdict of the crash loop: the gateway's books against the ground truth. Reads nothing and runs nothing. */
+/** Compares the gateway's books with the ground truth of the crash loop. */
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
 import type { GroundTruth, Sent } from './ground-truth.ts';
 import type { Books } from './read-books.ts';
 import { DEAREST_ANSWER, PAYERS, type Payer } from './roles.ts';
 
-/** Refusals that the loop's own callers bring about: the poor, the capped, and runs cut by a kill and asked for again. */
+/**
+ * Refusals that the loop's own callers cause: low balances, exhausted budgets, and runs cut by a kill and requested
+ * again.
+ */
 const EXPECTED_STATUSES: ReadonlySet<number> = new Set([409, 429]);
 const EXPECTED_ERRORS: ReadonlySet<string | null> = new Set([
   null,
@@ -14,12 +17,12 @@ const EXPECTED_ERRORS: ReadonlySet<string | null> = new Set([
   'idempotency_lost',
 ]);
 
-/** A checkpoint's tokens are our own count, which may be wrong, but not by so much. */
+/** A checkpoint's tokens are our own count: it may be wrong, but not by more than this. */
 const CHECKPOINT_COST_MAX = 2n * DEAREST_ANSWER;
 
 /**
- * All that is wrong, one sentence each, in the words `lost`, `double`, `wrong`, `held`, `overspent`, `unexpected`, `disproved`.
- * `books` were read after a restart, before any call. `budget`: of the account `capped`, nano-USD.
+ * Returns all problems, one sentence each, starting with `lost`, `double`, `wrong`, `held`, `overspent`, `unexpected`
+ * or `disproved`. `books` were read after a restart, before any call. `budget`: of the account `capped`, nano-USD.
  */
 export function judgeBooks(truth: GroundTruth, books: Books, budget: bigint): string[] {
   const problems = books.disproof === null ? [] : [`disproved: ${books.disproof}`];
@@ -46,7 +49,7 @@ interface Told {
   readonly records: readonly CallRecord[];
 }
 
-/** One label is one call or one named run: upstream gets it at most once, and at most once is it charged. */
+/** One label is one call or one named run: upstream gets it at most once, and it is charged at most once. */
 function judgeArrivals({ label, sent, arrived, records }: Told): string[] {
   const charged = records.filter(({ cost_nano_usd }) => cost_nano_usd !== '0');
   const problems: string[] = [];
@@ -85,7 +88,7 @@ function judgeRecords({ label, sent, arrived, records }: Told): string[] {
   });
 }
 
-/** What each client heard, against the records. */
+/** Compares what each client received with the records. */
 function judgeAnswers({ label, sent, records }: Told): string[] {
   const byId = new Map(records.map((record) => [record.request_id, record]));
   const first = sent.find(({ heard }) => heard?.end === 'complete' && heard.replayOf === null)?.heard;
@@ -94,7 +97,7 @@ function judgeAnswers({ label, sent, records }: Told): string[] {
     const { requestId, status, end, replayOf, refusal } = heard;
     const what = `${label}, sending ${nth + 1}, call ${requestId}`;
     const record = byId.get(requestId);
-    // Before its hold is durable a call gets no byte, so what was cut off after its head has been ended by recovery.
+    // A call gets no byte before its hold is durable, so recovery has ended every call that was cut off after its head.
     if (record === undefined) return [`lost: ${what} was answered (${status}, ${end}) and has no record`];
     if (end === 'cut') {
       const isKnown = record.usage_source !== 'checkpoint' || record.status === status;

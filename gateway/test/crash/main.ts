@@ -1,6 +1,6 @@
 /**
- * Owns `npm run test:crash [-- --rounds N --seed N]`: the crash loop, then the sweep over every failpoint. Ends with what
- * both came to, and with status 1 at the first thing that is wrong; then its data folder is left for a look.
+ * Runs `npm run test:crash [-- --rounds N --seed N]`: the crash loop, then every failpoint. Prints both tallies; exits
+ * with status 1 at the first problem and then keeps that data folder.
  */
 import { parseArgs } from 'node:util';
 import { buildConsole } from '../../src/app/build-console.ts';
@@ -31,7 +31,7 @@ function say(what: string, tally: Readonly<Tally>, startMs: number): void {
   );
 }
 
-// A gateway that is killed while it builds it would leave that to the next one, and so on.
+// A gateway killed during this build would leave it to the next one, and so on.
 await buildConsole();
 const fake = await startFakeUpstream();
 try {
@@ -45,7 +45,7 @@ try {
   const swept = emptyTally();
   for (const point of AT_WORK) await dieAtWork(fake, swept, point, seed);
   for (const point of IN_RECOVERY) await dieInRecovery(fake, swept, point, seed);
-  // Some stream always stands at its checkpoint; where none was charged by it, recovery forgets them.
+  // Some stream always has a checkpoint; if none was charged by it, recovery loses them.
   if (looped.recoveredPosts + swept.recoveredPosts === 0) throw new Error('lost: no recovery charged a checkpoint');
   say(`failpoints, ${AT_WORK.length} at work and ${IN_RECOVERY.length} in recovery`, swept, sweepMs);
 } catch (fault) {

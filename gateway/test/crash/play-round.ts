@@ -1,4 +1,4 @@
-/** Owns one round of the crash loop: start on what the last kill left, judge the books, load, kill, prove. */
+/** Runs one round of the crash loop: start on what the last kill left, check the books, load, kill, verify. */
 import { openBooks } from '../fault/exit-books.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
@@ -15,8 +15,8 @@ export interface RoundPlan {
   /** Starts that die before the one that serves. */
   readonly deaths: readonly (ArmedPoint | { afterMs: number })[];
   /**
-   * How the gateway that serves dies: at a moment of its writer's work, or so long after the load began (null: without any),
-   * and not before so many callers have a whole answer and so many calls are held on the disk.
+   * How the serving gateway dies: at a failpoint of its writer, or a time after the load began (null: without load),
+   * and not before that many callers have a whole answer and that many calls are held on disk.
    */
   readonly end:
     | ArmedPoint
@@ -27,7 +27,7 @@ export interface RoundPlan {
 /** An armed gateway under load dies within a fraction of a second. */
 const DIES_WITHIN_MS = 20_000;
 
-/** Plays it; answers what is wrong, in sentences. What the round itself left behind is judged by the next one. */
+/** Runs the round; returns the problems as sentences. The next round checks what this one left behind. */
 export async function playRound(folder: CrashFolder, { deaths, end }: RoundPlan): Promise<string[]> {
   const { config, dataDir } = folder;
   for (const death of deaths) await startAndDie(config, dataDir, death);
@@ -38,16 +38,16 @@ export async function playRound(folder: CrashFolder, { deaths, end }: RoundPlan)
     if (end !== null) problems.push(...(await loadUntilDead(folder, gateway, end)));
     return [...problems, ...(await verify(gateway))];
   } finally {
-    // Callers whose gateway lived on would go on calling.
+    // Callers would continue as long as the gateway lives.
     await killGateway(gateway);
   }
 }
 
-/** Starts once more, judges what the last round left, and ends in good order. */
+/** Starts once more, checks what the last round left, and stops cleanly. */
 export async function playLast({ config, dataDir, truth }: CrashFolder): Promise<string[]> {
   const gateway = await startGateway({ config, dataDir });
   const problems = judgeBooks(truth, await readBooks(dataDir), BUDGET);
-  // Whoever answers a request is past its start, and hears signals.
+  // A gateway that answers a request has started and handles signals.
   await fetch(gateway.url, { keepalive: false });
   const status = await gateway.stop();
   if (status !== 0) problems.push(`unexpected: the last server ended with ${status}`);
@@ -97,7 +97,7 @@ async function untilHeld({ dataDir }: CrashFolder, calls: number): Promise<void>
   }
 }
 
-/** Whatever the server says at the level of an error is one. */
+/** Every log line of level error is a problem. */
 function saidAloud(gateway: RunningGateway): string[] {
   const lines = gateway.stderr().split('\n');
   return lines

@@ -1,4 +1,4 @@
-/** Owns what the gateway's own books say of a data folder: records, balances, and whether the ledger proves itself. */
+/** Reads a data folder's records, balances and ledger check from the gateway's own database. */
 import { prove } from '../../src/cli/commands/verify.ts';
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
@@ -8,11 +8,11 @@ import { openReading } from '../../src/store/sqlite/open-reading.ts';
 export interface Books {
   readonly records: readonly CallRecord[];
   readonly balances: readonly AccountBalance[];
-  /** The first thing that does not hold; null: all of it does. */
+  /** The first violation, or null. */
   readonly disproof: string | null;
 }
 
-/** Reads from the disk, beside a server or without one. */
+/** Reads from disk, with or without a running server. */
 export async function readBooks(dataDir: string): Promise<Books> {
   const { problem } = prove(databasePath(dataDir));
   const reading = openReading(dataDir);

@@ -1,20 +1,22 @@
-/** Owns who calls what in the crash loop: payers, models, and the mix of two hundred callers. Runs nothing. */
+/** Defines the callers of the crash loop: payers, models, and the mix of two hundred callers. */
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { PROTOCOLS, type ProtocolName } from '../fault/calls.ts';
 import { pointAt } from '../harness/point-at.ts';
 
-/** Accounts: on account; from a balance that suffices; from one that never does; on account within a budget that runs out. */
+/** Accounts: postpaid; prepaid with enough balance; prepaid with too little; postpaid with a budget that runs out. */
 export const PAYERS = ['default', 'rich', 'poor', 'capped'] as const;
 export type Payer = (typeof PAYERS)[number];
 
-/** `long` streams need a second slice of money and leave a checkpoint; `stalled` ones do, and then wait for the kill. */
+/**
+ * `long` streams need a second slice of money and store a checkpoint; `stalled` ones too, and then wait for the kill.
+ */
 type Pace = 'quick' | 'slow' | 'long' | 'stalled';
 
-/** One caller: what it asks for, again and again. */
+/** One caller and the request that it repeats. */
 export interface Role {
   readonly payer: Payer;
   readonly endpoint: ProtocolName;
-  /** Named after the protocol of its upstream: where that is not the endpoint's, the call is translated. */
+  /** Named after the protocol of its upstream; if the endpoint's differs, the call is translated. */
   readonly model: string;
   readonly stream: boolean;
   readonly max_tokens: number;
@@ -23,9 +25,9 @@ export interface Role {
 }
 
 const LONG_TOKENS = 2_600;
-/** What the longest answer costs by upstream's count, in nano-USD: 11 tokens of input and all of the output. */
+/** Maximum cost of an answer by upstream's count, in nano-USD: 11 tokens of input and all of the output. */
 export const DEAREST_ANSWER = 11_000n + BigInt(LONG_TOKENS) * 5_000n;
-/** Many events in a write, so that a long stream is soon where it is wanted. */
+/** Many events per write, so that a long stream reaches its checkpoint soon. */
 const IN_GULPS = { chunking: { sizes: [8_192] } } as const;
 const SCENARIOS = {
   quick: { answer: 'long:8' },
@@ -36,7 +38,7 @@ const SCENARIOS = {
 
 const PACES = Object.keys(SCENARIOS) as Pace[];
 
-/** How many callers each payer has, and the paces of its streams, one for each eight callers in turn. */
+/** Number of callers of each payer, and the paces of its streams: one for each eight callers in turn. */
 const CALLERS: Readonly<Record<Payer, { readonly count: number; readonly paces: readonly Pace[] }>> = {
   default: {
     count: 96,
@@ -47,7 +49,7 @@ const CALLERS: Readonly<Record<Payer, { readonly count: number; readonly paces: 
   capped: { count: 16, paces: ['quick', 'slow'] },
 };
 
-/** Every mix of payer, endpoint, upstream, form, pace and name that the loop has. */
+/** Every combination of payer, endpoint, upstream, form, pace and name in the loop. */
 export const ROLES: readonly Role[] = PAYERS.flatMap((payer) => {
   const { count, paces } = CALLERS[payer];
   return Array.from({ length: count }, (_, number) => roleOf(payer, paces, number));
@@ -71,7 +73,7 @@ function sideOf(bit: number): ProtocolName {
   return bit === 0 ? 'chat' : 'messages';
 }
 
-/** Lets the models of the roles answer as their names say. */
+/** Scripts the models of the roles according to their names. */
 export function scriptModels(fake: FakeUpstream): void {
   for (const side of PROTOCOLS) for (const pace of PACES) fake.script(`${side}-${pace}`, SCENARIOS[pace]);
 }

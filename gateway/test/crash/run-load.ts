@@ -1,4 +1,4 @@
-/** Owns the load of a round of the crash loop: two hundred callers and top-ups, until the gateway dies. Judges nothing. */
+/** Runs the load of a crash loop round: two hundred callers and top-ups, until the gateway dies. */
 
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { type CrashFolder, newTopup, topUp } from './crash-folder.ts';
@@ -6,20 +6,20 @@ import { ROLES, type Role } from './roles.ts';
 import { sendCall } from './send-call.ts';
 
 export interface Load {
-  /** Resolves once every caller has seen the gateway's end. */
+  /** Resolves once every caller has noticed the gateway's end. */
   readonly ended: Promise<unknown>;
-  /** Calls that were broken off. Before the kill there are none. */
+  /** Calls that were cut off; 0 before the kill. */
   cuts(): number;
-  /** Calls that have their whole answer. */
+  /** Calls with a whole answer. */
   answers(): number;
 }
 
 const POOR_TOPUP = 2_000_000n;
 const TOPUP_EVERY_MS = 25;
-/** So many whole answers of named runs are asked for again after the next start. */
+/** Maximum number of whole answers of named runs that are requested again after the next start. */
 const ASKED_AGAIN_MAX = 12;
 
-/** Starts all callers; each sends its next call when it has the answer to the one before, and stops at the first cut. */
+/** Starts all callers; each sends its next call after the answer to the previous one, and stops at the first cut. */
 export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
   let cuts = 0;
   let answers = 0;

@@ -1,4 +1,4 @@
-/** Owns one call of the crash loop as its client sees it: what is sent, and what can be said of what came back. Judges nothing. */
+/** Sends one call of the crash loop and reports what its client saw. */
 import { endsInError, hasTerminal } from '../fault/calls.ts';
 import type { Role } from './roles.ts';
 
@@ -7,21 +7,21 @@ export interface Heard {
   readonly status: number;
   readonly requestId: string;
   /**
-   * `complete`: the whole answer, by the protocol's own word for it. `refused`: an error, as the whole answer or at the end
-   * of a stream. `cut`: neither.
+   * `complete`: the whole answer, by the protocol's own end marker. `refused`: an error, as the whole answer or at the
+   * end of a stream. `cut`: neither.
    */
   readonly end: 'complete' | 'refused' | 'cut';
-  /** The first call's id, where this is its answer again. */
+  /** The first call's id if this is a replay of its answer. */
   readonly replayOf: string | null;
   readonly bodyHash: bigint;
-  /** The error's own words. */
+  /** The error's message. */
   readonly refusal: string | null;
 }
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const LABEL = /Count the carts of ([\w-]+)\./;
 
-/** Sends the call that the label names. The same label is the same body and, where the role names its calls, the same run. */
+/** Sends the call of the label. The same label has the same body and, if the role names its calls, the same run. */
 export async function sendCall(url: string, key: string, role: Role, label: string): Promise<Heard> {
   const response = await fetch(`${url}${PATHS[role.endpoint]}`, {
     method: 'POST',
@@ -46,7 +46,7 @@ export async function sendCall(url: string, key: string, role: Role, label: stri
   };
 }
 
-/** The label that a request to an upstream carries, whatever it was translated to; null: none. */
+/** Returns the label of a request to an upstream, translated or not; null if it has none. */
 export function findLabel(requestBody: Uint8Array): string | null {
   return LABEL.exec(Buffer.from(requestBody).toString('latin1'))?.[1] ?? null;
 }

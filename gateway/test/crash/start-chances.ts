@@ -1,7 +1,7 @@
-/** Owns the chances of the crash loop: the same seed makes the same choices. The moment of a kill is still the machine's. */
+/** Generates seeded random choices for the crash loop. The exact moment of a kill still depends on the machine. */
 
 export interface Chances {
-  /** A whole number from `low` to `high`, both possible. */
+  /** A random integer from `low` to `high`, inclusive. */
   whole(low: number, high: number): number;
 }
 

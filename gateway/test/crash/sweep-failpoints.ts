@@ -1,4 +1,4 @@
-/** Owns the sweep over the writer's failpoints in a whole gateway: dead at each of them under load, and again inside recovery. */
+/** Kills a whole gateway at each of the writer's failpoints, under load and again during recovery. */
 import { FAILPOINTS, type Failpoint } from '../../src/store/sqlite/failpoints.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { refuseProblems, type Tally, withFolder } from './crash-loop.ts';
@@ -6,30 +6,31 @@ import { playRound, type RoundPlan } from './play-round.ts';
 import { startChances } from './start-chances.ts';
 
 /**
- * What happens to the spool only while a disk is full: store/sqlite/ledger-crash.test.ts and fault/disk-full.test.ts see to it.
- * What rolls usage up stays half a minute behind the calls: store/sqlite/rollup/fold-usage.test.ts dies at its moments.
+ * The spool's failpoints occur only on a full disk: store/sqlite/ledger-crash.test.ts and fault/disk-full.test.ts cover
+ * them. The usage rollup is half a minute behind the calls: store/sqlite/rollup/fold-usage.test.ts covers its
+ * failpoints.
  */
 export const AT_WORK: readonly Failpoint[] = FAILPOINTS.filter((point) => !/recovery|spool|fold/.test(point));
-/** Recovery ends calls as settlements do, so it passes their moments too. */
+/** Recovery ends calls as settlements do, so it passes their failpoints too. */
 export const IN_RECOVERY: readonly Failpoint[] = FAILPOINTS.filter((point) =>
   /^recovery|^after-(release|post|record)$/.test(point),
 );
 
-/** The most passings to wait for; what is not here is passed once by each call or each batch. */
+/** Maximum passing to wait for; other failpoints are passed once by each call or batch. */
 const PASSINGS_MAX: Partial<Record<Failpoint, number>> = { 'after-extend': 6, 'after-movement': 4 };
 const PASSINGS_MAX_ELSE = 40;
-/** By then some calls have a checkpoint, and streams stand open. */
+/** By then some calls have a checkpoint, and streams are open. */
 const LOAD_MS = 700;
-/** What recovery finds to end: more than the latest passing that is asked of it. */
+/** Calls that recovery must end: more than the highest passing requested of it. */
 const HELD_CALLS = 60;
 
-/** A gateway dies at the point under load, twice, each time at another passing. Throws where anything is wrong then. */
+/** Kills a gateway at the failpoint under load, twice, each time at another passing. Throws on any problem. */
 export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
   const chances = startChances(seed);
   const most = PASSINGS_MAX[point] ?? PASSINGS_MAX_ELSE;
   await withFolder(fake, tally, async (folder) => {
     for (const passing of [chances.whole(1, most >> 1), chances.whole(most >> 1, most)]) {
-      // A start without open holds passes no moments of settlements in its recovery.
+      // A start without open holds passes no settlement failpoints in its recovery.
       for (const end of [null, { point, passing }]) {
         refuseProblems(await playRound(folder, { deaths: [], end }), folder, `${point}, passing ${passing}`);
         tally.rounds += 1;
@@ -38,7 +39,10 @@ export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoi
   });
 }
 
-/** After a kill under load, recovery dies at the point twice, before a third start does it whole. Throws as `dieAtWork`. */
+/**
+ * After a kill under load, recovery dies at the failpoint twice before a third start completes it. Throws as
+ * `dieAtWork`.
+ */
 export async function dieInRecovery(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
   const chances = startChances(seed);
   const once = point === 'recovery-call-ended' || point.startsWith('after');

@@ -1,4 +1,4 @@
-/** The Vercel AI SDK through the gateway, with each of its providers that speaks a format of ours. */
+/** Tests the Vercel AI SDK through the gateway, with each of its providers for one of our formats. */
 import { clientSuite } from './client-suite.ts';
 
 clientSuite('ai-sdk', 'openai', 'chat-completions');

@@ -1,6 +1,6 @@
 /**
- * Owns what a strict host of chat completions takes: every member known, every tool call answered. Holds the requests
- * that the gateway made itself; what a client wrote may have more.
+ * Checks requests like a strict chat completions provider: only known members, every tool call answered. For requests
+ * that the gateway wrote; a client's may have more members.
  */
 import { z } from 'zod';
 
@@ -66,7 +66,7 @@ const request = z.strictObject({
   stream_options: z.strictObject({ include_usage: z.boolean() }).optional(),
 });
 
-/** Throws with every member at fault where a strict host would refuse the body. */
+/** Throws with every invalid member if a strict provider would refuse the body. */
 export function holdChatRequest(body: unknown): void {
   let open: string[] = [];
   for (const turn of request.parse(body).messages) {

@@ -1,4 +1,7 @@
-/** Claude Code through the gateway: headless sessions over an upstream of its own format and over chat completions. */
+/**
+ * Tests Claude Code through the gateway: headless sessions with an upstream of its own format and with chat
+ * completions.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Scenario } from '../fake-upstream/scenario.ts';
@@ -10,7 +13,7 @@ import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { makeSessionFolder, runClaudeCode, type Session, type SessionFolder } from './run-claude-code.ts';
 import { toldIn } from './told.ts';
 
-/** How the first block of its instructions begins, which is another one in each session (Claude Code 2.1.329). */
+/** Start of the first block of its instructions, which differs in each session (Claude Code 2.1.329). */
 const ATTRIBUTION = 'x-anthropic-billing-header:';
 const ANSWER = 'The words are marmalade and quince 🍋.';
 const DOT_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -74,13 +77,16 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
       const script = (...scenarios: readonly Scenario[]) => pair.fake.script(route.upstreamModel, scenarios);
       const served = () => pair.fake.served(route.upstreamModel);
       const callId = (number: number) => `${route.upstream === 'messages' ? 'toolu' : 'call'}_${number}`;
-      /** Calls of tools and their results in the last request that upstream got. */
+      /** Returns the tool calls and results in the last request that upstream received. */
       const toolsTold = () => {
         const told = toldIn(route.upstream, served().map(bodyOf).at(-1));
         return told.filter((one) => !('role' in one));
       };
 
-      /** Native: upstream got what Claude Code wrote, byte for byte. Translated: what a strict host takes, without the attribution. */
+      /**
+       * Native: upstream got exactly Claude Code's bytes. Translated: a body that a strict provider accepts, without
+       * the attribution.
+       */
       function expectSentWell(): void {
         expect(posts().every(({ body }) => Buffer.from(body).includes(ATTRIBUTION))).toBe(true);
         const bodies = served().map(({ requestBody }) => Buffer.from(requestBody).toString());
@@ -162,7 +168,7 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
           script({ say: { calls: [search] } }, ...found, { say: { text: ANSWER } });
           expectSuccess(await run(route, { ENABLE_TOOL_SEARCH: 'false' }));
           const [first, ...others] = posts().map(({ status }) => status);
-          // A refused search is asked for once more, with fewer betas.
+          // A refused search is retried once, with fewer betas.
           expect([first, others]).toEqual([200, route.translated ? [400, 400, 200] : [200, 200]]);
           expect(served().length).toBe(route.translated ? 2 : 3);
           expect(toolsTold().at(-1)).toEqual({

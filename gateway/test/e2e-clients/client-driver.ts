@@ -1,9 +1,9 @@
 /**
- * Owns what every client library is asked to do for a test and what it says of it: the one view that they share. The
- * libraries are a package of their own; a checkout without them still has these types.
+ * Defines the interface through which tests use every client library. The libraries are a separate package; a checkout
+ * without them still has these types.
  */
 
-/** Where a call goes. */
+/** The target of a call. */
 export interface Target {
   /** The gateway's address without a path. */
   readonly url: string;
@@ -11,41 +11,44 @@ export interface Target {
   readonly model: string;
 }
 
-/** What the library made of an answer. Token counts as it tells them; `inputTokens` counts cached ones as well. */
+/** An answer as the library parsed it, with the token counts that it reports; `inputTokens` includes cached ones. */
 export interface ClientAnswer {
   readonly text: string;
-  /** Empty where there was none, or where the library does not read it. */
+  /** Empty if there was none or the library does not support it. */
   readonly reasoning: string;
-  /** In the library's own words. */
+  /** In the library's own terms. */
   readonly finishReason: string | undefined;
   readonly inputTokens: number | undefined;
   readonly cacheReadTokens: number | undefined;
   readonly outputTokens: number | undefined;
 }
 
-/** A loop in which the library ran the weather tool as often as it was called and then answered. */
+/** A loop in which the library ran the weather tool for each call and then answered. */
 export interface ToolRun {
   readonly text: string;
-  /** The cities that were asked for, in order. */
+  /** The requested cities, in order. */
   readonly cities: readonly string[];
-  /** Calls of the model. */
+  /** Number of model calls. */
   readonly steps: number;
 }
 
-/** A client library, set up as its users do. Every function rejects with the library's own error where the call fails. */
+/** A client library, set up as its users do. Every function rejects with the library's own error if the call fails. */
 export interface ClientDriver {
-  /** Its word for an answer that ended by itself. */
+  /** Its finish reason for an answer that ended normally. */
   readonly finished: string;
   readonly readsReasoning: boolean;
-  /** Takes a stream's input tokens from its first event, and adds the output tokens that stand there to the final count. */
+  /** Takes a stream's input tokens from its first event, and adds the output tokens there to the final count. */
   readonly countsAtStart: boolean;
-  /** Takes the error for a prompt that is too long, or, where it has no word for that, for one not to be sent again. */
+  /**
+   * Whether the library recognizes the error as a prompt that is too long or, without such a category, as not
+   * retryable.
+   */
   seesOverflow(error: unknown): boolean;
   ask(target: Target, question: string): Promise<ClientAnswer>;
-  /** `pieces`: the text as it came. */
+  /** `pieces`: the text as it arrived. */
   askStreamed(target: Target, question: string): Promise<ClientAnswer & { readonly pieces: readonly string[] }>;
-  /** Gives the model the tool `get_weather`, which says `sunny in ‹city›`. */
+  /** Gives the model the tool `get_weather`, which returns `sunny in ‹city›`. */
   runTools(target: Target, question: string, streamed: boolean): Promise<ToolRun>;
-  /** Asks for an object `{city: string, degrees: integer}`. */
+  /** Requests an object `{city: string, degrees: integer}`. */
   fillSchema(target: Target, question: string): Promise<unknown>;
 }

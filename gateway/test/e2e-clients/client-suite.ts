@@ -1,4 +1,7 @@
-/** Owns what every client library must be able to do through the gateway, on both kinds of upstream. Knows no library. */
+/**
+ * Tests what every client library must be able to do through the gateway, on both kinds of upstream. Independent of any
+ * library.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { rejection } from '../e2e/sdk-rig.ts';
 import type { Protocol } from '../fake-upstream/protocol.ts';
@@ -14,11 +17,11 @@ import { toldIn } from './told.ts';
 
 const QUESTION = 'What is the weather in Zürich, in Oslo and in Lima?';
 const TEXT = 'Sunny 🌞 in each of the three, whatever the season.';
-/** As the fake upstream cuts it, seven characters at a time. */
+/** As the fake upstream splits it, seven characters at a time. */
 const PIECES = Math.ceil([...TEXT].length / 7);
 
 const weather = (id: string, city: string) => ({ id, name: 'get_weather', input: { city } });
-/** Two tools at once with words and thoughts before them, then one alone, then the answer. */
+/** Two parallel tool calls after text and reasoning, then a single one, then the answer. */
 const LOOP: readonly Scenario[] = [
   {
     say: {
@@ -31,7 +34,7 @@ const LOOP: readonly Scenario[] = [
   { say: { text: TEXT } },
 ];
 
-/** How an upstream of each format says that a prompt is too long, and the words that clients look for. */
+/** Each format's upstream error for a prompt that is too long, and the words that clients look for. */
 const TOO_LONG: Readonly<Record<Protocol, { readonly body: object; readonly wording: RegExp }>> = {
   'chat-completions': {
     body: {
@@ -59,7 +62,7 @@ function holdRequest(route: Route, body: unknown): void {
   else holdChatRequest(body);
 }
 
-/** Shows one library at work. `speaks` is its format; the routes are that format's. */
+/** Tests one library. `speaks` is its format; the routes are that format's. */
 export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: Protocol): void {
   describe.skipIf(!clientsInstalled)(`${name} ${NEEDS_CLIENTS}`, () => {
     let pair: Pair;
@@ -76,7 +79,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
     for (const route of ROUTES[speaks]) {
       const target = (): Target => ({ url: pair.gateway.url, key: pair.gateway.key, model: route.model });
       const script = (scenario: Scenario | readonly Scenario[]) => pair.fake.script(route.upstreamModel, scenario);
-      /** The bodies that upstream got, each held to its format where the gateway wrote it. */
+      /** Returns the bodies that upstream received; those that the gateway wrote are checked against their format. */
       const sentBodies = (): unknown[] => {
         const bodies = pair.fake.served(route.upstreamModel).map(bodyOf);
         for (const body of bodies) holdRequest(route, body);
@@ -117,11 +120,11 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
             expectAnswer(answer, 0);
             expect(answer).toMatchObject({ inputTokens: 16, cacheReadTokens: 5 });
           } else if (route.translated) {
-            // What upstream counted comes after the start; an estimate stands there.
+            // Upstream's count comes after the start, which has an estimate.
             expectAnswer(answer, 0);
             expect(answer.inputTokens).toBeGreaterThan(0);
           } else {
-            // Upstream's start says one output token, and this library adds it to the final count.
+            // Upstream's start reports one output token, and this library adds it to the final count.
             expectAnswer({ ...answer, outputTokens: (answer.outputTokens ?? 0) - 1 }, 0);
             expect(answer).toMatchObject({ inputTokens: 16, cacheReadTokens: 5 });
           }

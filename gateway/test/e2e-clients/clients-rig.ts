@@ -1,10 +1,10 @@
-/** Owns the gateway that clients are pointed at: which model leads to which kind of upstream. Scripts nothing. */
+/** Starts the gateway for the client suites and maps its models to upstreams. */
 import type { Protocol } from '../fake-upstream/protocol.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
-/** A model as a client names it, and where its calls end. */
+/** A model as a client names it, and its upstream. */
 export interface Route {
   readonly model: string;
   readonly upstreamModel: string;
@@ -16,8 +16,8 @@ const HOUSE = { upstreamModel: 'house-model', upstream: 'chat-completions' } as 
 const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
 
 /**
- * The routes of a client by the format that it speaks. Clients of messages derive a model's abilities from its name, so
- * the house's model has one of that form for them.
+ * Routes by the client's format. Messages clients derive a model's abilities from its name, so the self-hosted model
+ * has a name of that form for them.
  */
 export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
   'chat-completions': [
@@ -41,7 +41,7 @@ export function startClientsRig(): Promise<Pair> {
   );
 }
 
-/** A request body that upstream got, parsed. */
+/** Parses a request body that upstream received. */
 export function bodyOf(call: Pick<ServedCall, 'requestBody'>): unknown {
   return JSON.parse(Buffer.from(call.requestBody).toString());
 }

@@ -1,4 +1,6 @@
-/** Owns whether the client packages are there, and loading what of them speaks to the gateway. They are no dependency of the project. */
+/**
+ * Detects whether the client packages are installed, and loads their drivers. They are not a dependency of the project.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientDriver } from './client-driver.ts';
@@ -10,7 +12,7 @@ export const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
 /** For the names of suites that are skipped without the packages. */
 export const NEEDS_CLIENTS = '(needs npm ci in gateway/test/clients)';
 
-/** The drivers that a file of the clients' folder exports. */
+/** Returns the drivers that a file of the clients' folder exports. */
 export async function loadDrivers(file: 'ai-sdk' | 'langchain'): Promise<Readonly<Record<string, ClientDriver>>> {
   const loaded: { readonly drivers: Readonly<Record<string, ClientDriver>> } = await import(
     join(CLIENTS, `${file}.ts`)
@@ -18,7 +20,9 @@ export async function loadDrivers(file: 'ai-sdk' | 'langchain'): Promise<Readonl
   return loaded.drivers;
 }
 
-/** The program of Claude Code for this platform; null where its package has none. npm installs only the one that fits. */
+/**
+ * Returns the Claude Code binary for this platform; null if its package has none. npm installs only the matching one.
+ */
 export function findClaudeCode(): string | null {
   const platform = `${process.platform}-${process.arch}`;
   const folders = [platform, `${platform}-musl`].map((name) => join(MODULES, `@anthropic-ai/claude-code-${name}`));

@@ -1,4 +1,4 @@
-/** LangChain's chat models through the gateway. */
+/** Tests LangChain's chat models through the gateway. */
 import { clientSuite } from './client-suite.ts';
 
 clientSuite('langchain', 'ChatOpenAI', 'chat-completions');

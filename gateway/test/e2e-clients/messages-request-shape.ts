@@ -1,6 +1,6 @@
 /**
- * Owns what a strict host of messages takes: every member known, results first in the turn after their calls, no
- * signature but its own. Holds the requests that the gateway made itself; what a client wrote may have more.
+ * Checks requests like a strict messages provider: only known members, results first in the turn after their calls,
+ * only its own signatures. For requests that the gateway wrote; a client's may have more members.
  */
 import { z } from 'zod';
 import { SIGNATURE } from '../fake-upstream/messages-answer.ts';
@@ -79,7 +79,7 @@ const request = z.strictObject({
 
 type Block = z.infer<typeof text> | z.infer<typeof toolUse> | z.infer<typeof toolResult> | z.infer<typeof thinking>;
 
-/** Throws with every member at fault where a strict host would refuse the body. */
+/** Throws with every invalid member if a strict provider would refuse the body. */
 export function holdMessagesRequest(body: unknown): void {
   const { messages } = request.parse(body);
   if (messages[0]?.role !== 'user') throw new Error(`the first turn is ${messages[0]?.role}, expected user`);

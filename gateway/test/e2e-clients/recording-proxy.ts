@@ -1,22 +1,25 @@
-/** Owns a wire-tap between a client and the gateway: hands every call on as it came and keeps the bytes that the client sent. */
+/**
+ * Runs a proxy between a client and the gateway that forwards every call unchanged and records the bytes that the
+ * client sent.
+ */
 
 interface SentCall {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly body: Uint8Array;
-  /** What the gateway answered. */
+  /** The gateway's status. */
   readonly status: number;
 }
 
 export interface RecordingProxy {
   readonly url: string;
-  /** The calls that were answered, in the order of their answers. */
+  /** Answered calls, in the order of their answers. */
   readonly calls: readonly SentCall[];
   stop(): Promise<void>;
 }
 
-/** Starts one on a free port before the address. */
+/** Starts a proxy for the gateway on a free port. */
 export function startRecordingProxy(gatewayUrl: string): RecordingProxy {
   const calls: SentCall[] = [];
   const server = Bun.serve({

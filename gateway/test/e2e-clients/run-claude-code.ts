@@ -1,12 +1,12 @@
-/** Owns one headless session of Claude Code: its own home, its environment, its end with all that it started. Judges nothing. */
+/** Runs one headless session of Claude Code with its own home and environment, and ends all of its processes. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A session takes half a second; one that an error makes try again and again is ended. */
+/** A session takes half a second; one that retries forever after an error is ended. */
 const SESSION_MS_MAX = 15_000;
 
-/** One line of `--output-format stream-json`, as far as the tests read it. */
+/** One line of `--output-format stream-json`, with the members that the tests read. */
 export interface SessionLine {
   readonly type: string;
   readonly subtype?: string;
@@ -18,13 +18,13 @@ export interface SessionLine {
 }
 
 export interface Session {
-  /** Null where it had to be ended. */
+  /** Null if it had to be ended. */
   readonly status: number | null;
   readonly lines: readonly SessionLine[];
   readonly stderr: string;
 }
 
-/** A folder for sessions, its home and its working directory at once, with the files in it. */
+/** A folder for sessions, both home and working directory, with these files. */
 export interface SessionFolder {
   readonly path: string;
   remove(): void;
@@ -42,13 +42,13 @@ export interface SessionPlan {
   readonly prompt: string;
   readonly model: string;
   readonly baseUrl: string;
-  /** The credential as `ANTHROPIC_AUTH_TOKEN` or `ANTHROPIC_API_KEY`, and what else a user may set. */
+  /** The credential as `ANTHROPIC_AUTH_TOKEN` or `ANTHROPIC_API_KEY`, and other user settings. */
   readonly environment: Readonly<Record<string, string>>;
-  /** As `--allowedTools` takes them. */
+  /** In the form of `--allowedTools`. */
   readonly allowedTools: string;
 }
 
-/** Runs a session to its end. What it may have left running ends with it: it leads a process group of its own. */
+/** Runs a session to its end. Processes that it leaves running are ended too: it leads a process group of its own. */
 export async function runClaudeCode(plan: SessionPlan): Promise<Session> {
   const home = plan.folder.path;
   const flags = ['--output-format', 'stream-json', '--verbose', '--model', plan.model];
@@ -92,7 +92,7 @@ function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    // ESRCH: nothing of the group runs any more, which is what was wanted.
+    // ESRCH: no process of the group is left, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,8 +1,8 @@
-/** Owns the one form in which tests look at a conversation that upstream got, whatever its format. Judges nothing. */
+/** Normalizes a conversation that upstream received, whatever its format, so that tests can compare it. */
 import { z } from 'zod';
 import type { Protocol } from '../fake-upstream/protocol.ts';
 
-/** Something said, a tool that was called, or what a tool gave back. */
+/** A text, a tool call, or a tool result. */
 export type Told =
   | { readonly role: string; readonly text: string }
   | { readonly call: string; readonly name: string; readonly input: unknown }
@@ -57,7 +57,7 @@ function toldInMessages(body: unknown): Told[] {
   });
 }
 
-/** The turns of a request body; thinking and the instructions of messages are left out. Throws where it has none. */
+/** Returns the turns of a request body, without thinking and the instructions of messages. Throws if it has none. */
 export function toldIn(format: Protocol, body: unknown): Told[] {
   return format === 'messages' ? toldInMessages(body) : toldInChat(body);
 }

@@ -1,4 +1,7 @@
-/** The official Anthropic SDK through the gateway: plain answers, streams, helpers, tools, counting, models, both API versions. */
+/**
+ * Tests the official Anthropic SDK through the gateway: plain answers, streams, helpers, tools, counting, models, both
+ * API versions.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Pair } from '../harness/start-pair.ts';
@@ -21,7 +24,7 @@ const ask = (model: string) => ({
 const textOf = (message: { readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }> }) =>
   message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 
-/** The headers of the last call that upstream got for a model. */
+/** Returns the headers of a model's last upstream call. */
 function sentHeaders(model: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pair.fake.served(model).at(-1)?.headers ?? []);
 }
@@ -114,7 +117,7 @@ describe('tools', () => {
     };
   }
 
-  /** The bodies that upstream got for a model. */
+  /** Returns the bodies that upstream received for a model. */
   const sentBodies = (model: string) =>
     pair.fake.served(model).map(({ requestBody }) => JSON.parse(Buffer.from(requestBody).toString()) as Sent);
 

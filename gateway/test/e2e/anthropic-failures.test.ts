@@ -1,4 +1,7 @@
-/** The official Anthropic SDK when something goes wrong: typed errors, errors in streams, leaving, retries, their records. */
+/**
+ * Tests the official Anthropic SDK on failures: typed errors, errors in streams, disconnects, retries, and their
+ * records.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { startCalmClock } from '../harness/calm-clock.ts';
@@ -6,7 +9,7 @@ import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;

@@ -1,4 +1,4 @@
-/** The official OpenAI SDK through the gateway: plain answers, streams, helpers, tools, models, base URLs. */
+/** Tests the official OpenAI SDK through the gateway: plain answers, streams, helpers, tools, models, base URLs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import type { ChatCompletionTool } from 'openai/resources/chat/completions';

@@ -1,4 +1,6 @@
-/** The official OpenAI SDK when something goes wrong: typed errors, errors in streams, leaving, retries, records of them. */
+/**
+ * Tests the official OpenAI SDK on failures: typed errors, errors in streams, disconnects, retries, and their records.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
 import { startCalmClock } from '../harness/calm-clock.ts';
@@ -6,7 +8,7 @@ import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { drainStream, openAi, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;
@@ -147,7 +149,7 @@ describe('a stream that fails in the middle is an error, never a quiet end', () 
 describe('leaving', () => {
   const leftAt = (model: string) => pair.fake.served(model).filter(({ leftAtMs }) => leftAtMs !== null).length;
 
-  /** Waits for upstream to see that the client is gone, and answers how long it took. */
+  /** Waits until upstream sees that the client is gone, and returns how long it took. */
   async function untilUpstreamLeft(model: string, before: number, leave: () => void): Promise<number> {
     const calmMs = startCalmClock();
     leave();

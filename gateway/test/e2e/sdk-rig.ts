@@ -1,11 +1,11 @@
-/** Owns the official SDKs pointed at a gateway: its models, clients made as users make them, a count of what they send. */
+/** Points the official SDKs at a gateway: its models, clients created as users do, and counts of what they send. */
 import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
 import OpenAI, { type ClientOptions as OpenAiOptions } from 'openai';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
-/** What a provider says that holds no message threads (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). */
+/** The answer of a provider without message threads (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). */
 const THREADLESS = {
   type: 'error',
   error: {
@@ -15,7 +15,9 @@ const THREADLESS = {
   },
 };
 
-/** What the fake upstream does under these names on the chat side, and under `m-` and the name on the messages side. */
+/**
+ * Scripts of the fake upstream under these names on the chat side, and under `m-` and the name on the messages side.
+ */
 const SCRIPTS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   ok: { answer: 'ok' },
   think: { answer: 'think' },
@@ -41,7 +43,7 @@ const SCRIPTS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   'fails-once-streamed': [{ status: 503, errorBodyBytes: 100 }, { answer: 'ok' }],
 };
 
-/** A running pair with a model for each script, a renamed one, the demo's own two, and two that one endpoint alone serves. */
+/** Starts a pair with a model for each script, a renamed one, the demo's two, and two that only one endpoint serves. */
 export async function startSdkRig(): Promise<Pair> {
   const names = Object.keys(SCRIPTS);
   const pair = await startPair((fakeUrl) => {
@@ -66,17 +68,17 @@ export async function startSdkRig(): Promise<Pair> {
   return pair;
 }
 
-/** An OpenAI client as the documentation of any compatible host says to make it. No retries unless asked for. */
+/** Creates an OpenAI client as the documentation of any compatible provider says. No retries by default. */
 export function openAi({ gateway }: Pair, changes: OpenAiOptions = {}): OpenAI {
   return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0, ...changes });
 }
 
-/** An Anthropic client, likewise. */
+/** Creates an Anthropic client in the same way. */
 export function anthropic({ gateway }: Pair, changes: AnthropicOptions = {}): Anthropic {
   return new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0, ...changes });
 }
 
-/** What an SDK sent. */
+/** A request that an SDK sent. */
 interface SentRequest {
   readonly url: string;
   readonly headers: Headers;
@@ -88,7 +90,7 @@ interface WatchedFetch {
   readonly replies: readonly Response[];
 }
 
-/** A fetch that keeps what was sent and what came back. */
+/** Returns a fetch that records requests and responses. */
 export function watchedFetch(): WatchedFetch {
   const requests: SentRequest[] = [];
   const replies: Response[] = [];
@@ -101,7 +103,7 @@ export function watchedFetch(): WatchedFetch {
   return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), requests, replies };
 }
 
-/** What a promise is rejected with; throws where it is not. */
+/** Returns the error of a rejected promise; throws if it resolves. */
 export async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -111,7 +113,7 @@ export async function rejection(promise: PromiseLike<unknown>): Promise<unknown>
   throw new Error('expected an error, and there was none');
 }
 
-/** All that a stream brings, and the error that ended it; null where it ended well. */
+/** Returns all items of a stream, and the error that ended it; null if it ended well. */
 export async function drainStream<Item>(
   stream: AsyncIterable<Item>,
 ): Promise<{ readonly items: Item[]; readonly error: unknown }> {

@@ -1,4 +1,4 @@
-/** The official Anthropic SDK with a chat-completions model behind: long conversations with tools, thinking, images. */
+/** Tests the official Anthropic SDK with a chat completions model: long conversations with tools, thinking, images. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Pair } from '../harness/start-pair.ts';
@@ -41,7 +41,7 @@ function resultOf(name: string, input: unknown): Exclude<Anthropic.ToolResultBlo
   return name === 'take_photo' ? [{ type: 'text', text: PHOTO_WORDS }, image] : weatherOf(city);
 }
 
-/** The whole conversation as a chat host must get it; each request is a beginning of it. */
+/** The whole conversation as a chat upstream must get it; each request is a prefix of it. */
 function conversationFor(host: Host): object[] {
   const thought = (text: string) => (host === 'thinker' ? { reasoning_content: text } : {});
   const call = (number: number, name: string, city: string) => ({
@@ -90,7 +90,7 @@ function conversationFor(host: Host): object[] {
   ];
 }
 
-/** How many messages of the conversation each of the five requests holds. */
+/** Number of messages in each of the five requests. */
 const LENGTHS = [1, 4, 8, 10, 14];
 
 function expectSent(host: Host, streamed: boolean): void {
@@ -118,7 +118,7 @@ const use = (number: number, name: string, city: string) => ({
   input: { city },
 });
 
-/** What the SDK must give back at each turn, whichever way it was asked. */
+/** What the SDK must return at each turn, plain or streamed. */
 const RETURNED = [
   [
     thinking('Two at once will do.'),
@@ -343,7 +343,7 @@ describe('the rest of the SDK', () => {
       (await client.messages.countTokens({ model: 'house', messages: [{ role: 'user', content }] })).input_tokens;
     const [short, long] = [await count('Good day.'), await count('Good day. '.repeat(200))];
     expect(short).toBeWithin(1, 20);
-    // Two words and a full stop, two hundred times.
+    // Two words and a period, two hundred times.
     expect(long).toBeWithin(400, 800);
     expect(pair.fake.served()).toEqual([]);
   });

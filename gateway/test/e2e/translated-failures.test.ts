@@ -1,4 +1,7 @@
-/** Both official SDKs where a model of the other format fails: typed errors, errors in streams, leaving, retries. Wire C.6. */
+/**
+ * Tests both official SDKs when a model of the other format fails: typed errors, errors in streams, disconnects,
+ * retries. Wire C.6.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -9,7 +12,7 @@ import type { Pair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, openAi, rejection, watchedFetch } from './sdk-rig.ts';
 import { CLAUDE, startTranslatedRig } from './translated-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;
@@ -231,7 +234,7 @@ describe('an Anthropic client of a chat model', () => {
   });
 });
 
-/** Upstream sees within a second that the client is gone, and the record says so. */
+/** Expects that upstream sees the disconnect within a second, and that the record says so. */
 async function expectLeft(model: string, response: Response): Promise<void> {
   const calmMs = startCalmClock();
   await pair.fake.until(() => pair.fake.served(model).some(({ leftAtMs }) => leftAtMs !== null));
@@ -242,7 +245,7 @@ async function expectLeft(model: string, response: Response): Promise<void> {
   expect(record.usage.output).toBeGreaterThan(0);
 }
 
-/** The errors of the newest records, newest first; each has its own request id. */
+/** Expects these errors in the newest records, newest first; each has its own request id. */
 async function expectRecords(replies: readonly Response[], errors: readonly (string | null)[]): Promise<void> {
   const records = await pair.gateway.calls('--limit', String(errors.length));
   expect(records.map(({ error }) => error)).toEqual([...errors]);

@@ -1,4 +1,7 @@
-/** The official OpenAI SDK with a messages model behind: long conversations with tools, kept signatures, images, exact arguments. */
+/**
+ * Tests the official OpenAI SDK with a messages model: long conversations with tools, preserved signatures, images,
+ * exact arguments.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { SIGNATURE } from '../fake-upstream/messages-answer.ts';
@@ -41,7 +44,10 @@ function contentOf(name: string, city: string): string {
   return name === 'take_photo' ? PHOTO_WORDS : weatherOf(city);
 }
 
-/** The whole conversation as the messages host must get it; each request is a beginning of it. `photos`: with the images. */
+/**
+ * The whole conversation as the messages upstream must get it; each request is a prefix of it. `photos`: with the
+ * images.
+ */
 function conversation(photos: boolean): object[] {
   const thinking = (words: string) => ({ type: 'thinking', thinking: words, signature: SIGNATURE });
   const use = (number: number, name: string, city: string) => ({
@@ -102,7 +108,7 @@ const called = (number: number, name: string, city: string) => ({
   type: 'function',
   function: { name, arguments: JSON.stringify({ city }) },
 });
-/** What the SDK must give back at each turn, whichever way it was asked. */
+/** What the SDK must return at each turn, plain or streamed. */
 const RETURNED = [
   {
     content: 'I look.',
@@ -123,7 +129,7 @@ const RETURNED = [
   { content: ANSWER, reasoning_content: 'All are known.' },
 ];
 
-/** The answers of a conversation that is played by hand; what a client replays is its own choice. */
+/** Plays the answers of a conversation without the helper; each client decides what it replays. */
 async function playByHand(
   ask: (messages: Message[]) => Promise<OpenAI.ChatCompletion>,
   replay: (message: OpenAI.ChatCompletionMessage) => Message,
@@ -141,7 +147,7 @@ async function playByHand(
       if (call.type !== 'function') throw new Error(`a call of the type ${call.type}`);
       const { name, arguments: json } = call.function;
       const { city } = JSON.parse(json) as { city: string };
-      // Officially only texts stand there; hosts take images all the same.
+      // Officially only text is allowed there; providers accept images anyway.
       const content = (photos && name === 'take_photo' ? photo : contentOf(name, city)) as string;
       messages.push({ role: 'tool', tool_call_id: call.id, content });
     }
@@ -162,13 +168,13 @@ function expectReturned(answers: readonly OpenAI.ChatCompletion[]): void {
 }
 
 const body = (messages: Message[]) => ({ model: CLAUDE, max_completion_tokens: 900, tools, messages });
-/** As the SDK's own loop does it, and every client that knows of no reasoning. */
+/** As the SDK's own loop does, and every client without support for reasoning. */
 const plainly = ({ content, tool_calls }: OpenAI.ChatCompletionMessage): Message => ({
   role: 'assistant',
   content,
   ...(tool_calls === undefined ? {} : { tool_calls }),
 });
-/** Clients may write the arguments anew. */
+/** Clients may re-serialize the arguments. */
 const respaced = (message: OpenAI.ChatCompletionMessage): Message => ({
   role: 'assistant',
   content: message.content,
@@ -201,7 +207,7 @@ describe('five turns with tools', () => {
       (message) => message,
       true,
     );
-    // The helper keeps the last delta of members that it does not know (openai 7.55); the first content is the empty one.
+    // The helper keeps only the last delta of unknown members (openai 7.55); the first content is the empty one.
     const known = RETURNED.map(({ reasoning_content: _, ...message }) => ({
       ...message,
       content: message.content ?? '',
@@ -257,7 +263,7 @@ describe('five turns with tools', () => {
 });
 
 describe('exact arguments', () => {
-  /** Digits above 2^53, a member twice, an order of its own, an escape: all of it is the model's word. */
+  /** Digits above 2^53, a duplicate member, its own order, an escape: all of it must be preserved. */
   const INPUT = '{"z":12345678901234567890,"a":1e2,"a":0.10,"s":"\\u00fc\\/"}';
   const message = (content: string, usage = '{"input_tokens":3,"output_tokens":4}') =>
     `{"id":"msg_1","type":"message","role":"assistant","model":"${CLAUDE}","content":${content},"stop_reason":"tool_use","stop_sequence":null,"usage":${usage}}`;

@@ -1,14 +1,14 @@
-/** Owns the gateway of the suites on translated routes, and the long conversation with tools that they play. Judges nothing. */
+/** Starts the gateway for the suites on translated routes, and defines their long conversation with tools. */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
-/** Behind chat completions: a plain host, and one that wants earlier reasoning back. */
+/** Models of a chat completions upstream: a plain one, and one that requires earlier reasoning in the request. */
 export const CHAT_MODELS = ['house', 'thinker'] as const;
-/** Behind messages. */
+/** The model of a messages upstream. */
 export const CLAUDE = 'claude-sonnet-4-6';
 
-/** Starts both sides; every model is served on both endpoints. */
+/** Starts both processes; every model is served on both endpoints. */
 export function startTranslatedRig(): Promise<Pair> {
   return startPair((fakeUrl) => {
     const built = pointAt(fakeUrl, { chat: ['house'], messages: [CLAUDE] }) as {
@@ -24,7 +24,7 @@ export function startTranslatedRig(): Promise<Pair> {
   });
 }
 
-/** A request body that upstream got. */
+/** A request body that upstream received. */
 export interface SentBody {
   readonly messages: readonly unknown[];
   readonly system?: unknown;
@@ -32,12 +32,12 @@ export interface SentBody {
   readonly [member: string]: unknown;
 }
 
-/** The bodies that upstream got for a model, in order. */
+/** Returns the bodies that upstream received for a model, in order. */
 export function sentBodies({ fake }: Pair, model: string): SentBody[] {
   return sentTexts({ fake }, model).map((text) => JSON.parse(text) as SentBody);
 }
 
-/** As `sentBodies`, as they were written. */
+/** Like `sentBodies`, but the raw text. */
 export function sentTexts({ fake }: Pick<Pair, 'fake'>, model: string): string[] {
   return fake.served(model).map(({ requestBody }) => Buffer.from(requestBody).toString());
 }
@@ -59,7 +59,9 @@ function objectOf(member: string) {
 
 const call = (number: number, name: string, city: string) => ({ id: `call_${number}`, name, input: { city } });
 
-/** Five answers: calls in parallel behind thoughts and words, a photo, a call alone, calls without a word, the last word. */
+/**
+ * Five answers: parallel calls after reasoning and text, a photo, a single call, calls without text, the final text.
+ */
 export const LOOP: readonly Scenario[] = [
   {
     say: {
@@ -84,7 +86,7 @@ export const LOOP: readonly Scenario[] = [
   { say: { reasoning: 'All are known.', text: ANSWER, cacheReadTokens: 7 } },
 ];
 
-/** What the tools give: the weather is words, a photo is words and an image. */
+/** The tools' results: text for the weather, text and an image for a photo. */
 export function weatherOf(city: string): string {
   return `sunny in ${city}`;
 }

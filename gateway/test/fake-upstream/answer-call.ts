@@ -1,4 +1,4 @@
-/** Owns the decision what one arrived request gets: refusal, scripted or unscripted answer. Sends nothing. */
+/** Decides what one request gets: a refusal, a scripted or an unscripted answer. */
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import { checkCall } from './check-call.ts';
 import { type AnswerWanted, BUILT_IN_MODELS, chooseAnswer, unknownModelAnswer } from './choose-answer.ts';
@@ -9,7 +9,7 @@ import { type PreparedAnswer, type Rig, scriptedAnswer, takeScenario } from './r
 import type { Scenario } from './scenario.ts';
 import { LONG_PLAIN_MAX, speechOf } from './what-to-say.ts';
 
-/** What to play for a request, and what the book shall say about it. */
+/** What to play for a request, and how to record it. */
 export interface DecidedCall {
   readonly endpoint: Endpoint;
   readonly model: string | null;
@@ -21,7 +21,7 @@ export interface DecidedCall {
 
 const UNSCRIPTED: Scenario = {};
 const PREPARED_MAX = 1_000;
-/** Streams up to this many events are rendered once and kept. */
+/** Streams up to this many events are rendered once and cached. */
 const PREPARED_EVENTS_MAX = 1_000;
 
 function modelsAnswer(request: FakeRequest, rig: Rig): Answer {
@@ -39,7 +39,7 @@ function modelsAnswer(request: FakeRequest, rig: Rig): Answer {
   return one === undefined ? errorAnswer('chat-completions', 404, `no model ${wanted}`) : jsonAnswer(200, one);
 }
 
-/** Why an answer without an end (or a near one) cannot be sent as scripted; null where it can. */
+/** Why an endless (or nearly endless) answer cannot be sent as scripted; null if it can. */
 function impossible(name: string, scenario: Scenario): string | null {
   const events = speechOf(name)?.outputTokens ?? 0;
   if (events <= LONG_PLAIN_MAX || scenario.errorEvent !== undefined) return null;
@@ -52,7 +52,7 @@ function impossible(name: string, scenario: Scenario): string | null {
   return null;
 }
 
-/** The steps of an unscripted answer, rendered once where it is short and does not come from disk. */
+/** The steps of an unscripted answer, rendered once if it is short and does not come from disk. */
 function unscriptedSteps(rig: Rig, wanted: AnswerWanted): PreparedAnswer {
   const key = `${wanted.protocol} ${wanted.stream} ${wanted.includeUsage} ${wanted.model}`;
   const prepared = rig.prepared.get(key);
@@ -114,7 +114,7 @@ export function decideCall(rig: Rig, request: FakeRequest): DecidedCall {
   return { endpoint, model, stream, status, scenario, steps: planAnswer(answer, scenario) };
 }
 
-/** True where the caller asked us to close after the answer. */
+/** True if the caller asked to close the connection after the answer. */
 export function wantsClose(request: FakeRequest): boolean {
   return (headerOf(request, 'connection') ?? '').toLowerCase() === 'close';
 }

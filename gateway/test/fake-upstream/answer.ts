@@ -1,10 +1,10 @@
-/** Owns the shape of an answer before any fault is applied, and the four that need no model. Sends nothing. */
+/** Defines an answer before any fault is applied, and the four answers that need no model. */
 import { type BodyPart, plainPart, utf8 } from './body-part.ts';
 import { errorPart, type Protocol } from './protocol.ts';
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** A good or bad answer as a provider would give it: what a scenario then bends. `parts` may be endless. */
+/** A good or bad answer as a provider would give it, which a scenario then modifies. `parts` may be endless. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly HeaderLine[];
@@ -39,7 +39,9 @@ export function errorAnswer(protocol: Protocol, status: number, message: string)
 
 const PADDING = utf8('x'.repeat(16_384));
 
-/** An error body of `bytes` bytes (never less than the empty one), made while it is sent so that memory stays flat. */
+/**
+ * An error body of `bytes` bytes (at least the empty one's size), generated while it is sent so that memory stays flat.
+ */
 export function hugeErrorAnswer(protocol: Protocol, status: number, bytes: number): Answer {
   const empty = errorPart(protocol, status, '').bytes;
   const quote = new TextDecoder().decode(empty).indexOf('"message":""') + '"message":"'.length;

@@ -1,4 +1,4 @@
-/** Owns the faults that change what is said: usage or end left out, a broken or an error event. Knows no sockets. */
+/** Applies the content faults of a scenario: usage or end left out, a broken event or an error event. */
 import type { Answer } from './answer.ts';
 import { type BodyPart, isObject, plainPart, recordPart, sseDataOf, textOf, utf8 } from './body-part.ts';
 import { errorRecord, isEndRecord, malformedRecord, type Protocol } from './protocol.ts';
@@ -11,7 +11,7 @@ function withoutUsageMember(parsed: Record<string, unknown>): Record<string, unk
   return { ...rest, message };
 }
 
-/** The part without its usage; null where it had nothing else to say (the usage chunk of a chat stream). */
+/** The part without its usage; null if it contained nothing else (the usage chunk of a chat stream). */
 function partWithoutUsage(part: BodyPart, stream: boolean): BodyPart | null {
   const text = textOf(part.bytes);
   const json = stream ? sseDataOf(text) : text;
@@ -45,7 +45,7 @@ function* bentParts(answer: Answer, scenario: Scenario, protocol: Protocol): Gen
   }
 }
 
-/** The answer with the scenario's faults of content. Stays lazy, so an endless answer stays possible. */
+/** Returns the answer with the scenario's content faults. Stays lazy, so an endless answer remains possible. */
 export function bendAnswer(answer: Answer, scenario: Scenario, protocol: Protocol): Answer {
   const untouched =
     scenario.omitUsage !== true &&

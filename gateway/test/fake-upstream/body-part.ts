@@ -1,9 +1,14 @@
-/** Owns the unit every answer body is made of: one SSE record, or a whole plain body, with the usage it reports. Does no I/O. */
+/**
+ * Defines the unit of every answer body: one SSE record, or a whole plain body, with the usage it reports. Does no I/O.
+ */
 
-/** A usage object as it stands on the wire, with the protocol's own member names. */
+/** A usage object with the protocol's own member names. */
 export type WireUsage = Readonly<Record<string, unknown>>;
 
-/** One SSE record with its blank line, or a plain body (or a slice of one). `usage` is what these bytes report, else null. */
+/**
+ * One SSE record with its blank line, or a plain body (or a slice of one). `usage` is what these bytes report, else
+ * null.
+ */
 export interface BodyPart {
   readonly bytes: Uint8Array;
   readonly usage: WireUsage | null;
@@ -19,7 +24,7 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Decodes leniently: what is not UTF-8 becomes U+FFFD, because this is for looking at bytes, never for sending them on. */
+/** Decodes leniently: invalid UTF-8 becomes U+FFFD, because the text is only inspected, never sent on. */
 export function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -41,7 +46,10 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The usage that a JSON text reports: top-level `usage` of both protocols, or `message.usage` of `message_start`. */
+/**
+ * Returns the usage that a JSON text reports: top-level `usage` of both protocols, or `message.usage` of
+ * `message_start`.
+ */
 function usageIn(json: string): WireUsage | null {
   if (!json.includes('"usage"')) return null;
   let parsed: unknown;
@@ -56,7 +64,7 @@ function usageIn(json: string): WireUsage | null {
   return null;
 }
 
-/** The joined `data:` lines of one SSE record; null where it has none (a comment, a lone event line). */
+/** Returns the joined `data:` lines of one SSE record; null if it has none (a comment, a lone event line). */
 export function sseDataOf(recordText: string): string | null {
   const lines = recordText.split(/\r\n|\r|\n/).filter((line) => line.startsWith('data:'));
   return lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
@@ -79,8 +87,8 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Splits an SSE body into its records without changing a byte: each part ends with its blank line, the last may lack one.
- * LF, CRLF and CR all end a line (https://html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.5).
+ * Splits an SSE body into its records without changing a byte: each part ends with its blank line, the last may lack
+ * one. LF, CRLF and CR all end a line (https://html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.5).
  */
 export function splitRecords(body: Uint8Array): BodyPart[] {
   const parts: BodyPart[] = [];

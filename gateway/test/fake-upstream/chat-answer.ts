@@ -1,4 +1,4 @@
-/** Owns how a built-in model's speech is rendered as a chat completion, plain or streamed. */
+/** Renders a built-in model's speech as a chat completion, plain or streamed. */
 import { type Answer, jsonAnswer, streamAnswer } from './answer.ts';
 import { type BodyPart, recordPart } from './body-part.ts';
 import { isWordless, type Speech } from './what-to-say.ts';
@@ -20,12 +20,12 @@ function finishReasonOf(speech: Speech): string {
   return speech.toolCalls.length > 0 ? 'tool_calls' : 'stop';
 }
 
-/** Null only beside tool calls, as the provider has it. */
+/** Null only with tool calls, as at the provider. */
 function plainContent(speech: Speech): string | null {
   return isWordless(speech) && speech.toolCalls.length > 0 ? null : [...speech.text].join('');
 }
 
-/** The speech as a `chat.completion`. */
+/** Renders the speech as a `chat.completion`. */
 export function plainChatAnswer(model: string, speech: Speech): Answer {
   const message: Record<string, unknown> = { role: 'assistant', content: plainContent(speech), refusal: null };
   if (speech.reasoning.length > 0) message.reasoning_content = speech.reasoning.join('');
@@ -70,7 +70,7 @@ function* chunks(model: string, speech: Speech, includeUsage: boolean): Generato
   yield recordPart('data: [DONE]\n\n');
 }
 
-/** The speech as `chat.completion.chunk` records; the usage chunk only where the caller asked for it. */
+/** Renders the speech as `chat.completion.chunk` records; the usage chunk only if the caller requested it. */
 export function streamedChatAnswer(model: string, speech: Speech, includeUsage: boolean): Answer {
   return streamAnswer({ [Symbol.iterator]: () => chunks(model, speech, includeUsage) });
 }

@@ -1,9 +1,9 @@
-/** Owns what the fake provider demands of a call, as the real ones do: a body that is JSON, a version, a model, messages. */
+/** Validates a call as real providers do: a JSON body, a version, a model, messages. */
 import { isObject } from './body-part.ts';
 import { type FakeRequest, headerOf } from './parse-request.ts';
 import type { Endpoint } from './protocol.ts';
 
-/** What a call asks for, or why a provider would refuse it. `model` is null where the body names none. */
+/** The parameters of a call, or why a provider would refuse it. `model` is null if the body names none. */
 export type CheckedCall = {
   readonly model: string | null;
   readonly stream: boolean;
@@ -29,7 +29,7 @@ function membersAtFault(endpoint: Endpoint, body: Record<string, unknown>): stri
   return null;
 }
 
-/** Checks a POST to one of the three calls. */
+/** Validates a POST to one of the three endpoints. */
 export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall {
   if (request.method !== 'POST') return refuse(405, `method ${request.method} is not allowed here, use POST`);
   const contentType = headerOf(request, 'content-type') ?? '';

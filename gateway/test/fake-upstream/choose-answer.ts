@@ -1,4 +1,4 @@
-/** Owns which answer a model name stands for, before any fault: built-in, fixture or recording. Applies no scenario. */
+/** Selects the answer for a model name before any fault: built-in, fixture or recording. */
 import { type Answer, errorAnswer, type HeaderLine, JSON_HEADERS, STREAM_HEADERS } from './answer.ts';
 import { type BodyPart, plainPart, splitRecords } from './body-part.ts';
 import { plainChatAnswer, streamedChatAnswer } from './chat-answer.ts';
@@ -9,10 +9,10 @@ import { recordingBytes, recordingHeaders } from './recording.ts';
 import { loadRecording } from './recordings.ts';
 import { LONG_PLAIN_MAX, type Speech, speechOf } from './what-to-say.ts';
 
-/** What of a request decides the shape of its answer. */
+/** The properties of a request that determine the form of its answer. */
 export interface AnswerWanted {
   readonly protocol: Protocol;
-  /** The model's name as the request has it: what the answer calls itself. */
+  /** The model's name in the request, which the answer repeats. */
   readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
@@ -26,7 +26,7 @@ function storedParts(bytes: Uint8Array, stream: boolean): BodyPart[] {
   return stream ? splitRecords(bytes) : [plainPart(bytes)];
 }
 
-/** A speech in the protocol and form that the request asks for. */
+/** Renders a speech in the protocol and form of the request. */
 export function speechAnswer(wanted: AnswerWanted, speech: Speech): Answer {
   if (wanted.protocol === 'messages') {
     return wanted.stream ? streamedMessagesAnswer(wanted.model, speech) : plainMessagesAnswer(wanted.model, speech);
@@ -58,10 +58,7 @@ function recordedAnswer(id: string, recordingsDir: string): Answer | null {
   return { status, headers: recordingHeaders(recording), stream: recording.stream, parts };
 }
 
-/**
- * The answer that `name` stands for; null where no such model exists. `name` is the request's model, or a scenario's
- * `answer` for it.
- */
+/** Returns the answer for `name`, the request's model or a scenario's `answer`; null if no such model exists. */
 export function chooseAnswer(name: string, wanted: AnswerWanted, recordingsDir: string): Answer | null {
   if (name.startsWith('rec:')) return recordedAnswer(name.slice(4), recordingsDir);
   if (name.startsWith('fixture:')) return fixtureAnswer(wanted.protocol, name.slice(8));
@@ -74,7 +71,7 @@ export function chooseAnswer(name: string, wanted: AnswerWanted, recordingsDir: 
   return speechAnswer(wanted, speech);
 }
 
-/** The answer to a model that does not exist, with the names that do. */
+/** The answer for an unknown model; lists the known names. */
 export function unknownModelAnswer(protocol: Protocol, model: string): Answer {
   const fixtures = listFixtures(protocol).map((name) => `fixture:${name}`);
   const known = [...BUILT_IN_MODELS, 'long:<n>', 'rec:<api>/<number>', ...fixtures].join(', ');

@@ -1,4 +1,4 @@
-/** Owns one client connection: answering its requests one after another, and closing as the script says. */
+/** Handles one client connection: answers its requests sequentially, and closes it as scripted. */
 import type { Socket } from 'bun';
 import { errorAnswer } from './answer.ts';
 import { decideCall, wantsClose } from './answer-call.ts';
@@ -11,14 +11,14 @@ import type { Rig } from './rig.ts';
 import type { Scenario } from './scenario.ts';
 import { endCall, newCall, newConnection, type OpenCall } from './served.ts';
 
-/** What the socket's events are handed to. */
+/** Receives the socket's events. */
 export interface Connection {
   readonly received: (bytes: Uint8Array) => void;
   readonly drained: () => void;
   readonly closed: () => void;
 }
 
-/** Starts the account of a fresh socket. */
+/** Starts the entry of a new socket. */
 export function openConnection(rig: Rig, socket: Socket<Connection | null>, number: number): Connection {
   const { book } = rig;
   const account = newConnection(number, book.nowMs());

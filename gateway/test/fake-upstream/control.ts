@@ -1,4 +1,4 @@
-/** Owns the `/__fake/…` routes by which another process scripts the rig and reads its book. */
+/** Serves the `/__fake/…` routes by which another process scripts the rig and reads its book. */
 import { type Answer, jsonAnswer } from './answer.ts';
 import { isObject } from './body-part.ts';
 import type { FakeRequest } from './parse-request.ts';
@@ -12,7 +12,7 @@ export function isControl(request: FakeRequest): boolean {
   return request.target.startsWith('/__fake/');
 }
 
-/** Checks one scenario or a list of them. @throws Error that names the member at fault. */
+/** Validates one scenario or a list of them. @throws Error that names the invalid member. */
 export function parseScript(value: unknown): Scenario[] {
   if (!Array.isArray(value)) return [parseScenario(value)];
   if (value.length === 0) throw new Error('scenario is an empty array, expected at least one scenario');
@@ -24,14 +24,14 @@ export function setScript(rig: Rig, model: string, scenarios: readonly Scenario[
   rig.scripts.set(model, [...scenarios]);
 }
 
-/** Forgets scripts, book and reading speed. */
+/** Clears scripts, book and reading speed. */
 export function resetRig(rig: Rig): void {
   rig.scripts.clear();
   rig.slowReading = null;
   rig.book.reset();
 }
 
-/** A call as JSON: the body as base64, and as text for people. */
+/** A call as JSON: the body as base64, and as text for humans. */
 function callJson(call: ServedCall): Record<string, unknown> {
   const { requestBody, ...rest } = call;
   const body = Buffer.from(requestBody);
@@ -43,7 +43,7 @@ function servedJson(rig: Rig, model: string | null): Record<string, unknown> {
   return { calls: calls.map(callJson), connections: rig.book.connections(), dropped: rig.book.dropped };
 }
 
-/** Waits until so many calls (of a model, with an end) are in the book, or the time is over; answers which. */
+/** Waits until that many calls (of a model, with an end) are in the book or the time is up; returns which. */
 async function waitForCalls(rig: Rig, query: URLSearchParams): Promise<Answer> {
   const model = query.get('model');
   const finished = query.get('finished');
@@ -101,7 +101,7 @@ async function routeControl(rig: Rig, request: FakeRequest): Promise<Answer> {
   }
 }
 
-/** Answers one of the rig's own routes; a bad request is told what is wrong with it, with status 400. */
+/** Answers one of the rig's own routes; a bad request gets status 400 with the reason. */
 export async function answerControl(rig: Rig, request: FakeRequest): Promise<Answer> {
   try {
     return await routeControl(rig, request);

@@ -1,4 +1,7 @@
-/** Checks that the fake upstream refuses what a real provider would refuse: other suites take its 200 as proof that a request was well-formed. */
+/**
+ * Tests that the fake upstream refuses what a real provider would refuse: other suites take its 200 as proof of a
+ * well-formed request.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { parseRequest } from './parse-request.ts';
 import { connectRaw, exchange, parseRawResponse } from './raw-client.ts';

@@ -1,4 +1,7 @@
-/** Checks that bodies are divided inside characters and line ends: suites that send such bodies would otherwise test nothing without a sign. */
+/**
+ * Tests that bodies are split inside characters and line ends: otherwise suites that send such bodies would silently
+ * test nothing.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type BodyPart, concatBytes, recordPart, textOf, utf8 } from './body-part.ts';

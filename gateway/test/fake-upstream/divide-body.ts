@@ -1,8 +1,8 @@
-/** Owns how a body is divided into separate writes. Never adds, drops or reorders a byte, save CRLF for LF where asked. */
+/** Splits a body into separate writes. Never adds, drops or reorders a byte, except CRLF for LF on request. */
 import { type BodyPart, concatBytes } from './body-part.ts';
 import type { Chunking } from './scenario.ts';
 
-/** Bytes of one write, and the parts that are complete once these bytes have left. */
+/** Bytes of one write, and the parts that are complete once these bytes have been sent. */
 export interface Piece {
   readonly bytes: Uint8Array;
   readonly ends: readonly BodyPart[];
@@ -78,12 +78,12 @@ function* wholeParts(parts: Iterable<BodyPart>): Generator<Piece> {
   for (const part of parts) yield { bytes: part.bytes, ends: [part] };
 }
 
-/** The parts as they go on the wire: unchanged, save that `crlf` gives their lines CRLF ends. */
+/** The parts as sent on the wire: unchanged, except that `crlf` gives their lines CRLF ends. */
 export function framedParts(parts: Iterable<BodyPart>, chunking: Chunking): Iterable<BodyPart> {
   return chunking === 'crlf' ? asCrlf(parts) : parts;
 }
 
-/** Divides parts (already framed) into writes. `all` needs parts that end. */
+/** Splits (already framed) parts into writes. `all` needs parts that end. */
 export function divideBody(parts: Iterable<BodyPart>, chunking: Chunking): Iterable<Piece> {
   if (typeof chunking === 'object') return inSizes(parts, chunking.sizes);
   switch (chunking) {

@@ -1,4 +1,4 @@
-/** Checks that each fixture's `meta.json` says what its response holds: other suites expect what it says. */
+/** Tests that each fixture's `meta.json` matches its response: other suites rely on it. */
 import { describe, expect, test } from 'bun:test';
 import type { Usage } from '../../src/generation/usage.ts';
 import { isObject, splitRecords, sseDataOf, textOf } from './body-part.ts';
@@ -11,7 +11,7 @@ const member = (value: unknown, name: string): unknown => (isObject(value) ? val
 const tokens = (value: unknown, name: string): number => Number(member(value, name) ?? 0);
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The JSON objects of a response: the body, or the data of each record; `[DONE]` and comments left out. */
+/** Returns the JSON objects of a response: the body, or the data of each record, without `[DONE]` and comments. */
 function messagesOf(fixture: Fixture): Json[] {
   const text = textOf(fixture.responseBytes);
   if (!fixture.meta.stream) return [JSON.parse(text)];

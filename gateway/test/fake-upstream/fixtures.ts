@@ -1,15 +1,19 @@
-/** Owns reading the project's own small fixtures of provider interactions. Invented by us, so tests may rely on their words. */
+/**
+ * Loads the project's own small fixtures of provider interactions. We invented them, so tests may rely on their words.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Usage } from '../../src/generation/usage.ts';
 import type { Protocol } from './protocol.ts';
 
-/** What a fixture is about and what a correct reader finds in it. */
+/** The subject of a fixture and what a correct parser finds in it. */
 export interface FixtureMeta {
   readonly about: string;
   readonly status: number;
   readonly stream: boolean;
-  /** `complete` a good end; `error` an error body or in-band error; `truncated` the protocol's last event is missing. */
+  /**
+   * `complete` a good end; `error` an error body or in-band error; `truncated` the protocol's last event is missing.
+   */
   readonly end: 'complete' | 'error' | 'truncated';
   readonly usage: Usage | null;
   /** The text of the answer, all text parts joined; absent for errors. */
@@ -28,7 +32,7 @@ export interface Fixture {
 
 const FIXTURES_DIR = resolve(import.meta.dir, '../fixtures');
 
-/** Names of a protocol's fixtures, sorted. */
+/** Returns the names of a protocol's fixtures, sorted. */
 export function listFixtures(protocol: Protocol): string[] {
   return readdirSync(join(FIXTURES_DIR, protocol), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -36,7 +40,7 @@ export function listFixtures(protocol: Protocol): string[] {
     .sort();
 }
 
-/** Loads one fixture; null where there is none of this name. */
+/** Loads one fixture; null if it does not exist. */
 export function loadFixture(protocol: Protocol, name: string): Fixture | null {
   const dir = join(FIXTURES_DIR, protocol, name);
   if (!/^[a-z0-9-]+$/.test(name) || !existsSync(dir)) return null;

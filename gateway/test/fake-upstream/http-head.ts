@@ -1,4 +1,4 @@
-/** Owns how a response head is rendered, honest or not. Knows no body. */
+/** Renders a response head, valid or deliberately wrong. */
 import type { HeaderLine } from './answer.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-/** How the end of the body is told: a length, chunks, or the end of the connection. */
+/** How the end of the body is marked: by a length, chunks, or the end of the connection. */
 export type Framing = { readonly by: 'length'; readonly bodyBytes: number } | { readonly by: 'chunks' | 'close' };
 
 function block(status: number, headers: readonly HeaderLine[]): string {
@@ -46,7 +46,7 @@ function paddingLines(scenario: Scenario): HeaderLine[] {
   return lines;
 }
 
-/** Headers of the answer with those of the scenario put in their place; names become lower-case. */
+/** Merges the scenario's headers over the answer's; names become lower-case. */
 export function mergeHeaders(base: readonly HeaderLine[], wanted: Scenario['headers']): HeaderLine[] {
   if (wanted === undefined) return [...base];
   const changes = new Map(Object.entries(wanted).map(([name, value]) => [name.toLowerCase(), value]));
@@ -55,7 +55,7 @@ export function mergeHeaders(base: readonly HeaderLine[], wanted: Scenario['head
   return kept;
 }
 
-/** The head of the final response, preceded by the 1xx answers that the scenario asks for. */
+/** Renders the head of the final response, preceded by the scenario's 1xx responses. */
 export function renderHead(
   status: number,
   headers: readonly HeaderLine[],

@@ -1,6 +1,6 @@
 /**
- * Owns the command line of the fake provider: `bun gateway/test/fake-upstream/main.ts --port N [--recordings DIR]
- * [--keep-calls N] [--until-stdin-ends]`. With the last one it ends when whoever holds its standard input does.
+ * Implements the command line of the fake provider: `bun gateway/test/fake-upstream/main.ts --port N [--recordings DIR]
+ * [--keep-calls N] [--until-stdin-ends]`. The last option ends it when its standard input closes.
  */
 import { parseArgs } from 'node:util';
 import { startFakeUpstream } from './start-fake-upstream.ts';

@@ -1,4 +1,4 @@
-/** Owns how a built-in model's speech is rendered as an answer of the messages protocol, plain or streamed. */
+/** Renders a built-in model's speech as an answer of the messages protocol, plain or streamed. */
 import { type Answer, jsonAnswer, streamAnswer } from './answer.ts';
 import { type BodyPart, recordPart } from './body-part.ts';
 import { isWordless, type Speech } from './what-to-say.ts';
@@ -40,7 +40,7 @@ function messageOf(
   return { id: `msg_${speech.id}`, type: 'message', role: 'assistant', model, content, stop_reason, ...nulls, usage };
 }
 
-/** The speech as a `message`. */
+/** Renders the speech as a `message`. */
 export function plainMessagesAnswer(model: string, speech: Speech): Answer {
   const content: object[] = [];
   if (speech.reasoning.length > 0) {
@@ -93,7 +93,7 @@ function* events(model: string, speech: Speech): Generator<BodyPart> {
   yield event('message_stop');
 }
 
-/** The speech as the events of a message; usage always comes, as this protocol has it. */
+/** Renders the speech as the events of a message; always with usage, as this protocol requires. */
 export function streamedMessagesAnswer(model: string, speech: Speech): Answer {
   return streamAnswer({ [Symbol.iterator]: () => events(model, speech) });
 }

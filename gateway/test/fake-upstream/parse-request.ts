@@ -1,7 +1,10 @@
-/** Owns reading HTTP/1.1 requests from raw bytes: heads, lengths, chunked bodies. Strict, because it judges what we send. */
+/**
+ * Parses HTTP/1.1 requests from raw bytes: heads, lengths, chunked bodies. Strict, because it checks what the gateway
+ * sends.
+ */
 import { concatBytes } from './body-part.ts';
 
-/** A whole request. Names in `headers` are lower-case; `requestLine` and `headLines` are as they came, as Latin-1 text. */
+/** A whole request. Names in `headers` are lower-case; `requestLine` and `headLines` are unchanged, as Latin-1 text. */
 export interface FakeRequest {
   readonly method: string;
   readonly target: string;
@@ -11,7 +14,7 @@ export interface FakeRequest {
   readonly body: Uint8Array;
 }
 
-/** What a buffer holds: a request and the bytes it took, nothing whole yet, or bytes that are no request. */
+/** The content of a buffer: a request and its length in bytes, nothing whole yet, or malformed bytes. */
 export type ParsedRequest =
   | { readonly kind: 'request'; readonly request: FakeRequest; readonly taken: number }
   | { readonly kind: 'more'; readonly needed: number }
@@ -21,7 +24,7 @@ const HEAD_BYTES_MAX = 1_048_576;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const END_OF_HEAD = new Uint8Array([13, 10, 13, 10]);
 
-/** The first value of a header by its lower-case name. */
+/** Returns the first value of a header by its lower-case name. */
 export function headerOf(request: Pick<FakeRequest, 'headers'>, name: string): string | null {
   return request.headers.find(([known]) => known === name)?.[1] ?? null;
 }
@@ -70,7 +73,7 @@ function parseChunked(bytes: Buffer, from: number): { body: Uint8Array; end: num
   }
 }
 
-/** Parses the first request in `bytes`. `more.needed` is the least buffer length worth trying again with. */
+/** Parses the first request in `bytes`. `more.needed` is the minimum buffer length for another attempt. */
 export function parseRequest(bytes: Buffer): ParsedRequest {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) {

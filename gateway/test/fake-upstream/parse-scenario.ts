@@ -1,4 +1,4 @@
-/** Owns the check of a scenario that arrives over HTTP. Every complaint names the member, what came and what was expected. */
+/** Validates a scenario that arrives over HTTP. Every error names the member, the value and what was expected. */
 import { isObject } from './body-part.ts';
 import type { Scenario, SlowReading } from './scenario.ts';
 
@@ -137,14 +137,14 @@ function complaint(value: Record<string, unknown>): string | null {
   return null;
 }
 
-/** Reads one scenario. @throws Error that names the member at fault. */
+/** Parses one scenario. @throws Error that names the invalid member. */
 export function parseScenario(value: unknown): Scenario {
   if (!isObject(value)) throw new Error(`scenario is ${JSON.stringify(value)}, expected an object`);
   if (!isScenario(value)) throw new Error(complaint(value) ?? 'scenario is not valid');
   return value;
 }
 
-/** Reads `{bytes, pauseMs}`, or null to read at full speed again. @throws Error that names the member at fault. */
+/** Parses `{bytes, pauseMs}`, or null to read at full speed again. @throws Error that names the invalid member. */
 export function parseSlowReading(value: unknown): SlowReading | null {
   if (value === null) return null;
   if (!isObject(value)) throw new Error(`reading is ${JSON.stringify(value)}, expected {bytes, pauseMs} or null`);

@@ -1,17 +1,17 @@
-/** Owns the plan of one answer: every write, wait and end in order, as a lazy list. Pure: it touches no socket and no clock. */
+/** Plans one answer: every write, wait and end in order, as a lazy list. Pure: it uses no socket and no clock. */
 import type { Answer } from './answer.ts';
 import { type BodyPart, concatBytes, utf8 } from './body-part.ts';
 import { divideBody, framedParts, type Piece } from './divide-body.ts';
 import { type Framing, mergeHeaders, renderHead } from './http-head.ts';
 import type { Chunking, CutHow, Scenario } from './scenario.ts';
 
-/** A part, and where in its write the part's last byte has left: a count of body bytes. */
+/** A part, and the position of its last byte in its write, as a count of body bytes. */
 export interface PartEnd {
   readonly part: BodyPart;
   readonly at: number;
 }
 
-/** One write. Of `wire`, the bytes from `bodyFrom` on, `bodyBytes` of them, are body; the rest is head or framing. */
+/** One write. Of `wire`, `bodyBytes` bytes from `bodyFrom` on are body; the rest is head or framing. */
 export interface WriteStep {
   readonly do: 'write';
   readonly wire: Uint8Array;
@@ -21,7 +21,7 @@ export interface WriteStep {
   readonly ends: readonly PartEnd[];
 }
 
-/** `turn` lets the event loop go round once; `end` closes the answer, and the connection unless it is `keep`. */
+/** `turn` yields to the event loop once; `end` closes the answer, and the connection unless it is `keep`. */
 export type Step =
   | WriteStep
   | { readonly do: 'turn' }
@@ -36,7 +36,7 @@ function plainWrite(wire: Uint8Array): WriteStep {
   return { do: 'write', wire, bodyFrom: 0, bodyBytes: 0, ends: NO_ENDS };
 }
 
-/** A piece as it goes on the wire; with `bodyBytes` below its length it is broken off there, in mid-chunk if chunked. */
+/** A piece as sent on the wire; with `bodyBytes` below its length it is cut there, mid-chunk if chunked. */
 function pieceWrite(bytes: Uint8Array, ends: readonly PartEnd[], framing: Framing, bodyBytes: number): WriteStep {
   const cut = bodyBytes < bytes.byteLength;
   const body = cut ? bytes.subarray(0, bodyBytes) : bytes;
@@ -112,7 +112,10 @@ function* tailSteps(framing: Framing, scenario: Scenario): Generator<Step> {
   yield { do: 'end', how: framing.by === 'close' ? 'close' : 'keep' };
 }
 
-/** Merges everything between two waits into one write. The steps must hold at most one body write, as `all` and plain do. */
+/**
+ * Merges everything between two waits into one write. The steps must hold at most one body write, as with `all` and
+ * plain.
+ */
 function* joinedWrites(steps: Iterable<Step>): Generator<Step> {
   let held: WriteStep[] = [];
   const flush = (): WriteStep => {
@@ -162,9 +165,9 @@ function* allSteps(answer: Answer, scenario: Scenario, chunking: Chunking): Gene
 }
 
 /**
- * The steps of one answer under a scenario. Lazy: an endless answer yields steps for ever.
- * @throws Error while stepping, where an endless answer meets `chunking: 'all'` or `framing: 'content-length'`; callers
- * refuse such scripts beforehand.
+ * Returns the steps of one answer under a scenario. Lazy: an endless answer yields steps forever. @throws Error while
+ * stepping, if an endless answer has `chunking: 'all'` or `framing: 'content-length'`; callers refuse such scripts
+ * beforehand.
  */
 export function planAnswer(answer: Answer, scenario: Scenario): Iterable<Step> {
   const chunking = scenario.chunking ?? 'record';

@@ -1,4 +1,7 @@
-/** Checks that bytes and events are counted once, whatever a socket takes at a time: money suites compare with these counts. */
+/**
+ * Tests that bytes and events are counted once, however much a socket takes at a time: money suites compare with these
+ * counts.
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { streamAnswer } from './answer.ts';
@@ -14,7 +17,7 @@ function someCall(): OpenCall {
   return newCall(request, decided, newConnection(1, 0), 1, 0);
 }
 
-/** A socket that takes at most these many bytes per write, in turn, and is drained a turn later. */
+/** A socket that takes at most `room` bytes per write, in rotation, and drains a turn later. */
 function narrowSocket(room: readonly number[], player: () => Player | null): { socket: PlayedOn; taken: Uint8Array[] } {
   const taken: Uint8Array[] = [];
   let turn = 0;

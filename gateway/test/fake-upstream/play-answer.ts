@@ -1,17 +1,19 @@
-/** Owns carrying out a plan on a socket: writes with back-pressure, turns, waits. Decides nothing about the answer. */
+/** Executes a plan on a socket: writes with back-pressure, turns, waits. */
 import { unacknowledgedBytes } from './delivered.ts';
 import type { Step, WriteStep } from './plan-answer.ts';
 import { countPart, type OpenCall, type ServedBook } from './served.ts';
 
-/** What of a socket is needed to play an answer. */
+/** The part of a socket that playing an answer needs. */
 export interface PlayedOn {
-  /** Hands `length` bytes from `from` on to the kernel and tells how many it took; negative where the socket is closed. */
+  /**
+   * Hands `length` bytes from `from` on to the kernel and returns how many it took; negative if the socket is closed.
+   */
   write(bytes: Uint8Array, from: number, length: number): number;
   readonly localPort: number;
   readonly remotePort: number;
 }
 
-/** How a plan ended: the plan's own end, or `gone` where the socket closed under it. */
+/** How a plan ended: the plan's own end, or `gone` if the socket closed during it. */
 export type Played = Extract<Step, { do: 'end' }>['how'] | 'gone';
 
 /** One answer being played. */
@@ -22,24 +24,24 @@ export interface Player {
   readonly gone: () => void;
 }
 
-/** A reset drops what the peer has not acknowledged; up to this many bytes a fresh loopback window holds them all. */
+/** A reset drops what the peer has not acknowledged; up to this many bytes a new loopback window holds them all. */
 const SURELY_DELIVERED_BYTES = 32_768;
 const DELIVERY_WAIT_MS = 2_000;
 
-/** How many of the first `written` bytes of a step are body. */
+/** Number of body bytes among the first `written` bytes of a step. */
 function bodyOf(step: WriteStep, written: number): number {
   return Math.min(Math.max(written - step.bodyFrom, 0), step.bodyBytes);
 }
 
-/** Books the body bytes from `before` to `after` of a step, and the parts that ended among them. */
+/** Counts the body bytes from `before` to `after` of a step, and the parts that ended among them. */
 function countSent(call: OpenCall, step: WriteStep, before: number, after: number): void {
   call.bytesSent += after - before;
   for (const end of step.ends) if (end.at > before && end.at <= after) countPart(call, end.part);
 }
 
 /**
- * Plays the steps. `onPlayed` is called exactly once, in a later turn or at once. A call that is null is not counted
- * (the rig's own routes).
+ * Executes the steps. `onPlayed` is called exactly once, in a later turn or at once. A null call is not counted (the
+ * rig's own routes).
  */
 export function playAnswer(
   socket: PlayedOn,
@@ -62,7 +64,7 @@ export function playAnswer(
     onPlayed(how);
   };
 
-  /** Writes what is left of the step; false where the kernel takes no more for now. */
+  /** Writes the rest of the step; false if the kernel takes no more for now. */
   const write = (step: WriteStep): boolean => {
     const taken = socket.write(step.wire, written, step.wire.byteLength - written);
     if (taken < 0) {
@@ -98,7 +100,7 @@ export function playAnswer(
       if (step.do === 'write') {
         if (!write(step)) return;
       } else if (step.do === 'turn') {
-        // The first immediate still runs in this turn of the loop, before sockets are looked at again.
+        // The first immediate still runs in this turn of the loop, before sockets are polled again.
         setImmediate(() => setImmediate(pump));
         return;
       } else if (step.do === 'wait') {

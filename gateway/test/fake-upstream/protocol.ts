@@ -1,10 +1,10 @@
-/** Owns the fake's view of the two protocols: which path is which endpoint, and how each phrases an error. */
+/** Defines the fake's view of the two protocols: paths, endpoints and error formats. */
 import { type BodyPart, plainPart, recordPart, utf8 } from './body-part.ts';
 
 export type Protocol = 'chat-completions' | 'messages';
 export type Endpoint = Protocol | 'count-tokens' | 'models' | 'unknown';
 
-/** The endpoint of a request path; any prefix, `/v1` or not, and any query string. */
+/** Returns the endpoint of a request path, with any prefix, with or without `/v1`, and with any query string. */
 export function endpointOf(target: string): Endpoint {
   const query = target.indexOf('?');
   const path = query < 0 ? target : target.slice(0, query);
@@ -38,7 +38,7 @@ const CHAT_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** The error object of a protocol, as its provider words it for this status. */
+/** The error object of a protocol, in its provider's words for this status. */
 function errorObject(protocol: Protocol, status: number, message: string): Record<string, unknown> {
   const byClass = status >= 500 ? 'api_error' : 'invalid_request_error';
   if (protocol === 'messages') {

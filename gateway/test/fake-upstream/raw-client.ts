@@ -1,26 +1,26 @@
-/** Owns a client of bare sockets that sees every byte and how a connection ended. Parses no more HTTP than it must. */
+/** Runs a client on raw sockets that sees every byte and how a connection ended. Parses as little HTTP as possible. */
 import { type FakeRequest, headerOf } from './parse-request.ts';
 
-/** How the other side ended the connection; `open` where it did not. */
+/** How the server ended the connection; `open` if it did not. */
 export type Ended = 'open' | 'fin' | 'rst';
 
-/** A raw connection. Bytes are kept as they came, one entry per read. */
+/** A raw connection. Bytes are kept as received, one entry per read. */
 export interface RawClient {
   /** Sends text (as UTF-8) or bytes. */
   send(bytes: string | Uint8Array): void;
   /** All bytes so far. */
   received(): Buffer;
-  /** The reads so far: what arrived separately. */
+  /** The reads so far: shows what arrived separately. */
   reads(): readonly Buffer[];
   ended(): Ended;
-  /** Stops and goes on reading. */
+  /** Pauses and resumes reading. */
   pause(): void;
   resume(): void;
-  /** Resolves once the condition holds; looks again after each read and at the end. Rejects after `timeoutMs` (5,000). */
+  /** Resolves once the condition holds; checks after each read and at the end. Rejects after `timeoutMs` (5,000). */
   until(holds: (client: RawClient) => boolean, timeoutMs?: number): Promise<void>;
-  /** Resolves with how the other side ended it. */
+  /** Resolves with how the server ended the connection. */
   untilEnd(timeoutMs?: number): Promise<Ended>;
-  /** Leaves: FIN, or reset. */
+  /** Disconnects with FIN or a reset. */
   leave(how?: 'fin' | 'rst'): void;
 }
 
@@ -53,7 +53,7 @@ export async function connectRaw(to: number | string): Promise<RawClient> {
         wake();
       },
       error: (_, error) => {
-        // Exceptions of the handlers above, never of the network: those come with `close`.
+        // Exceptions of the handlers above, never network errors: those come with `close`.
         queueMicrotask(() => Promise.reject(error));
       },
       close: (_, error) => {
@@ -114,7 +114,7 @@ export async function connectRaw(to: number | string): Promise<RawClient> {
   return client;
 }
 
-/** A request as wire bytes; `host` and `content-length` are added, the content type is JSON unless given. */
+/** Renders a request as wire bytes; adds `host` and `content-length`, and the content type JSON unless given. */
 export function rawRequest(
   method: string,
   target: string,
@@ -132,13 +132,13 @@ export function rawRequest(
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
-/** A response taken apart. `whole` is false where its framing says that more should have come. */
+/** A parsed response. `whole` is false if its framing says that more should have come. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: FakeRequest['headers'];
   readonly body: Buffer;
   readonly whole: boolean;
-  /** Bytes the response took, so that what follows can be looked at. */
+  /** Length of the response in bytes, so that tests can inspect what follows. */
   readonly taken: number;
 }
 
@@ -160,7 +160,7 @@ function dechunk(bytes: Buffer): { body: Buffer; whole: boolean; taken: number }
   }
 }
 
-/** Takes the first final response out of the bytes, past any 1xx; null where its head is not there yet. */
+/** Parses the first final response in the bytes, after any 1xx; null if its head is incomplete. */
 export function parseRawResponse(bytes: Buffer, ended: Ended = 'open'): RawResponse | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;
@@ -186,7 +186,7 @@ export function parseRawResponse(bytes: Buffer, ended: Ended = 'open'): RawRespo
   return { status, headers, body, whole: body.byteLength === Number(length), taken: bodyFrom + body.byteLength };
 }
 
-/** Sends one request on a fresh connection and reads until the response is whole or the connection ended. */
+/** Sends one request on a new connection and reads until the response is whole or the connection ended. */
 export async function exchange(
   to: number | string,
   request: Uint8Array,

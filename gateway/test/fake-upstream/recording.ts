@@ -1,9 +1,9 @@
-/** Describes one recorded interaction, and what of its response a replay sends. Reads no files. */
+/** Describes one recorded interaction, and the part of its response that a replay sends. Reads no files. */
 import { utf8 } from './body-part.ts';
 
 export type RecordedApi = 'openai-chat' | 'anthropic-messages' | 'gemini-generate' | 'bedrock-converse';
 
-/** One recorded interaction, as the file has it. `body` is parsed JSON where it was JSON, else raw text. */
+/** One recorded interaction, as in the file. `body` is parsed JSON if it was JSON, else raw text. */
 export interface Recording {
   readonly id: string;
   readonly provider: string;
@@ -28,7 +28,7 @@ export interface Recording {
   };
 }
 
-/** Headers that describe the recorded connection or encoding, not the answer; a replay has its own. */
+/** Headers of the recorded connection or encoding; a replay has its own. */
 const NOT_REPLAYED = new Set([
   'connection',
   'content-encoding',
@@ -41,14 +41,17 @@ const NOT_REPLAYED = new Set([
   'upgrade',
 ]);
 
-/** The response body's bytes as the replay sends them: text as it stands, base64 decoded, parsed JSON serialised once. */
+/** Returns the response body that the replay sends: text unchanged, base64 decoded, parsed JSON serialized once. */
 export function recordingBytes(recording: Recording): Uint8Array {
   const { body, body_encoding } = recording.response;
   if (typeof body !== 'string') return utf8(JSON.stringify(body));
   return body_encoding === 'base64' ? new Uint8Array(Buffer.from(body, 'base64')) : utf8(body);
 }
 
-/** The response headers a replay sends: lower-case names, without those of the recorded connection and encoding. */
+/**
+ * Returns the response headers that a replay sends: lower-case names, without those of the recorded connection and
+ * encoding.
+ */
 export function recordingHeaders(recording: Recording): [name: string, value: string][] {
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(recording.response.headers ?? {})) {

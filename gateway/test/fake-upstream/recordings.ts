@@ -1,13 +1,13 @@
-/** Loads sets of recorded interactions: the project's own corpus, and the recordings beside the project where they are there. */
+/** Loads sets of recorded interactions: the project's own corpus, and the recordings next to the project if present. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { corpusCase, loadCorpus } from '../fixtures/corpus/load-corpus.ts';
 import type { RecordedApi, Recording } from './recording.ts';
 
-/** The project's own corpus, which is always there, or the recordings of real traffic beside the project. */
+/** The project's own corpus, which is always present, or the recordings of real traffic next to the project. */
 export type SetName = 'corpus' | 'recordings';
 
-/** Exchanges of one origin, in their order. Each suite runs once for each set. */
+/** Exchanges of one origin, in order. Each suite runs once for each set. */
 export interface RecordingSet {
   readonly name: SetName;
   readonly recordings: readonly Recording[];
@@ -23,7 +23,7 @@ function readRecording(path: string): Recording {
   return recording;
 }
 
-/** Loads a case of the corpus or a recording by its id, such as `openai-chat/0002`; null where there is none. */
+/** Loads a corpus case or a recording by its id, such as `openai-chat/0002`; null if it does not exist. */
 export function loadRecording(id: string, recordingsDir: string = defaultRecordingsDir()): Recording | null {
   if (id.startsWith('corpus-')) return corpusCase(id);
   if (!/^[a-z-]+\/[0-9]+$/.test(id)) return null;
@@ -31,7 +31,7 @@ export function loadRecording(id: string, recordingsDir: string = defaultRecordi
   return existsSync(path) ? readRecording(path) : null;
 }
 
-/** The corpus of an API, and its recordings where their folder is there. */
+/** Returns the corpus of an API, and its recordings if their folder exists. */
 export function recordingSets(api: RecordedApi): RecordingSet[] {
   const recordings = loadRecordings({ api });
   return [
@@ -40,7 +40,7 @@ export function recordingSets(api: RecordedApi): RecordingSet[] {
   ];
 }
 
-/** Loads every recording of an API, in the order of the index. Null, never an exception, where the folder is absent. */
+/** Loads every recording of an API in index order. Null, never an exception, without the folder. */
 export function loadRecordings(wanted: {
   readonly api: RecordedApi;
   readonly recordingsDir?: string;

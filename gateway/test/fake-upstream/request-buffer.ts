@@ -1,11 +1,11 @@
-/** Owns the bytes of one connection that are not yet a request. Tries to parse only when enough of them could be one. */
+/** Buffers the bytes of one connection that are not yet a request. Parses only when enough of them could be one. */
 import { type ParsedRequest, parseRequest } from './parse-request.ts';
 
-/** Collects bytes and gives requests, in the order of arrival. */
+/** Collects bytes and returns requests in order of arrival. */
 export interface RequestBuffer {
-  /** Takes a copy. */
+  /** Copies the bytes. */
   add(bytes: Uint8Array): void;
-  /** The next whole request, taken out; `malformed` empties the buffer; null where more must arrive first. */
+  /** Removes and returns the next whole request; `malformed` empties the buffer; null if more must arrive first. */
   next(): Exclude<ParsedRequest, { kind: 'more' }> | null;
   heldBytes(): number;
 }

@@ -1,4 +1,4 @@
-/** Owns the state that the connections of one fake upstream share: scripts, the book, the reading speed. */
+/** Holds the state that the connections of one fake upstream share: scripts, the book, the reading speed. */
 
 import { type Answer, errorAnswer, hugeErrorAnswer, JSON_HEADERS, STREAM_HEADERS } from './answer.ts';
 import { bendAnswer } from './bend-answer.ts';
@@ -14,12 +14,12 @@ import { plainSpeech } from './what-to-say.ts';
 export interface Rig {
   readonly book: ServedBook;
   readonly recordingsDir: string;
-  /** Per model the scenarios of its next calls; the last one stays. */
+  /** Per model the scenarios of its next calls; the last one repeats. */
   readonly scripts: Map<string, Scenario[]>;
   /** Unscripted short answers, by what they depend on. */
   readonly prepared: Map<string, PreparedAnswer>;
   slowReading: SlowReading | null;
-  /** How often a scripted `say` was answered. */
+  /** Number of scripted `say` answers so far. */
   said: number;
 }
 
@@ -29,14 +29,14 @@ export interface PreparedAnswer {
   readonly steps: Iterable<Step>;
 }
 
-/** The scenario for the next call of a model; takes it off the list unless it is the last. */
+/** Returns the scenario for a model's next call; removes it from the list unless it is the last. */
 export function takeScenario(rig: Rig, model: string): Scenario | null {
   const scripted = rig.scripts.get(model);
   if (scripted === undefined) return null;
   return (scripted.length > 1 ? scripted.shift() : scripted[0]) ?? null;
 }
 
-/** What the echo says: the request as it arrived, as JSON. A body that is not UTF-8 shows replacement characters. */
+/** The echo's text: the request as received, as JSON. Invalid UTF-8 in a body shows replacement characters. */
 export function echoOf(request: FakeRequest): string {
   const { method, target, headers, body } = request;
   return JSON.stringify({ method, target, headers, body: new TextDecoder().decode(body) });
@@ -74,7 +74,7 @@ function sourceAnswer(rig: Rig, scenario: Scenario, wanted: AnswerWanted, reques
   return chooseAnswer(name, wanted, rig.recordingsDir) ?? unknownModelAnswer(wanted.protocol, name);
 }
 
-/** The answer to a call under its scenario, faults of content applied; timing and framing are the plan's. */
+/** The answer to a call under its scenario, with content faults; the plan adds timing and framing. */
 export function scriptedAnswer(rig: Rig, scenario: Scenario, wanted: AnswerWanted, request: FakeRequest): Answer {
   return bendAnswer(sourceAnswer(rig, scenario, wanted, request), scenario, wanted.protocol);
 }

@@ -1,36 +1,41 @@
-/** Owns the vocabulary in which a test says what the fake provider shall do wrong. Decides nothing and sends nothing. */
+/** Defines the scenarios in which a test scripts the fake provider's faults. */
 
 /** How the connection ends at a cut: an orderly FIN, a reset, or not at all (the socket stays open and silent). */
 export type CutHow = 'fin' | 'rst' | 'stall';
 
 /**
- * How body bytes are divided into writes, each in its own turn of the event loop: `record` one write per SSE record;
- * `bytes` one byte per write; `all` head and body in a single write; `sizes` these sizes over and over; `utf8` a new
- * write inside each multi-byte character; `crlf` lines end in CRLF and a new write begins between CR and LF.
+ * How body bytes are split into writes, each in its own turn of the event loop: `record` one write per SSE record;
+ * `bytes` one byte per write; `all` head and body in a single write; `sizes` these sizes repeatedly; `utf8` a new write
+ * inside each multi-byte character; `crlf` lines end in CRLF and a new write begins between CR and LF.
  */
 export type Chunking = 'record' | 'bytes' | 'all' | 'utf8' | 'crlf' | { readonly sizes: readonly number[] };
 
-/** What the model says, whatever protocol and form it is asked in. */
+/** What the model says, in any protocol and form. */
 export interface Say {
   readonly reasoning?: string;
   readonly text?: string;
-  /** Tool calls, in parallel where there are several; `id` as chat completions have it, `call_…`, and `toolu_…` in messages. */
+  /**
+   * Tool calls, parallel if there are several; `id` in chat completions form, `call_…`, becomes `toolu_…` in messages.
+   */
   readonly calls?: readonly {
     readonly id: string;
     readonly name: string;
     readonly input: Readonly<Record<string, unknown>>;
   }[];
-  /** Tokens of the prompt that a cache held, beside the 11 that none held. */
+  /** Cached prompt tokens, in addition to the 11 uncached ones. */
   readonly cacheReadTokens?: number;
 }
 
 /**
  * What to answer. Every member is optional and they compose: the body comes from one of `answer`, `body`, `json`,
- * `records`, `echo`, `say`, `hollow`, `errorBodyBytes` (default: `answer: 'ok'`), the others bend it. Events are SSE records,
- * counted from 1; bytes are bytes of the response body (before chunked framing), counted from 0.
+ * `records`, `echo`, `say`, `hollow`, `errorBodyBytes` (default: `answer: 'ok'`), the others modify it. Events are SSE
+ * records, counted from 1; bytes are bytes of the response body (before chunked framing), counted from 0.
  */
 export interface Scenario {
-  /** A built-in or stored answer by its model name: `ok`, `tool`, `think`, `long:<n>`, `endless`, `fixture:<name>`, `rec:<id>`. */
+  /**
+   * A built-in or stored answer by its model name: `ok`, `tool`, `think`, `long:<n>`, `endless`, `fixture:<name>`,
+   * `rec:<id>`.
+   */
   readonly answer?: string;
   readonly status?: number;
   /** Response headers, added or replaced; null removes one. */
@@ -43,64 +48,76 @@ export interface Scenario {
   readonly json?: unknown;
   /** Verbatim SSE records, each with its own blank line. */
   readonly records?: readonly string[];
-  /** A good answer whose text is the JSON of what arrived: `{method, target, headers: [[name, value]], body}`. */
+  /** A good answer whose text is the JSON of the request: `{method, target, headers: [[name, value]], body}`. */
   readonly echo?: boolean;
-  /** A good answer that says this. */
+  /** A good answer with this content. */
   readonly say?: Say;
   /** An empty body. */
   readonly hollow?: boolean;
-  /** An error body in the protocol's shape of about so many bytes; status 500 unless `status` says else. */
+  /** An error body in the protocol's format of about this many bytes; status 500 unless `status` is set. */
   readonly errorBodyBytes?: number;
 
   readonly delayBeforeFirstByteMs?: number;
-  /** Head at once, then this wait before the first body byte. */
+  /** The head is sent at once, then this wait before the first body byte. */
   readonly delayAfterHeadMs?: number;
   readonly delayBetweenEventsMs?: number;
-  /** After so many events nothing more comes, and the socket stays open. 0: only the head is sent. */
+  /** After this many events nothing more is sent, and the socket stays open. 0: only the head is sent. */
   readonly stallAfterEvent?: number;
   readonly cut?: { readonly at: number | 'before-headers' | 'in-headers'; readonly how: CutHow };
-  /** The event with this number is replaced by one whose JSON is broken off. */
+  /** The event with this number is replaced by one with truncated JSON. */
   readonly malformedEvent?: number;
-  /** The event with this number is an in-band error of the protocol, and the body ends with it; 1 is error-as-first-event. */
+  /**
+   * The event with this number is an in-band error of the protocol, and the body ends with it; 1 is
+   * error-as-first-event.
+   */
   readonly errorEvent?: number;
   readonly omitUsage?: boolean;
-  /** Leaves out `[DONE]` or `message_stop`; the response still ends as HTTP. */
+  /** Omits `[DONE]` or `message_stop`; the HTTP response still ends properly. */
   readonly omitEnd?: boolean;
 
   /** Default: `chunked` for streams, `content-length` for plain answers. */
   readonly framing?: 'chunked' | 'content-length' | 'close';
   readonly chunking?: Chunking;
-  /** Wait between two writes, where one turn of the event loop is not enough. */
+  /** Wait between two writes, if one turn of the event loop is not enough. */
   readonly gapMs?: number;
 
   /** 1xx answers before the final one. */
   readonly informational?: readonly { readonly status: number; readonly headers?: Readonly<Record<string, string>> }[];
-  /** The head verbatim, blank line included, in place of ours (see `MALFORMED_HEADS`); the body follows unframed. */
+  /** The head verbatim, blank line included, instead of ours (see `MALFORMED_HEADS`); the body follows unframed. */
   readonly rawHead?: string;
   /** Bytes after the end of the response. */
   readonly extraBytes?: string;
-  /** Sends `content-length` as well as `transfer-encoding: chunked`; the body is chunked unless `framing` is `content-length`. */
+  /**
+   * Sends `content-length` as well as `transfer-encoding: chunked`; the body is chunked unless `framing` is
+   * `content-length`.
+   */
   readonly bothLengths?: boolean;
-  /** One more header of so many bytes. */
+  /** One more header of this many bytes. */
   readonly headerBlockBytes?: number;
-  /** So many more header lines. */
+  /** This many more header lines. */
   readonly headerLines?: number;
 
-  /** After this answer the connection is closed by us, with FIN and without a word, once it was idle for so long. */
+  /** After this answer the rig closes the connection with FIN once it was idle for this long. */
   readonly dropIdleConnectionAfterMs?: number;
-  /** The connection is closed by us, with FIN and without a word, after so many responses on it. */
+  /** The rig closes the connection with FIN after this many responses on it. */
   readonly closeAfterResponses?: number;
-  /** The first byte of the next request on this connection is met by a reset: a stale keep-alive socket, no response byte. */
+  /**
+   * The first byte of the next request on this connection triggers a reset: a stale keep-alive socket, no response
+   * byte.
+   */
   readonly resetAtNextRequest?: boolean;
 }
 
-/** How the rig reads request bodies: after each `bytes` it stops reading for `pauseMs`. Applies to connections, not models. */
+/**
+ * How the rig reads request bodies: after each `bytes` it stops reading for `pauseMs`. Applies to connections, not
+ * models.
+ */
 export interface SlowReading {
   readonly bytes: number;
   readonly pauseMs: number;
 }
 
-/** Heads that no client should take for a response. Use as `rawHead`. */
+/** Heads that no client should accept as a response. Use as `rawHead`. */
 export const MALFORMED_HEADS: Readonly<Record<string, string>> = {
   'not-http': 'SSH-2.0-OpenSSH_9.9\r\n\r\n',
   'no-status': 'HTTP/1.1\r\ncontent-length: 2\r\n\r\n',

@@ -1,15 +1,15 @@
-/** Owns how what a test scripts to be said becomes a speech: cut into pieces, counted. Knows no protocol. */
+/** Converts a scripted answer into a speech: split into pieces, with token counts. */
 import type { Say } from './scenario.ts';
 import type { Speech } from './what-to-say.ts';
 
-/** Small enough that words, names and JSON tokens are cut in two. */
+/** Small enough to split words, names and JSON tokens. */
 const PIECE_CHARACTERS = 7;
-/** As many as the built-in models have. */
+/** The same as the built-in models report. */
 const INPUT_TOKENS = 11;
 
 /**
- * The speech of a scripted answer, the `number`th one: agents take two answers of one id for one. A piece of text or of
- * reasoning counts as one token of the output, a call as ten.
+ * Returns the speech of a scripted answer, the `number`th one: agents treat two answers with one id as the same. A
+ * piece of text or reasoning counts as one output token, a call as ten.
  */
 export function scriptedSpeech(say: Say, number: number): Speech {
   const { reasoning = '', text = '', calls = [], cacheReadTokens = 0 } = say;
@@ -28,7 +28,7 @@ export function scriptedSpeech(say: Say, number: number): Speech {
   };
 }
 
-/** Cuts between characters, never inside one: a half of a surrogate pair is not UTF-8. */
+/** Splits between characters, never inside one: half a surrogate pair is not valid UTF-8. */
 function pieces(text: string): string[] {
   const characters = [...text];
   const cut: string[] = [];

@@ -1,4 +1,7 @@
-/** Checks that the record of served requests is true: other suites compare what the gateway bills, forwards and aborts with it. */
+/**
+ * Tests that the record of served requests is accurate: other suites compare what the gateway charges, forwards and
+ * aborts with it.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { textOf } from './body-part.ts';

@@ -1,4 +1,7 @@
-/** Owns the ground truth: what reached the fake provider and what of its answer left. Other suites check their books against it. */
+/**
+ * Records the ground truth: what reached the fake provider and how much of its answer was sent. Other suites compare
+ * the gateway's records with it.
+ */
 import type { BodyPart, WireUsage } from './body-part.ts';
 import type { FakeRequest } from './parse-request.ts';
 import type { Endpoint } from './protocol.ts';
@@ -6,14 +9,14 @@ import type { CutHow } from './scenario.ts';
 
 /**
  * How a call ended: `open` still running; `complete` every byte handed to the kernel; `cut` ended by a scripted fault;
- * `stalled` silent for ever by script; `client-left` the other side closed before the end.
+ * `stalled` silent forever by script; `client-left` the client closed before the end.
  */
 export type Finished = 'open' | 'complete' | 'cut' | 'stalled' | 'client-left';
 
-/** One call that arrived in full. Times are milliseconds since the rig started, with fractions. */
+/** One call that arrived completely. Times are milliseconds since the rig started, with fractions. */
 export interface ServedCall {
   readonly number: number;
-  /** The model the request named; null where its body names none. */
+  /** The model the request named; null if its body names none. */
   readonly model: string | null;
   readonly endpoint: Endpoint;
   readonly stream: boolean;
@@ -25,21 +28,21 @@ export interface ServedCall {
   readonly headLines: readonly string[];
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly requestBody: Uint8Array;
-  /** The status decided on, also where the answer was cut before it was sent. */
+  /** The chosen status, even if the answer was cut before it was sent. */
   readonly status: number;
   /** Bytes of the response body handed to the kernel, framing excluded. */
   readonly bytesSent: number;
   readonly eventsSent: number;
   readonly finished: Finished;
-  /** When the last byte was handed over, or the client left; null while open. */
+  /** When the last byte was handed over, or the client disconnected; null while open. */
   readonly endedMs: number | null;
   /** When the client closed before the end, also after a stall. */
   readonly leftAtMs: number | null;
-  /** The usage that left in full, members of later records over earlier ones; null where none did. */
+  /** The usage that was sent completely, members of later records over earlier ones; null if none was. */
   readonly usage: WireUsage | null;
 }
 
-/** What a connection did. `resetUnread` counts requests met by a reset before they were read. */
+/** The history of a connection. `resetUnread` counts requests answered with a reset before they were read. */
 export interface ServedConnection {
   readonly number: number;
   readonly openedMs: number;
@@ -47,7 +50,7 @@ export interface ServedConnection {
   readonly responses: number;
   readonly resetUnread: number;
   readonly closedMs: number | null;
-  /** Requests that began to arrive and were not whole when the client left, or were malformed. */
+  /** Requests that were incomplete when the client disconnected, or malformed. */
   readonly unfinishedRequests: number;
   readonly malformed: string | null;
 }
@@ -56,13 +59,13 @@ type Writable<Shape> = { -readonly [Member in keyof Shape]: Shape[Member] };
 export type OpenCall = Writable<ServedCall>;
 export type OpenConnection = Writable<ServedConnection>;
 
-/** The account of a fresh connection. */
+/** Creates the entry of a new connection. */
 export function newConnection(number: number, openedMs: number): OpenConnection {
   const counts = { requests: 0, responses: 0, resetUnread: 0, unfinishedRequests: 0 };
   return { number, openedMs, ...counts, closedMs: null, malformed: null };
 }
 
-/** The account of a call that has just arrived. */
+/** Creates the entry of a call that has just arrived. */
 export function newCall(
   request: FakeRequest,
   decided: Pick<ServedCall, 'model' | 'endpoint' | 'stream' | 'status'>,
@@ -92,7 +95,7 @@ export function newCall(
   };
 }
 
-/** Closes a call's account: `keep` and `close` are good ends, `gone` is the client's doing, the rest were scripted. */
+/** Closes a call's entry: `keep` and `close` are good ends, `gone` is the client's doing, the rest were scripted. */
 export function endCall(call: OpenCall, how: 'keep' | 'close' | 'gone' | CutHow, nowMs: number): void {
   call.endedMs = nowMs;
   if (how === 'gone') {
@@ -102,7 +105,7 @@ export function endCall(call: OpenCall, how: 'keep' | 'close' | 'gone' | CutHow,
   else call.finished = how === 'fin' || how === 'rst' ? 'cut' : 'complete';
 }
 
-/** Adds a part that has left in full to a call's account. */
+/** Adds a completely sent part to a call's entry. */
 export function countPart(call: OpenCall, part: BodyPart): void {
   call.eventsSent += 1;
   if (part.usage !== null) call.usage = call.usage === null ? part.usage : { ...call.usage, ...part.usage };
@@ -113,7 +116,7 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** The book of all calls. `changed` must be called after each change, so that waiters look again. */
+/** Stores all calls. `changed` must be called after each change, so that waiters check again. */
 export class ServedBook {
   #calls: OpenCall[] = [];
   #connections: OpenConnection[] = [];
@@ -122,7 +125,7 @@ export class ServedBook {
   #lookDue = false;
   readonly #keepMax: number;
   readonly #startedMs = performance.now();
-  /** Calls (and connections) that fell out of the book because it was full; a suite that counts must see 0. */
+  /** Calls and connections evicted because the book was full; a suite that counts must see 0. */
   dropped = 0;
 
   constructor(keepMax: number) {
@@ -150,13 +153,13 @@ export class ServedBook {
     this.changed();
   }
 
-  /** Calls in the order of arrival, of one model or of all. */
+  /** Returns the calls of one model or of all, in order of arrival. */
   calls(model?: string): ServedCall[] {
     const wanted = model === undefined ? this.#calls : this.#calls.filter((call) => call.model === model);
     return wanted.map((call) => ({ ...call }));
   }
 
-  /** How many calls match now; looks at the live calls, without a copy. */
+  /** Counts the matching calls without copying them. */
   count(predicate: (call: ServedCall) => boolean): number {
     let found = 0;
     for (const call of this.#calls) if (predicate(call)) found += 1;
@@ -167,7 +170,7 @@ export class ServedBook {
     return this.#connections.map((connection) => ({ ...connection }));
   }
 
-  /** Lets the waiters look, once per turn of the event loop however much changed in it. */
+  /** Makes the waiters check, once per turn of the event loop however much changed in it. */
   changed(): void {
     if (this.#waiters.length === 0 || this.#lookDue) return;
     this.#lookDue = true;
@@ -179,13 +182,13 @@ export class ServedBook {
     });
   }
 
-  /** Resolves once the condition holds; looks at once and after each turn with a change. */
+  /** Resolves once the condition holds; checks at once and after each turn with a change. */
   waitUntil(holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ holds, resolve }));
   }
 
-  /** Forgets all calls and closed connections. Calls still running go on, unseen. */
+  /** Removes all calls and closed connections. Running calls continue unrecorded. */
   reset(): void {
     this.#calls = [];
     this.#connections = this.#connections.filter((connection) => connection.closedMs === null);

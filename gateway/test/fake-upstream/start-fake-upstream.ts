@@ -1,4 +1,4 @@
-/** Owns starting and stopping the fake provider, and the interface that tests in the same process use. */
+/** Starts and stops the fake provider, and defines the interface for tests in the same process. */
 import { type Connection, openConnection } from './connection.ts';
 import { parseScript, resetRig, setScript } from './control.ts';
 import { defaultRecordingsDir } from './recordings.ts';
@@ -10,38 +10,38 @@ export interface FakeUpstreamSettings {
   /** 0 or absent: any free port of 127.0.0.1. */
   readonly port?: number;
   readonly recordingsDir?: string;
-  /** At least so many last calls stay in the book (default 100,000); older ones are counted as `dropped`. */
+  /** Minimum number of recent calls kept (default 100,000); older ones are counted as `dropped`. */
   readonly keepCallsMax?: number;
 }
 
 /** A running fake provider. */
 export interface FakeUpstream {
-  /** `http://127.0.0.1:PORT`, without a path; each endpoint answers with and without `/v1`. */
+  /** `http://127.0.0.1:PORT`, without a path; each endpoint also works under `/v1`. */
   readonly url: string;
   readonly port: number;
   /**
-   * What the calls of a model get: one scenario for all of them, or a list for one call after another whose last stays.
-   * @throws Error that names the member at fault.
+   * Scripts a model's calls: one scenario for all of them, or a list for successive calls whose last one repeats.
+   * @throws Error that names the invalid member.
    */
   script(model: string, scenario: Scenario | readonly Scenario[]): void;
-  /** How request bodies are read from now on, on every connection; null is full speed. */
+  /** Sets how request bodies are read from now on, on every connection; null is full speed. */
   readSlowly(reading: SlowReading | null): void;
-  /** Calls in the order of arrival, of one model or of all: a copy. */
+  /** Returns a copy of the calls of one model or of all, in order of arrival. */
   served(model?: string): ServedCall[];
   connections(): ServedConnection[];
-  /** Calls that fell out of the book because it was full. */
+  /** Calls evicted because the book was full. */
   dropped(): number;
   /**
-   * Resolves with the calls that match, once there are `count` of them (default 1). Rejects after `timeoutMs` (default
+   * Resolves with the matching calls once there are `count` of them (default 1). Rejects after `timeoutMs` (default
    * 5,000) with what was there instead.
    */
   waitFor(
     predicate: (call: ServedCall) => boolean,
     patience?: { readonly count?: number; readonly timeoutMs?: number },
   ): Promise<ServedCall[]>;
-  /** Resolves once the condition holds; it is looked at after each change in the book. Rejects after `timeoutMs` (5,000). */
+  /** Resolves once the condition holds; checks after each change in the book. Rejects after `timeoutMs` (5,000). */
   until(holds: () => boolean, timeoutMs?: number): Promise<void>;
-  /** Forgets scripts, calls and closed connections. */
+  /** Removes scripts, calls and closed connections. */
   reset(): void;
   /** Closes the port and every connection. */
   stop(): Promise<void>;
@@ -92,7 +92,7 @@ export async function startFakeUpstream(settings: FakeUpstreamSettings = {}): Pr
         socket.data?.closed();
       },
       error(socket, error) {
-        // Bun calls this for exceptions of the handlers above only: a fault of the rig must not pass as one of the network.
+        // Bun calls this only for exceptions of the handlers above: a bug of the rig must not pass as a network fault.
         socket.terminate();
         queueMicrotask(() => Promise.reject(error));
       },

@@ -1,4 +1,4 @@
-/** Owns the two calls that the rig's own tests send, as raw bytes. */
+/** Renders the two calls of the rig's own tests, as raw bytes. */
 import { rawRequest } from './raw-client.ts';
 
 const messages = [{ role: 'user', content: 'Good day' }];

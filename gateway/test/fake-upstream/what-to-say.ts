@@ -1,13 +1,13 @@
-/** Owns what the built-in models say, apart from any protocol: reasoning, text pieces, tool calls, counters. */
+/** Defines what the built-in models say, independent of protocol: reasoning, text pieces, tool calls, token counts. */
 
-/** Something said by a built-in model. `text` may be endless; the counters are fixed by the model's name. */
+/** The speech of a built-in model. `text` may be endless; the model's name determines the token counts. */
 export interface Speech {
-  /** What tells this answer from others: its id on the wire ends with it. */
+  /** Distinguishes this answer from others: its id on the wire ends with it. */
   readonly id: string;
   readonly reasoning: readonly string[];
   readonly text: Iterable<string>;
   readonly toolCalls: readonly ToolCall[];
-  /** Tokens of the prompt that no cache held. */
+  /** Prompt tokens that were not cached. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly outputTokens: number;
@@ -17,7 +17,7 @@ export interface Speech {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON, in the pieces in which a stream brings them. */
+  /** The arguments as JSON, in the pieces in which a stream sends them. */
   readonly argumentPieces: readonly string[];
 }
 
@@ -56,10 +56,10 @@ function* words(count: number): Generator<string> {
   for (let index = 1; index <= count; index += 1) yield `w${index} `;
 }
 
-/** Longest answer that `long:<n>` gives as a plain body, in events; as a stream n has no limit. */
+/** Longest plain answer of `long:<n>`, in events; as a stream n has no limit. */
 export const LONG_PLAIN_MAX = 1_000_000;
 
-/** What the model of this name says; null where the name is not built in. `long:<n>` has n text pieces, `endless` no end. */
+/** Returns the speech of a built-in model, null for another name. `long:<n>` has n text pieces, `endless` no end. */
 export function speechOf(model: string): Speech | null {
   if (model === 'ok') return OK;
   if (model === 'tool') return TOOL;
@@ -74,12 +74,12 @@ export function speechOf(model: string): Speech | null {
   return { ...NOTHING, text: { [Symbol.iterator]: () => words(outputTokens) }, outputTokens };
 }
 
-/** True where no text is said; reads the first piece only, for there may be no last. */
+/** True if there is no text; reads only the first piece, because the text may be endless. */
 export function isWordless({ text }: Speech): boolean {
   return text[Symbol.iterator]().next().done === true;
 }
 
-/** A speech of one piece of text: what the echo says. */
+/** A speech of one piece of text, as the echo uses it. */
 export function plainSpeech(text: string): Speech {
   return { ...OK, text: [text] };
 }

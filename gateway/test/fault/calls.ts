@@ -1,21 +1,21 @@
-/** Owns how the fault suites call a gateway over either protocol, and what counts as a complete answer. Judges no fault. */
+/** Calls a gateway over either protocol for the fault suites, and checks whether an answer is complete. */
 import type { CallLine, RunningGateway } from '../harness/start-gateway.ts';
 
 export type ProtocolName = 'chat' | 'messages';
 export const PROTOCOLS: readonly ProtocolName[] = ['chat', 'messages'];
 export const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 
-/** What a call is sent with. */
+/** Parameters of a call. */
 export interface Asking {
   readonly protocol: ProtocolName;
   readonly model: string;
   readonly stream: boolean;
   readonly signal?: AbortSignal;
-  /** In place of the gateway's first key. */
+  /** Used instead of the gateway's first key. */
   readonly key?: string;
 }
 
-/** A whole answer; `broken` where the connection failed before its end, with what came until then in `text`. */
+/** A whole answer. `broken` when the connection failed before the end; `text` then has what arrived. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -34,11 +34,11 @@ export function renderBody({ protocol, model, stream }: Asking): string {
   );
 }
 
-/** Sends a call and resolves with its response as soon as that has a head. */
+/** Sends a call and resolves with its response as soon as the head arrives. */
 export function send(gateway: Pick<RunningGateway, 'url' | 'key'>, asking: Asking): Promise<Response> {
   return fetch(`${gateway.url}${PATHS[asking.protocol]}`, {
     method: 'POST',
-    // A kept connection would make each gateway wait for it at its end.
+    // Each gateway would wait for a kept-alive connection when it ends.
     keepalive: false,
     headers: { authorization: `Bearer ${asking.key ?? gateway.key}`, 'content-type': 'application/json' },
     body: renderBody(asking),
@@ -46,7 +46,7 @@ export function send(gateway: Pick<RunningGateway, 'url' | 'key'>, asking: Askin
   });
 }
 
-/** Sends a call and reads its answer to the end, however that comes. Rejects only where no head came. */
+/** Sends a call and reads its answer to the end, whether complete or broken. Rejects only when no head arrives. */
 export async function ask(gateway: Pick<RunningGateway, 'url' | 'key'>, asking: Asking): Promise<Answer> {
   const response = await send(gateway, asking);
   const { status, headers } = response;
@@ -61,12 +61,12 @@ export async function ask(gateway: Pick<RunningGateway, 'url' | 'key'>, asking: 
   return { status, headers, text, requestId, broken: false };
 }
 
-/** Whether the text holds the word by which a client takes a stream for complete. */
+/** Whether the text contains the event that marks a stream as complete. */
 export function hasTerminal(protocol: ProtocolName, text: string): boolean {
   return protocol === 'chat' ? /^data: ?\[DONE\]/m.test(text) : /^event: ?message_stop/m.test(text);
 }
 
-/** Whether the stream ends with an error in the protocol's own form, after whatever came before. */
+/** Whether the stream ends with an error in the protocol's own form. */
 export function endsInError(protocol: ProtocolName, text: string): boolean {
   const last =
     text
@@ -78,13 +78,13 @@ export function endsInError(protocol: ProtocolName, text: string): boolean {
     : /^event: ?error\r?\ndata: ?\{"type":"error"/.test(last);
 }
 
-/** Whether the client has all it asked for: then the call must be on disk. */
+/** Whether the client has its full answer: then the call must be on disk. */
 export function isComplete({ protocol, stream }: Asking, { status, text, broken }: Answer): boolean {
   if (broken || status !== 200) return false;
   return stream ? hasTerminal(protocol, text) : true;
 }
 
-/** The records on disk by request id. Throws where an id is there twice: that would be a double bill. */
+/** Returns the records on disk by request id. Throws on a duplicate id: that would be a double charge. */
 export async function recordsById(gateway: RunningGateway): Promise<Map<string, CallLine>> {
   const records = new Map<string, CallLine>();
   for (const line of await gateway.calls()) {

@@ -1,4 +1,4 @@
-/** Shows that a client which leaves takes its upstream call with it within 200 ms, whatever the call was doing. */
+/** Tests that a disconnect of the client cancels its upstream call within 200 ms, in every phase of the call. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, rawRequest } from '../fake-upstream/raw-client.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
@@ -14,9 +14,9 @@ interface State {
   readonly name: string;
   readonly scenario: Scenario;
   readonly stream: boolean;
-  /** Events that upstream must have sent before the client leaves. */
+  /** Number of events that upstream sends before the client disconnects. */
   readonly events: number;
-  /** Whether the client has its head by then. */
+  /** Whether the client has the response head by then. */
   readonly headSeen: boolean;
 }
 
@@ -144,7 +144,7 @@ test('each call that was left has its record, and pays at least for its input', 
   for (const model of left) {
     const record = records.get(model);
     expect([model, record?.error, record?.status]).toEqual([model, 'client_left', 499]);
-    // Input is paid once it was sent; leaving early must not make it free.
+    // Input is charged once it was sent; an early disconnect must not make it free.
     expect(record?.usage_source).toMatch(/^(?:counted|partial)$/);
     expect(record?.usage.input).toBeGreaterThan(0);
   }

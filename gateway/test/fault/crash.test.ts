@@ -1,4 +1,4 @@
-/** Shows that no complete answer is lost and none is recorded twice, though the server is killed with -9 under load. */
+/** Tests that no complete answer is lost or recorded twice when the server is killed with -9 under load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ test(
   `kill -9 under ${CALLERS} concurrent calls, ${ROUNDS} times: every complete answer has one record, no id is there twice`,
   async () => {
     for (const protocol of PROTOCOLS) fake.script(`${protocol}-load`, { answer: 'long:8' });
-    // A busy machine may take longer than usual to accept; what is tested is the kill.
+    // A busy machine may accept connections slowly; the test is about the kill.
     const limits = { connect_timeout: '60s' };
     const config = pointAt(fake.url, { chat: ['chat-load'], messages: ['messages-load'], limits });
     const dataDir = join(home, 'data');

@@ -1,4 +1,4 @@
-/** Shows that a server short of file descriptors lives, refuses with 503, and serves those who are not slow. */
+/** Tests that a server short of file descriptors survives, refuses with 503, and serves clients that are not slow. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -14,12 +14,15 @@ const OPEN_FILES_MAX = EXHAUSTIVE ? 1_024 : 256;
 const STREAMS = EXHAUSTIVE ? 1_100 : 280;
 const SLOW_CLIENTS = EXHAUSTIVE ? 3_000 : 600;
 const WATCH_MS = EXHAUSTIVE ? 25_000 : 2_000;
-/** Of the kinds that the runtime alone closes as many as leave room; in the sample none, for a call may have to wait for them. */
+/**
+ * Kinds that only the runtime closes are limited so that room remains; the sample has none, because a call may have to
+ * wait for them.
+ */
 const KINDS = EXHAUSTIVE
   ? [...CLOSED_AT_ONCE, ...CLOSED_AT_ONCE, ...CLOSED_AT_ONCE, ...CLOSED_IN_TIME]
   : CLOSED_AT_ONCE;
 const CALLS_AT_ONCE = 4;
-/** Of a call from its first attempt to connect: half heads live 8 to 12 s. */
+/** Time limit of a call from its first connect: half heads live 8 to 12 s. */
 const CALL_MS_MAX = 20_000;
 
 async function startLimited(): Promise<Pair> {
@@ -86,7 +89,7 @@ const streams: RawClient[] = [];
 
 const LANES = 20;
 
-/** Begins streams, as bare connections that stay open; how many were answered how. */
+/** Opens streams on raw connections that stay open; returns the number of answers by status. */
 async function openStreams({ gateway }: Pair, count: number): Promise<Map<string, number>> {
   const body = JSON.stringify(goodBody('chat', { model: 'paced', stream: true }));
   const lines = [...goodLines(gateway.key), `content-length: ${body.length}`];
@@ -113,7 +116,7 @@ function leaveStreams(): void {
   for (const client of streams.splice(0)) client.leave('rst');
 }
 
-/** The status of a call on a connection of its own; what went wrong where none came. */
+/** Returns the status of a call on a new connection, or the error. */
 async function ask({ gateway }: Pair): Promise<unknown> {
   try {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -130,7 +133,7 @@ async function ask({ gateway }: Pair): Promise<unknown> {
   }
 }
 
-/** 200 once the room of the streams is back. */
+/** Returns 200 once the streams have released their room. */
 async function firstGood(pair: Pair): Promise<unknown> {
   const endMs = performance.now() + 10_000;
   let answer = (await post(pair.gateway, 'chat', goodBody('chat'))).status;

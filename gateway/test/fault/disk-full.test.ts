@@ -1,6 +1,6 @@
 /**
- * Shows what happens where records cannot be written: calls are refused as ours, and it passes. Open streams end whole where
- * the spool takes their end, over a kill too; where it does not, they end in-band.
+ * Tests a disk that cannot take records: calls are refused with a server error until there is room again. Open streams
+ * end complete when the spool takes their settlement, even across a kill; otherwise they end in-band.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
@@ -11,7 +11,7 @@ import { startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Answer, ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
 
-/** The kernel's bound on the size of a file stands in for a full disk: it can be set and lifted while the process runs. */
+/** The kernel's file size limit simulates a full disk: it can be set and lifted while the process runs. */
 const canBound = Bun.which('prlimit') !== null;
 if (!canBound) console.log('disk full: skipped, there is no prlimit on this machine');
 
@@ -33,11 +33,11 @@ function boundFiles(soft: string): void {
   if (exitCode !== 0) throw new Error(`prlimit: ${stderr}`);
 }
 
-/** Beyond the spool's room, so that it is written in the bound, and below where the database writes next. */
+/** Larger than the spool, so the spool can be written, and smaller than the database's next write. */
 const SPOOL_BYTES = 1_048_576;
 const LOG_BYTES = 2 * SPOOL_BYTES;
 
-/** Somebody's writes make the database's log so long that whatever the gateway adds to it lies beyond the bound. */
+/** Makes the database's log so long that everything the gateway appends exceeds the limit. */
 function lengthenLog(): void {
   const database = new Database(join(pair.gateway.dataDir, 'tollgate.db'));
   database.run('PRAGMA busy_timeout = 5000');
@@ -48,7 +48,7 @@ function lengthenLog(): void {
   database.close();
 }
 
-/** Two streams that run while the disk fills; answers them whole. */
+/** Runs two streams while the disk fills and returns their whole answers. */
 async function streamIntoFullDisk(): Promise<Answer[]> {
   const { fake, gateway } = pair;
   for (const protocol of PROTOCOLS) fake.script(`${protocol}-long`, { answer: 'long:60', delayBetweenEventsMs: 30 });

@@ -1,4 +1,4 @@
-/** Shows that a server which is told to end under load answers every request that it took. */
+/** Tests that a server told to end under load answers every request that it accepted. */
 import { expect, test } from 'bun:test';
 import { Agent, request } from 'node:http';
 import { eventually } from '../harness/eventually.ts';
@@ -16,7 +16,7 @@ interface Sent {
   readonly id: string | null;
 }
 
-/** One call over the agent's connections; `refused` where no connection could be made: nothing was sent. */
+/** Sends one call over the agent's connections; `refused` when no connection could be made, so nothing was sent. */
 function call(url: string, key: string, agent: Agent, stream: boolean): Promise<Sent> {
   const body = JSON.stringify(goodBody('chat', { stream }));
   return new Promise((resolve) => {
@@ -54,7 +54,7 @@ test(`SIGINT under load, ${ROUNDS} times: every request is answered, or its conn
     const answered: string[] = [];
     try {
       const { url, key } = pair.gateway;
-      // A client that is told to come back later does so later.
+      // A client told to retry later does so.
       const goOn = async (index: number) => {
         for (let outcome = '200'; outcome === '200'; ) {
           const sent = await call(url, key, agent, index % 2 === 0);

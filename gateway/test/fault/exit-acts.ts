@@ -1,4 +1,4 @@
-/** Owns what the clients of the exit matrix do: read, leave at a chosen moment, stop reading. Judges nothing. */
+/** Performs what the clients of the exit matrix do: read, disconnect at a chosen moment, stop reading. */
 import { connectRaw, type RawClient, rawRequest } from '../fake-upstream/raw-client.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { Cell } from './exit-cells.ts';
@@ -8,21 +8,21 @@ export interface Caller {
   readonly key: string;
 }
 
-/** What the client saw of the call that is judged. `status` null: it left before an answer began. */
+/** What the client saw of the judged call. `status` is null if it disconnected before the answer began. */
 export interface Seen {
   readonly status: number | null;
   readonly requestId: string | null;
   readonly text: string;
-  /** How many records upstream had sent of its answer when the call had ended. */
+  /** Number of records that upstream had sent when the call ended. */
   readonly eventsSent: number;
 }
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const UNSEEN: Seen = { status: null, requestId: null, text: '', eventsSent: 0 };
-/** Connections of the fake upstream that stall are waited for as long as a busy machine may take. */
+/** Timeout for stalled connections of the fake upstream, long enough for a busy machine. */
 const WAIT_MS = 15_000;
 
-/** The body that a cell sends, to its model or to another one. */
+/** Renders the cell's request body, for its own model or another. */
 export function bodyOf({ id, form, protocol, ending }: Cell, model = id): string {
   return JSON.stringify({
     model,
@@ -33,7 +33,7 @@ export function bodyOf({ id, form, protocol, ending }: Cell, model = id): string
   });
 }
 
-/** Sends a body and reads what comes to its end. */
+/** Sends a body and reads the response to its end. */
 export async function ask(
   { url, key }: Caller,
   { protocol }: Cell,
@@ -54,19 +54,19 @@ export async function ask(
   };
 }
 
-/** Sends a body on a bare connection. */
+/** Sends a body on a raw connection. */
 export async function open({ url, key }: Caller, { protocol }: Cell, body: string): Promise<RawClient> {
   const client = await connectRaw(url);
   client.send(rawRequest('POST', PATHS[protocol], body, { authorization: `Bearer ${key}` }));
   return client;
 }
 
-/** Resolves once upstream has a call of the cell's model and has sent so much of its answer. */
+/** Resolves once upstream has a call of the cell's model and has sent at least `events` records. */
 export function untilServed(fake: FakeUpstream, { id }: Cell, events = 0): Promise<unknown> {
   return fake.waitFor(({ model, eventsSent }) => model === id && eventsSent >= events, { timeoutMs: WAIT_MS });
 }
 
-/** Does what the cell's ending says. Resolves when the client has nothing more to do. */
+/** Performs the act of the cell's ending. Resolves when the client is done. */
 export async function act(cell: Cell, caller: Caller, fake: FakeUpstream): Promise<Seen> {
   const body = bodyOf(cell);
   switch (cell.ending.act) {

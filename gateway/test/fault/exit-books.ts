@@ -1,4 +1,4 @@
-/** Owns looking at the books of a gateway in its database, beside it: records, entries, holds, balances. Judges nothing. */
+/** Reads records, ledger entries, holds and balances from a gateway's database while it runs. */
 import { Database } from 'bun:sqlite';
 import { databasePath } from '../../src/store/sqlite/database/connection.ts';
 
@@ -30,17 +30,17 @@ export interface BalanceLine {
 }
 
 export interface Books {
-  /** The records of a key's calls, the oldest first. */
+  /** Returns the records of a key's calls, oldest first. */
   recordsOf(keyId: string): readonly RecordLine[];
   record(requestId: string): RecordLine | null;
-  /** The entries of a call, the oldest first. */
+  /** Returns the entries of a call, oldest first. */
   entriesOf(requestId: string): readonly EntryLine[];
   balanceOf(account: string): BalanceLine;
   openHolds(): readonly { readonly call_id: string; readonly account: string; readonly checkpoint: string | null }[];
   close(): void;
 }
 
-/** Opens the database of a data folder for reading; a server may write it meanwhile. */
+/** Opens the database of a data folder read-only; a server may write to it meanwhile. */
 export function openBooks(dataDir: string): Books {
   const database = new Database(databasePath(dataDir), { readonly: true, safeIntegers: true });
   const records = 'SELECT * FROM call_record WHERE';

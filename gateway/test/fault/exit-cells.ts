@@ -1,21 +1,23 @@
-/** Owns the cells of the exit matrix: each ending in each form, over each endpoint, on each path; and the models they run on. */
+/**
+ * Lists the cells of the exit matrix (each ending in each form, on each endpoint and path) and configures their models.
+ */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { PROTOCOLS, type ProtocolName } from './calls.ts';
 import { ENDINGS, type Ending, type Form, type Path } from './exit-table.ts';
 
 export interface Cell {
   readonly name: string;
-  /** Of the model, the account, the workspace alike. */
+  /** Also the id of the model, the account and the workspace. */
   readonly id: string;
   readonly ending: Ending;
   readonly form: Form;
   readonly protocol: ProtocolName;
   readonly path: Path;
-  /** What upstream speaks. */
+  /** Upstream's format. */
   readonly upstream: ProtocolName;
 }
 
-/** All of them, in the order of the table. */
+/** All cells, in the order of the table. */
 export function listCells(endings: readonly Ending[] = ENDINGS): readonly Cell[] {
   return endings.flatMap((ending, row) =>
     ending.forms.flatMap((form) =>
@@ -40,12 +42,12 @@ export function scenarioOf({ ending, upstream, form }: Cell): Scenario {
   return typeof ending.upstream === 'function' ? ending.upstream(upstream, form) : ending.upstream;
 }
 
-/** Nano-USD a token. */
+/** Nano-USD per token. */
 export const PRICE_NANO = { input: 1_000n, output: 5_000n };
 const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
 const HASTY = { first_byte: '300ms', first_byte_plain: '300ms', idle: '300ms' };
 
-/** A model for each cell, and two that answer well: `again-chat`, `again-messages`. `goneUrl`: nobody listens there. */
+/** A model for each cell, and two that answer well: `again-chat`, `again-messages`. `goneUrl` has no listener. */
 export function matrixConfig(cells: readonly Cell[], fakeUrl: string, goneUrl: string, limits: object): object {
   const models = cells.map(({ id, ending, upstream }) => [
     id,

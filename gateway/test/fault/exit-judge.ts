@@ -1,4 +1,4 @@
-/** Owns whether the books say of a call what the table of endings says. Looks at what it is given; runs nothing. */
+/** Checks the record, entries and balance of a call against the table of endings. */
 import { bodyOf, type Seen } from './exit-acts.ts';
 import type { Books, EntryLine, RecordLine } from './exit-books.ts';
 import { type Cell, PRICE_NANO } from './exit-cells.ts';
@@ -6,12 +6,12 @@ import type { Entries } from './exit-table.ts';
 
 const UPSTREAM_USAGE = { input: 11n, output: 5n };
 const ANSWER_BYTES = 'Good day to you.'.length;
-/** The output that a message says it has when it begins. */
+/** The output tokens that a message reports when it begins. */
 const FIRST_OUTPUT = 1n;
-/** Upstream goes on until the buffers between it and a reader that stopped are full. */
+/** Upstream continues until the buffers towards a stopped reader are full. */
 const STOPPED_TOKENS_MIN = 1_000n;
 
-/** All that does not hold, each in a line; empty: the cell is right. */
+/** Returns the violations, one per line; empty if the cell is right. */
 export function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books): readonly string[] {
   const { ending, protocol } = cell;
   const status = typeof ending.status === 'number' ? ending.status : ending.status[protocol];
@@ -31,7 +31,7 @@ export function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books):
   return problems.filter((problem) => problem !== null).map((problem) => `${cell.name}: ${problem}`);
 }
 
-/** What the account has at the end: nothing held, and what its calls posted is gone from it. */
+/** Checks the account at the end: nothing is held, and the balance fell by what its calls posted. */
 export function judgeBalance(account: string, books: Books): readonly string[] {
   const { available, held, charged, topped_up } = books.balanceOf(account);
   const problems = [
@@ -90,7 +90,7 @@ function nameEntries(entries: readonly EntryLine[]): string {
   return /^hold(?:,extend)+,post$/.test(kinds.join()) ? 'extended' : kinds.join();
 }
 
-/** What was held is what was posted and released; what was posted and absorbed is what the usage costs. */
+/** The hold equals posted plus released; posted plus written off equals the cost of the usage. */
 function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine): (string | null)[] {
   const sum = (...kinds: string[]) =>
     entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, { amount }) => total + amount, 0n);
@@ -101,12 +101,12 @@ function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine)
   ];
 }
 
-/** The bytes of the words that a stream of numbered words brought. */
+/** Byte length of the numbered words in a text. */
 function wordBytes(text: string): number {
   return [...text.matchAll(/"(w\d+ )"/g)].reduce((total, [, word = '']) => total + word.length, 0);
 }
 
-/** The bytes of that many numbered words: the most that so many records can bring. */
+/** Byte length of `count` numbered words: the maximum that so many records can carry. */
 function bytesOfWords(count: number): number {
   let bytes = 0;
   for (let word = 1; word <= count; word += 1) bytes += `w${word} `.length;

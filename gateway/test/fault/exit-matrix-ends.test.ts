@@ -1,4 +1,7 @@
-/** Shows what running calls come to where the gateway itself ends: killed with -9, with a checkpoint and without, and drained. */
+/**
+ * Tests the outcome of running calls when the gateway itself ends: killed with -9, with and without a checkpoint, and
+ * drained.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
 import { startGateway } from '../harness/start-gateway.ts';
@@ -16,9 +19,9 @@ function endingWith(row: Partial<Ending>): Ending {
   return { ...WHOLE, ...row };
 }
 
-/** Silent before its first byte. */
+/** Silent before the first byte. */
 const WAITING = endingWith({ outcome: 'nothing has come', upstream: { delayBeforeFirstByteMs: 60_000 } });
-/** Far more than the 2,000 tokens of output after which a stream notes how far it has come. */
+/** Far more than the 2,000 output tokens after which a stream stores its progress. */
 const LONG = endingWith({
   outcome: 'thousands of tokens have come',
   forms: ['stream'],

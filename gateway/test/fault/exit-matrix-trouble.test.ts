@@ -1,6 +1,6 @@
 /**
- * Shows what holds, limits and records do where the writer thread dies under running calls, and where the clock steps: to
- * yesterday, with TOLLGATE_EXHAUSTIVE=1 in every direction.
+ * Tests holds, limits and records when the writer thread dies under running calls and when the clock steps. The sample
+ * steps back to yesterday; TOLLGATE_EXHAUSTIVE=1 steps in every direction.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
@@ -13,7 +13,7 @@ import { callNext, type ExitRig, type Opened, openCell, runCell, startExitRig } 
 import { ENDINGS, type Ending } from './exit-table.ts';
 import { prepareSteering, type Steering } from './steer.ts';
 
-/** As long as a busy machine may take. */
+/** Time limit for a start on a busy machine. */
 const START_MS = 30_000;
 const HOUR_MS = 3_600_000;
 const [WHOLE] = ENDINGS;
@@ -28,7 +28,10 @@ const RUNNING = endingWith({
   outcome: 'a running call',
   upstream: { answer: 'long:20', delayBeforeFirstByteMs: 2_000 },
 });
-/** Ends while nothing can be written: the thread dies within this second, and stays dead until these calls have ended. */
+/**
+ * These calls end while nothing can be written: the thread dies within this second and stays dead until they have
+ * ended.
+ */
 const ENDING = endingWith({
   outcome: 'an ending call',
   upstream: { answer: 'long:20', delayBeforeFirstByteMs: 1_000 },
@@ -65,7 +68,7 @@ describe('the writer thread dies', () => {
     const running = opened.map(({ cell, key }) => ask({ url: rig.gateway.url, key }, cell, bodyOf(cell)));
     await Promise.all(cells.map((cell) => untilServed(rig.fake, cell)));
     await eventually('every call to be held', () => (rig.books.openHolds().length === cells.length ? true : null));
-    // What is on the disk may not be told yet: the thread's word on the holds comes before its word on this.
+    // The thread may not have reported its writes yet; it reports the holds before this command.
     await control(rig.gateway, 'workspaces.create', { id: 'after-the-holds' });
     await steering.order(rig.gateway, { endThreads: true, stillborn: true });
     await Promise.all(running.filter((_, index) => cells[index]?.ending === ENDING));
@@ -81,7 +84,7 @@ describe('the writer thread dies', () => {
       expect([cell.name, whole !== told]).toEqual([cell.name, true]);
       (whole ? answered : untold).push({ cell, requestId });
     }
-    // Their holds were kept before: their ends wait in the spool.
+    // Their holds were stored before the fault; their settlements wait in the spool.
     expect([answered.length, untold]).toEqual([cells.length, []]);
     await eventually('the gateway to be ready again', async () =>
       (await fetch(`${rig.gateway.url}/readyz`)).ok ? true : null,
@@ -100,7 +103,7 @@ describe('the writer thread dies', () => {
 });
 
 const STEPS: readonly (readonly [words: string, offsetMs: number])[] = [
-  // Over the end of a day, whose budgets and minutes are other ones.
+  // Across midnight, where daily budgets and minute windows differ.
   ['back to yesterday', -25 * HOUR_MS],
   ['forward by two hours, beyond every lease', 2 * HOUR_MS],
   ['back by two hours', -2 * HOUR_MS],
@@ -159,7 +162,7 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
     }
     expect(rig.books.openHolds()).toEqual([]);
     expect(cells.flatMap((cell) => judgeBalance(cell.id, rig.books))).toEqual([]);
-    // A call that runs is not taken for lost by a step of the clock.
+    // A clock step does not make a running call look lost.
     expect(rig.gateway.stderr()).not.toContain('calls were never ended');
     await verified(rig);
   }, 30_000);
@@ -174,7 +177,7 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
     }
   }
 
-  /** One call a second is let in, wherever the clock stands. */
+  /** One call per second is admitted, whatever the clock says. */
   async function untilServedAgain(one: Opened): Promise<void> {
     await eventually('a call to be let in after the minute was used up', async () =>
       (await call(one)).status === 200 ? true : null,

@@ -1,4 +1,4 @@
-/** Shows that every end of a call, in each form, over each endpoint, on each path, is charged as the table of endings says. */
+/** Tests that every end of a call, in each form, on each endpoint and path, is charged as the table of endings says. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Cell, listCells } from './exit-cells.ts';
 import { judge, judgeBalance } from './exit-judge.ts';
@@ -13,7 +13,7 @@ const problems = new Map<Cell, readonly string[]>();
 
 beforeAll(async () => {
   rig = await startExitRig(CELLS, { slow_reader_timeout: '1s' });
-  // The slowest first, so that nothing waits for them at the end.
+  // Slowest first, so that they do not delay the end.
   const waiting = [...CELLS].sort((one, other) => slowness(one) - slowness(other));
   const lane = async () => {
     for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) problems.set(cell, await show(cell));

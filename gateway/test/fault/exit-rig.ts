@@ -1,4 +1,6 @@
-/** Owns running cells of the exit matrix on one gateway: an account and a key of one call at once for each. Judges nothing itself. */
+/**
+ * Runs cells of the exit matrix on one gateway. Each cell has its own account and a key limited to one concurrent call.
+ */
 
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -45,7 +47,7 @@ export async function startExitRig(
   };
 }
 
-/** The cell's own account, with its money, and its key. */
+/** Creates the cell's own account with its balance, and its key. */
 export async function openCell({ gateway }: Pick<ExitRig, 'gateway'>, cell: Cell): Promise<Opened> {
   const { id, ending } = cell;
   await control(gateway, 'accounts.create', { id, mode: 'prepaid' });
@@ -56,14 +58,14 @@ export async function openCell({ gateway }: Pick<ExitRig, 'gateway'>, cell: Cell
   return { cell, key: made.key, keyId: made.id };
 }
 
-/** Runs the cell's call, and answers what its client saw and what its record says. */
+/** Runs the cell's call and returns what the client saw and the call's record. */
 export async function runCell(
   { gateway, fake, books }: ExitRig,
   { cell, key, keyId }: Opened,
 ): Promise<{ readonly seen: Seen; readonly record: RecordLine }> {
   const saw = await act(cell, { url: gateway.url, key }, fake);
   const { requestId } = saw;
-  // A client that has its answer finds its record at once.
+  // The record exists as soon as a client has its whole answer.
   const record =
     requestId === null
       ? await eventually(`the record of ${cell.name}`, () => books.recordsOf(keyId).at(-1), 20_000)
@@ -72,7 +74,10 @@ export async function runCell(
   return { seen: { ...saw, eventsSent: fake.served(cell.id).at(-1)?.eventsSent ?? 0 }, record };
 }
 
-/** The next call of the same key. Of a client that left, nobody says when its end is through: it is asked for until it is. */
+/**
+ * Returns the status of the key's next call. The end of a call whose client left is not observable, so this retries
+ * until it is over.
+ */
 export async function callNext({ gateway }: ExitRig, { cell, key }: Opened, seen: Seen): Promise<number | null> {
   const next = () => ask({ url: gateway.url, key }, cell, bodyOf({ ...cell, form: 'plain' }, `again-${cell.protocol}`));
   const { status } = await next();

@@ -1,6 +1,6 @@
 /**
- * Owns the table of every way a call can end, with what its client gets, what its record says and what its customer pays.
- * It is the document that the exit matrix is made from. Source: money design, "Who pays". Runs nothing.
+ * Tabulates every way a call can end: what the client gets, what the record says and what the customer pays. The exit
+ * matrix is generated from it. Source: money design, "Who pays".
  */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import type { ProtocolName } from './calls.ts';
@@ -8,31 +8,34 @@ import type { ProtocolName } from './calls.ts';
 export type Form = 'plain' | 'stream';
 export type Path = 'same' | 'translated';
 
-/** What the client does, or has done to it. */
+/** What the client does. */
 export type Act =
-  /** Reads the answer to its end. */
+  /** Reads the answer to the end. */
   | 'read'
-  /** Asks twice under one idempotency key; the second call is judged. */
+  /** Sends the request twice with one idempotency key; the second call is judged. */
   | 'replay'
-  /** Asks once before; the second call is judged. */
+  /** Sends one call before; the second call is judged. */
   | 'read-again'
-  /** Asks while another call of the same key runs; the second call is judged. */
+  /** Sends the call while another call of the same key runs; the second call is judged. */
   | 'read-beside'
   | 'leave-uploading'
-  /** Leaves once upstream has the call. */
+  /** Disconnects once upstream has the call. */
   | 'leave-waiting'
-  /** Leaves once the client has seen the last of what upstream sends. */
+  /** Disconnects once it has seen the last of what upstream sends. */
   | 'leave-reading'
   | 'stop-reading';
 
 /**
- * What is charged. `upstream`: its final numbers. `counted`: our count of the request and of the whole answer. `input`: our
- * count of the request. `so_far`: upstream's input where it told it before its text, else our count, and the output that the
- * client got. `produced`: the same with the output that came from upstream, though it was not delivered.
+ * What is charged. `upstream`: upstream's final usage. `counted`: our count of the request and the whole answer.
+ * `input`: our count of the request. `so_far`: upstream's input if it reported it before the text, else our count, plus
+ * the output that the client got. `produced`: the same with all output that came from upstream, delivered or not.
  */
 export type Charged = 'nothing' | 'upstream' | 'counted' | 'input' | 'so_far' | 'produced';
 
-/** `none`: no entry. `void`, `post`: a hold and its end. `extended`: the hold grew before its post. `grown`: it may have. */
+/**
+ * `none`: no entry. `void`, `post`: a hold and its end. `extended`: the hold grew before its post. `grown`: the hold
+ * may have grown.
+ */
 export type Entries = 'none' | 'void' | 'post' | 'extended' | 'grown';
 
 export interface Ending {
@@ -41,14 +44,14 @@ export interface Ending {
   readonly paths: readonly Path[];
   readonly act: Act;
   readonly upstream: Scenario | ((upstream: ProtocolName, form: Form) => Scenario);
-  /** The provider of the model: a patient one, one with short time limits, one that nobody listens for. */
+  /** The provider of the model: `lab` is patient, `hasty` has short timeouts, `gone` has no listener. */
   readonly provider: 'lab' | 'hasty' | 'gone';
-  /** What the key is made with besides one call at once. */
+  /** Settings of the key in addition to one concurrent call. */
   readonly key: Readonly<Record<string, unknown>>;
   readonly usd: string;
-  /** The last word that a client which leaves while it reads can see, by upstream's format. */
+  /** For a client that disconnects while reading: the last word it can see, by upstream's format. */
   readonly lastWord: Readonly<Record<ProtocolName, string>>;
-  /** More members of the request, by the client's format. */
+  /** Additional members of the request, by the client's format. */
   readonly members: Readonly<Record<ProtocolName, Readonly<Record<string, unknown>>>>;
   /** By the client's format. */
   readonly status: number | Readonly<Record<ProtocolName, number>>;
@@ -58,11 +61,11 @@ export interface Ending {
   /** By upstream's format. */
   readonly source: string | Readonly<Record<ProtocolName, string>>;
   readonly entries: Entries;
-  /** What the same key's next call is answered. */
+  /** Status of the next call with the same key. */
   readonly next: number;
 }
 
-/** Words of a streamed answer that stops being sent after its ninth record. */
+/** Words of a streamed answer that stalls after its ninth record. */
 const NINE: Scenario = { answer: 'long:20', stallAfterEvent: 9 };
 /** Far more than a slice of 2,048 tokens. */
 const LONG: Scenario = { answer: 'long:40000' };
@@ -75,13 +78,13 @@ const USUAL = {
   provider: 'lab',
   key: {},
   usd: '1',
-  // A stream of chat completions has one record before its words, one of messages has three.
+  // A chat completions stream has one record before its words, a messages stream three.
   lastWord: { chat: 'w8 ', messages: 'w6 ' },
   members: { chat: {}, messages: {} },
   next: 200,
 } as const;
 
-/** The answer is whole: it is paid. */
+/** The answer is complete and is charged. */
 const whole = (outcome: string, row: Partial<Ending>): Ending => ({
   ...USUAL,
   outcome,
@@ -92,7 +95,7 @@ const whole = (outcome: string, row: Partial<Ending>): Ending => ({
   entries: 'post',
   ...row,
 });
-/** Nothing was held, for nothing was sent. */
+/** Nothing was sent, so nothing was held. */
 const refused = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
   ...USUAL,
   outcome,
@@ -101,7 +104,7 @@ const refused = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' |
   entries: 'none',
   ...row,
 });
-/** Not the customer's doing, and nothing came of it. */
+/** A failure that the customer did not cause, without any output. */
 const failed = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
   ...USUAL,
   outcome,
@@ -110,7 +113,7 @@ const failed = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 
   entries: 'void',
   ...row,
 });
-/** Not the customer's doing, after some of the answer was delivered. */
+/** A failure that the customer did not cause, after part of the answer was delivered. */
 const broken = (outcome: string, upstream: Ending['upstream'], row: Partial<Ending> = {}): Ending => ({
   ...USUAL,
   outcome,
@@ -123,7 +126,7 @@ const broken = (outcome: string, upstream: Ending['upstream'], row: Partial<Endi
   entries: 'post',
   ...row,
 });
-/** The client's doing. */
+/** The client disconnected. */
 const left = (outcome: string, row: Partial<Ending>): Ending => ({
   ...USUAL,
   outcome,
@@ -135,13 +138,13 @@ const left = (outcome: string, row: Partial<Ending>): Ending => ({
   ...row,
 });
 
-/** Upstream's own numbers where it tells them before its text. */
+/** Messages report input usage before the text. */
 const BY_UPSTREAM = { chat: 'counted', messages: 'partial' } as const;
 
-/** What the fake upstream's error in a stream says. */
+/** The errors of a fake upstream's failed stream. */
 const FAILED = { chat: 'upstream_failed', messages: 'upstream_overloaded' } as const;
 
-/** A usage with a negative counter, in an answer that is good otherwise. */
+/** An otherwise good answer whose usage has a negative counter. */
 function negativeUsage(upstream: ProtocolName, form: Form): Scenario {
   if (upstream === 'messages') {
     const message = { id: 'm', type: 'message', role: 'assistant', model: 'x', stop_reason: null, stop_sequence: null };

@@ -1,4 +1,4 @@
-/** Shows that a start on a full disk, a first one or a later one, waits for room and serves once there is some. */
+/** Tests that a start on a full disk, a first or a later one, waits for room and then serves. */
 import { afterAll, expect, test } from 'bun:test';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ afterAll(() => {
 
 const filler = join(disk, 'filler');
 
-/** Leaves at most so many bytes of the disk: what a server that was killed still holds may come free a moment later. */
+/** Leaves at most `freeBytes` on the disk. Space held by a killed server may be freed a moment later. */
 function fill(freeBytes: number): void {
   rmSync(filler, { force: true });
   for (;;) {
@@ -38,7 +38,7 @@ function fill(freeBytes: number): void {
   }
 }
 
-/** Starts with so little room, waits until it says that it waits, makes room, and answers how the server is then. */
+/** Starts with too little room, waits for the message that it waits, makes room, and returns the server's state. */
 async function startInto(dataDir: string, freeBytes: number) {
   fill(freeBytes);
   const environment = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA_DIR: dataDir };

@@ -1,4 +1,7 @@
-/** Shows that a server whose master key is lost does not start and answer valid keys with 401, and how it is mended. */
+/**
+ * Tests that a server without its master key refuses to start instead of answering valid keys with 401, and how to
+ * recover.
+ */
 import { expect, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Shows that trouble of the operator's own account at a provider is never the caller's 400, 404 or 429, and that the log alarms. */
+/**
+ * Tests that a problem of the operator's own account at a provider is never the caller's 400, 404 or 429, and raises an
+ * alarm in the log.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -7,7 +10,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Answer, ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, recordsById } from './calls.ts';
 import { SHORT } from './translated-rig.ts';
 
-/** What a provider sends with a status that blames the caller. */
+/** A provider's error with a status that blames the caller. */
 interface Trouble {
   readonly name: string;
   readonly upstream: ProtocolName;
@@ -64,7 +67,7 @@ const TROUBLES: readonly Trouble[] = [
 
 const INNOCENT: readonly (readonly [name: string, upstream: ProtocolName, status: number, body: object])[] = [
   ['a rate limit', 'chat', 429, openAi('Rate limit reached for requests', 'requests', 'rate_limit_exceeded')],
-  // Gemini says so of its limits per minute: https://ai.google.dev/gemini-api/docs/rate-limits (2026-11-22).
+  // Gemini uses these words for its limits per minute: https://ai.google.dev/gemini-api/docs/rate-limits (2026-11-22).
   ['a rate limit in the words of a quota', 'chat', 429, { error: { code: 429, message: QUOTA } }],
   ['a rate limit', 'messages', 429, anthropic('rate_limit_error', "This would exceed your organization's rate limit")],
   ['a bad request', 'chat', 400, openAi("Invalid 'messages[3]'.", INVALID, 'invalid_value', 'messages[3]')],
@@ -101,7 +104,7 @@ const OURS = {
   messages: { type: 'api_error' },
 } as const;
 
-/** The line of the log that alarms of a call. */
+/** Returns the log line with the alarm of a call. */
 function alarmOf({ requestId }: Answer): Promise<string> {
   return eventually('the alarm', async () =>
     pair.gateway

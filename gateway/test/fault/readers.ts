@@ -1,4 +1,4 @@
-/** Owns the bench's upstream with a gateway before it, for the suites that measure memory. Measures nothing itself. */
+/** Starts the bench's upstream behind a gateway, for suites that measure memory. */
 import type { StreamTarget } from '../../../bench/memory/open-stream.ts';
 import { startUpstream } from '../../../bench/upstream/start-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -10,10 +10,10 @@ export interface MeasuredGateway {
   stop(): Promise<void>;
 }
 
-/** The collector looks every 100 ms, not every second, what it can take: of a busy process it is what is held that is measured, not garbage. */
+/** The collector runs every 100 ms instead of every second, so that measurements show retained memory, not garbage. */
 const COLLECTOR = { BUN_GC_TIMER_INTERVAL: '100' };
 
-/** Starts both. */
+/** Starts the upstream and the gateway. */
 export async function startMeasured(limits: object = {}): Promise<MeasuredGateway> {
   const upstream = startUpstream(0);
   try {

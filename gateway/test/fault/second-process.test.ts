@@ -1,4 +1,4 @@
-/** Shows what other processes on a server's data folder may do: a second server nothing, commands everything, losing nothing. */
+/** Tests other processes on a server's data folder: a second server is refused; commands work and lose nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Shows that no secret reaches a log line, an error, a reply, a record or a file, on any of many paths that fail. */
+/** Tests that no secret reaches a log line, an error, a reply, a record or a file on many failing paths. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { PROTOCOLS, renderBody } from './calls.ts';
 
-/** What the operator gave us: it leaves for its upstream only. */
+/** The operator's provider key: it goes to its upstream only. */
 const PROVIDER_KEY = 'canary-provider-5c1f0e7ab9d24f36';
 /** Well-formed but unknown, and malformed. */
 const WRONG_KEYS = [`tg_${'Canary9'.repeat(7)}`, 'canary-malformed-77aa31', 'sk-ant-canary-000111222333444'];
-/** What an upstream says of the operator's account; shaped as providers shape them. */
+/** Details of the operator's account in upstream errors, in the form providers use. */
 const ACCOUNT = 'org-canary0123456789abcdef';
 
 const LEAKY = `your key ${PROVIDER_KEY} of ${ACCOUNT} was refused (authorization: Bearer ${PROVIDER_KEY})`;
@@ -104,7 +104,7 @@ async function provokeCredentials(): Promise<void> {
       await post(path, { authorization }, body);
     for (const key of WRONG_KEYS) await post(path, { 'x-api-key': key, authorization: `Bearer ${good}x` }, body);
   }
-  // A key in the place of a model's name, of JSON, of a header, of the path.
+  // A key in place of a model name, JSON, a header and the path.
   const bearer = { authorization: `Bearer ${good}` };
   await post('/v1/chat/completions', bearer, `{"model": ${good}`);
   await post('/v1/messages', { ...bearer, 'anthropic-version': good }, body);
@@ -127,7 +127,7 @@ async function provokeCredentials(): Promise<void> {
   raw.leave('fin');
 }
 
-/** A configuration with a fault beside the secret, taken up while running and at a check. */
+/** Applies a configuration with both a fault and the secret: by reload and by a check. */
 async function provokeConfiguration(): Promise<string> {
   const { gateway, fake } = pair;
   const good = readFileSync(gateway.configFile, 'utf8');
@@ -156,7 +156,7 @@ async function provokeConfiguration(): Promise<string> {
   return said;
 }
 
-/** What the control socket answers to lines that are none, with a key inside. */
+/** Returns what the control socket answers to invalid lines that contain a key. */
 async function provokeControl(): Promise<string> {
   const { gateway } = pair;
   let said = '';
@@ -179,7 +179,7 @@ async function provokeControl(): Promise<string> {
   return said;
 }
 
-/** Every regular file below a folder, the write-ahead log included, as bytes. */
+/** Returns every regular file below a folder, the write-ahead log included, as bytes. */
 function filesBelow(dir: string): [name: string, text: string][] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((name) => join(dir, name))
@@ -189,7 +189,7 @@ function filesBelow(dir: string): [name: string, text: string][] {
 
 test('no planted secret is found in any reply, log line, record or file', async () => {
   const { gateway } = pair;
-  // The one exception: the first start prints its key, and a line that uses it.
+  // The one exception: the first start prints its key and an example that uses it.
   const firstWords = await eventually('the first words', () =>
     /curl[\s\S]*\n$/.test(gateway.stdout()) ? gateway.stdout() : null,
   );

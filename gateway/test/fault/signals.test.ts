@@ -1,4 +1,7 @@
-/** Shows how a server ends: open streams finish after SIGTERM, a second Ctrl-C hurries, a dead launcher takes it along. */
+/**
+ * Tests how a server ends: open streams finish after SIGTERM, a second Ctrl-C ends them, and the server ends when its
+ * launcher dies.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +31,7 @@ function askMany(gateway: { readonly url: string; readonly key: string }, count:
 const config = () =>
   pointAt(fake.url, { chat: ['chat-slow'], messages: ['messages-slow'], limits: { drain: '200ms' } });
 
-/** Scripts both models and waits until so many of their streams have begun. */
+/** Scripts both models and waits until that many of their streams have begun. */
 function begun(count: number): Promise<unknown> {
   return fake.waitFor((call) => call.finished === 'open' && call.eventsSent >= 3, { count, timeoutMs: 10_000 });
 }
@@ -55,7 +58,7 @@ test('a second Ctrl-C ends open streams in-band, with a record each, and exits w
   const answers = askMany(gateway, 20);
   await begun(20);
   gateway.signal('SIGINT');
-  // Signals within one second are one: pressed until the server has gone.
+  // Signals within one second count as one, so this repeats until the server has ended.
   const presses = setInterval(() => gateway.signal('SIGINT'), 300);
   const status = await gateway.exited;
   clearInterval(presses);

@@ -1,4 +1,4 @@
-/** Shows what silence costs: each time limit towards an upstream, keep-alives towards the client, the early 200. */
+/** Tests silence: each upstream timeout, keep-alives to the client, the early 200. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startCalmClock } from '../harness/calm-clock.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -23,7 +23,7 @@ afterAll(() => Promise.all([pair.stop(), patient.stop()]));
 
 const silentOf = (protocol: ProtocolName) => `${protocol[0]}-silent`;
 const stalledOf = (protocol: ProtocolName) => `${protocol[0]}-stalled`;
-/** Both protocols at once: what takes the time here is the silence. */
+/** Runs both protocols concurrently: the silence takes most of the time. */
 const onBoth = (look: (protocol: ProtocolName) => Promise<void>) => Promise.all(PROTOCOLS.map(look));
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
     const calmMs = startCalmClock();
     const answer = await ask(pair.gateway, { protocol, model: silentOf(protocol), stream });
     const [tookMs, tookCalmMs] = [performance.now() - startMs, calmMs()];
-    // Messages have a word of their own for it (504, `timeout_error`).
+    // Messages have their own status for a timeout (504, `timeout_error`).
     expect(answer.status).toBe(protocol === 'chat' ? 500 : 504);
     expect(tookMs).toBeGreaterThanOrEqual(limitMs - 5);
     expect(tookCalmMs).toBeLessThan(limitMs + 600);
@@ -72,7 +72,7 @@ test('after the early 200 an upstream that fails is an in-band error', () =>
   }));
 
 test('an upstream that never accepts is given up after the connect limit', async () => {
-  // Holds its place in the kernel's queue for connections and never takes one: the queue is full after two.
+  // Listens but never accepts a connection: the kernel's queue is full after two.
   const script =
     'import socket,sys,time\ns=socket.socket();s.bind(("127.0.0.1",0));s.listen(0)\nk=[socket.socket() for _ in range(3)]\nfor c in k: c.setblocking(False); c.connect_ex(s.getsockname())\nprint(s.getsockname()[1],flush=True)\nsys.stdin.read()';
   const deaf = Bun.spawn(['python3', '-c', script], { stdin: 'pipe', stdout: 'pipe' });

@@ -1,8 +1,8 @@
-/** Opens many slow clients from several loopback addresses, and counts what becomes of them. Judges nothing. */
+/** Opens many slow clients from several loopback addresses and counts their outcomes. */
 import { createConnection, type Socket } from 'node:net';
 import { goodLines, head } from '../http-contract/wire.ts';
 
-/** What a slow client sends of its request before it falls silent. */
+/** What a slow client sends before it goes silent. */
 export type Slowness =
   | 'no byte'
   | 'half a head'
@@ -10,22 +10,25 @@ export type Slowness =
   | 'a sign-in without end'
   | 'one request, then none';
 
-/** The server closes these as soon as it runs short of descriptors. */
+/** The server closes these as soon as it runs short of file descriptors. */
 export const CLOSED_AT_ONCE: readonly Slowness[] = [
   'a body without end',
   'a sign-in without end',
   'one request, then none',
 ];
-/** For these the runtime has no hook: they live for 8 to 12 s. */
+/** The runtime has no hook for these: they live for 8 to 12 s. */
 export const CLOSED_IN_TIME: readonly Slowness[] = ['no byte', 'half a head'];
 
 export interface SlowClients {
-  /** Connections that the kernel took, whether or not the server did yet. */
+  /** Connections accepted by the kernel, even if not yet by the server. */
   connected(): number;
   leave(): void;
 }
 
-/** Opens `count` of them; the addresses and the kinds take turns. Each that is closed comes back after a second, as an attacker would. */
+/**
+ * Opens `count` slow clients, alternating addresses and kinds. Each closed one reconnects after a second, as an
+ * attacker would.
+ */
 export function openSlowClients(url: string, key: string, count: number, kinds: readonly Slowness[]): SlowClients {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();

@@ -1,4 +1,7 @@
-/** Shows that clients which stop reading an endless stream cost bounded memory, harm no neighbour, and are dropped. */
+/**
+ * Tests that clients that stop reading an endless stream cost bounded memory, do not slow other calls, and are
+ * disconnected.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type OpenStream, openStreams } from '../../../bench/memory/open-stream.ts';
 import { readResidentBytes } from '../../../bench/process/process-usage.ts';
@@ -8,18 +11,18 @@ import { type MeasuredGateway, startMeasured } from './readers.ts';
 
 const READERS = EXHAUSTIVE ? 200 : 50;
 const NEIGHBOUR_CALLS = 300;
-/** Or three times what it was without stalled readers, where the machine is busy. */
+/** On a busy machine: three times the latency without stalled readers, if that is more. */
 const NEIGHBOUR_P99_MS = 150;
 /**
- * Far above the 256 KiB of `slow_reader_bytes_max`: it also covers the socket reads of up to 512 KiB behind a paused stream,
- * and the collector's slack. About 1 MiB was seen on a busy machine, 2026-11-22, of which 0.7 are held. It catches an upstream
- * that is not paused: that grows by a gigabyte.
+ * Far above the 256 KiB of `slow_reader_bytes_max`: it also covers socket reads of up to 512 KiB behind a paused stream
+ * and the collector's slack. Measured about 1 MiB on a busy machine, 0.7 MiB of it retained (2026-11-22). It detects an
+ * upstream that is not paused: that grows by a gigabyte.
  */
 const BYTES_PER_READER_MAX = 2 * 1024 * 1024;
-/** What a collector's timing moves in a process of this size. */
+/** Variation by collector timing in a process of this size. */
 const NOISE_BYTES = 24 * 1024 * 1024;
 const FLAT_LOOKS = 40;
-/** Before the first reader is dropped. */
+/** Shorter than the time until the first reader is disconnected. */
 const SETTLES_WITHIN_MS = EXHAUSTIVE ? 20_000 : 8_000;
 
 let measured: MeasuredGateway;
@@ -45,7 +48,10 @@ async function callNeighbours(): Promise<number> {
   return tookMs[Math.floor(NEIGHBOUR_CALLS * 0.99)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Resident bytes once they have not grown past a highest value for 40 looks in a row, and the collector has brought them below the limit. */
+/**
+ * Returns resident bytes once they stayed at or below their maximum for 40 readings in a row and the collector brought
+ * them below the limit.
+ */
 async function settledBytes(pid: number, limitBytes: number): Promise<number> {
   let highest = 0;
   let looks = 0;

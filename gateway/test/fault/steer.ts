@@ -1,4 +1,4 @@
-/** Owns giving orders to a gateway that was started with `steered-process.ts` in it. Judges nothing. */
+/** Sends orders to a gateway that was started with `steered-process.ts`. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,23 +6,23 @@ import { eventually } from '../harness/eventually.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 
 export interface Order {
-  /** How far the clock of the calendar is set off; what measures spans is not. */
+  /** Offset of the calendar clock; the monotonic clock is not changed. */
   readonly offsetMs?: number;
-  /** Ends every thread but the main one, as a fault in it would. */
+  /** Ends every thread except the main one, as a fault in it would. */
   readonly endThreads?: boolean;
-  /** From now on every thread that is started ends at once, or, false, lives again. */
+  /** True: every thread started from now on ends at once. False: new threads run again. */
   readonly stillborn?: boolean;
 }
 
 export interface Steering {
-  /** What the gateway is to be started with. */
+  /** Environment to start the gateway with. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Resolves once the order is carried out. */
+  /** Resolves once the order has been carried out. */
   order(gateway: RunningGateway, order: Order): Promise<void>;
   forget(): void;
 }
 
-/** A place for orders. */
+/** Creates the file for the orders. */
 export function prepareSteering(): Steering {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-steering-'));
   const file = join(folder, 'order');

@@ -1,6 +1,6 @@
 /**
- * Owns what a test can do to a gateway from inside of its process: set its clock off, end its worker threads, keep new ones
- * from living. Loaded before the program (`BUN_OPTIONS=--preload=…`); obeys the file that `TOLLGATE_TEST_STEERING` names at each SIGUSR2.
+ * Manipulates a gateway from inside its process: offsets its clock, ends its worker threads, keeps new ones from
+ * living. Preloaded (`BUN_OPTIONS=--preload=…`); reads the file named by `TOLLGATE_TEST_STEERING` at each SIGUSR2.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Order } from './steer.ts';
@@ -23,7 +23,7 @@ if (orders !== undefined) {
   process.on('SIGUSR2', () => obey(orders));
 }
 
-/** The order's number goes to the file beside it once it is carried out. */
+/** Writes the order's number to a second file once the order has been carried out. */
 function obey(file: string): void {
   const order = JSON.parse(readFileSync(file, 'utf8')) as Order & { readonly number: number };
   offsetMs = order.offsetMs ?? offsetMs;

@@ -1,6 +1,7 @@
 /**
- * Shows that a translated stream whose upstream dies at any byte is never taken for a complete answer. Vectors 29 and 30.
- * Without TOLLGATE_EXHAUSTIVE at every fourth byte, and at each one around those where the outcome turns.
+ * Tests that a translated stream whose upstream dies at any byte is never taken for a complete answer. Vectors 29 and
+ * 30. Cuts at every fourth byte, and at each byte around those where the outcome changes; with TOLLGATE_EXHAUSTIVE at
+ * every byte.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { CallLine } from '../harness/start-gateway.ts';
@@ -19,9 +20,9 @@ import { farModel, SHORT, startFar, UPSTREAM_OF } from './translated-rig.ts';
 
 const LANES = 8;
 const STEP = EXHAUSTIVE ? 1 : 4;
-/** How near to a turn every byte is tried. */
+/** Distance in bytes around a change of outcome within which every byte is cut. */
 const TURN_BYTES = 3;
-/** `closed`: the end of the connection is the end of the body, so that HTTP sees nothing wrong. */
+/** `closed`: the end of the connection is the end of the body, so HTTP sees no fault. */
 const HOWS = ['fin', 'rst', 'closed'] as const;
 
 interface Cut {
@@ -29,9 +30,9 @@ interface Cut {
   readonly at: number;
   readonly how: (typeof HOWS)[number];
   readonly sent: string;
-  /** Where the first record ends: up to there nothing has begun. */
+  /** End of the first record: until there no answer has begun. */
   readonly beganAt: number;
-  /** Where the record ends that makes the answer whole. */
+  /** End of the record that makes the answer complete. */
   readonly wholeAt: number;
 }
 
@@ -55,14 +56,14 @@ function cutsFor(client: ProtocolName): Cut[] {
 }
 
 /**
- * Chat completions may end without its last word, once it was said why; messages may not (contract, 5). A record whose line is
- * whole counts, though its end is missing.
+ * Chat completions may lack the final `[DONE]` after the finish reason; messages may not lack their last event
+ * (contract, 5). A record with a complete line counts even without its blank line.
  */
 function mayBeComplete({ how, at, wholeAt }: Cut): boolean {
   return how === 'closed' && at >= wholeAt - 2;
 }
 
-/** What the contract says of the client's side; null where it holds. */
+/** Returns the violation of the contract on the client's side, or null. */
 function wrongAnswer(cut: Cut, { status, text, broken }: Answer): string | null {
   if (broken) return 'the connection broke';
   if (mayBeComplete(cut) && hasTerminal(cut.client, text)) return null;
@@ -78,7 +79,7 @@ const PRODUCED = {
   messages: /"(?:text|thinking|partial_json)": ?"[^"]/,
 };
 
-/** What money's table says of the record; null where it holds. */
+/** Returns the violation of the table of endings in the record, or null. */
 function wrongRecord(cut: Cut, { status, text }: Answer, record: CallLine | undefined): string | null {
   if (record === undefined) return 'no record';
   if (record.status !== status) return `a record of status ${record.status}, expected ${status}`;
@@ -145,7 +146,7 @@ test.each([...PROTOCOLS])(
     const { status, text } = await ask(pair.gateway, { protocol: client, model, stream: true });
     expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
     expect(text).not.toMatch(/"finish_reason":"|"stop_reason":"/);
-    // The open block is never closed: clients run a tool when its block stops.
+    // The open block must not be closed: clients run a tool when its block stops.
     if (client === 'messages') expect(text.match(/event: content_block_stop/g)?.length).toBe(2);
   },
 );

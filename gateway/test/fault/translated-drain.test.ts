@@ -1,4 +1,6 @@
-/** Shows how a server ends in the middle of translated streams: after SIGTERM they finish whole, a second Ctrl-C ends them in-band. */
+/**
+ * Tests the end of a server during translated streams: after SIGTERM they finish, a second Ctrl-C ends them in-band.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Pair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
@@ -38,7 +40,7 @@ test(`SIGTERM with ${STREAMS} open translated streams: all finish whole, and the
 test('a second Ctrl-C ends them in-band in the client’s format, with a record each, and exits with 0', async () => {
   const answers = await openStreams(20, 'long:5000');
   pair.gateway.signal('SIGINT');
-  // Signals within one second are one: pressed until the server has gone.
+  // Signals within one second count as one, so this repeats until the server has ended.
   const presses = setInterval(() => pair.gateway.signal('SIGINT'), 300);
   const status = await pair.gateway.exited;
   clearInterval(presses);

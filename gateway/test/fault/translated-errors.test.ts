@@ -1,4 +1,7 @@
-/** Shows what a client gets where its translated upstream says an error, nonsense or nothing, before a stream and in it. Wire C.4 and C.6. */
+/**
+ * Tests what a client gets when its translated upstream sends an error, a malformed answer or nothing, before and
+ * during a stream. Wire C.4 and C.6.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import type { Pair } from '../harness/start-pair.ts';
@@ -11,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-/** Sends one call to a model that does this. */
+/** Sends one call to a model with this scenario. */
 function meet(client: ProtocolName, scenario: Scenario, stream = true): Promise<Answer> {
   const model = farModel(client, 'x');
   pair.fake.script(model, scenario);
@@ -25,19 +28,19 @@ interface Told {
   readonly param?: string | null;
 }
 
-/** The error at the end of a stream, or of a whole body. */
+/** Returns the error at the end of a stream, or of a whole body. */
 function errorIn(client: ProtocolName, { text, status }: Answer): Told {
   const last = status === 200 ? (text.trimEnd().split('\n\n').at(-1) ?? '') : text;
   const json = last.replace(client === 'chat' ? /^data: / : /^event: error\ndata: /, '');
   return (JSON.parse(json) as { readonly error: Told }).error;
 }
 
-/** The first records of the upstream's stream, then these. */
+/** Returns a scenario: the first `count` records of upstream's stream, then `more`. */
 function after(client: ProtocolName, count: number, ...more: string[]): Scenario {
   return { records: [...SHORT[UPSTREAM_OF[client]].records.slice(0, count), ...more] };
 }
 
-/** An error record in the format of the client's upstream. */
+/** Renders an error record in the upstream format of this client. */
 function errorRecord(client: ProtocolName, type: string, message: string, code: number | string | null = null): string {
   return UPSTREAM_OF[client] === 'chat'
     ? `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n`
@@ -48,7 +51,7 @@ const TOO_LONG = 'prompt is too long: 9000 tokens > 8192 maximum';
 const LIMITED = { type: 'rate_limit_error', code: 'rate_limit_exceeded' };
 const FAULT = { type: 'api_error', code: 'internal_error' };
 
-/** What upstream says in the middle of its stream, and what the client is told. */
+/** Errors in the middle of upstream's stream, and the error that the client gets. */
 const IN_BAND: ReadonlyArray<
   readonly [client: ProtocolName, type: string, message: string, code: number | string | null, told: object]
 > = [
@@ -188,7 +191,7 @@ test.each([...PROTOCOLS])(
     const garbled = SHORT[UPSTREAM_OF[client]].records.map((record) => record.replace('1}"', '1]"'));
     const answer = await meet(client, { records: garbled });
     if (client === 'chat') {
-      // Arguments are the model's words there, unvalidated (founding specification, 4.1).
+      // Tool arguments are unvalidated model output (founding specification, 4.1).
       expect([hasTerminal(client, answer.text), answer.text.includes('1]')]).toEqual([true, true]);
     } else {
       expect([hasTerminal(client, answer.text), endsInError(client, answer.text)]).toEqual([false, true]);

@@ -1,13 +1,13 @@
-/** Owns the small streams and the models of the suites on translated streams. Judges nothing. */
+/** Provides small streams and models for the suites on translated streams. */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import type { ProtocolName } from './calls.ts';
 
-/** What stands behind a client of a format. */
+/** Upstream format for each client format. */
 export const UPSTREAM_OF = { chat: 'messages', messages: 'chat' } as const satisfies Record<ProtocolName, ProtocolName>;
 
-/** Starts a gateway whose models `<client's format>-<name>` are each behind the other format. */
+/** Starts a gateway whose models `<client's format>-<name>` are served by an upstream of the other format. */
 export function startFar(
   names: readonly string[],
   more: { readonly limits?: object; readonly timeouts?: object } = {},
@@ -16,12 +16,12 @@ export function startFar(
   return startPair((url) => pointAt(url, { chat: of('messages'), messages: of('chat'), ...more }));
 }
 
-/** The name of a model that a client of a format reaches by translation. */
+/** Name of a model that a client of a format reaches by translation. */
 export function farModel(client: ProtocolName, name: string): string {
   return `${client}-${name}`;
 }
 
-/** Scripts a model for the clients of both formats, by the upstream's format. */
+/** Scripts a model for clients of both formats, by upstream's format. */
 export function scriptBoth({ fake }: Pair, name: string, scenario: Scenario): void {
   for (const client of ['chat', 'messages'] as const) fake.script(farModel(client, name), scenario);
 }
@@ -36,7 +36,10 @@ const part = (index: number, content_block: object, ...deltas: object[]) => [
   event('content_block_stop', { index }),
 ];
 
-/** One short answer in each format: thought, a word, a call, counts. The records, and by what one knows that which makes it whole. */
+/**
+ * A short answer in each format with reasoning, a word, a tool call and usage: its records, and the text that marks it
+ * complete.
+ */
 export const SHORT: Readonly<Record<ProtocolName, { readonly records: readonly string[]; readonly whole: string }>> = {
   chat: {
     records: [

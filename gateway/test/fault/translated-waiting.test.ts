@@ -1,4 +1,7 @@
-/** Shows translated streams whose one side waits: a client that leaves, a silent upstream, a client that stops reading. Vectors 34 and 35. */
+/**
+ * Tests translated streams when one side waits: a client that disconnects, a silent upstream, a client that stops
+ * reading. Vectors 34 and 35.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, rawRequest } from '../fake-upstream/raw-client.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
@@ -62,7 +65,7 @@ describe('vector 34: a client that leaves takes its upstream call with it', () =
         return newest?.model === model && (id === null || newest.request_id === id) ? newest : null;
       });
       expect(record).toMatchObject({ status: 499, error: 'client_left', protocol: client, stream });
-      // Input is paid once it was sent.
+      // Input is charged once it was sent.
       expect(record.usage_source).toMatch(/^(?:counted|partial)$/);
       expect(record.usage.input).toBeGreaterThan(0);
       if (events > 0) expect(record.usage.output).toBeGreaterThan(0);
@@ -179,7 +182,7 @@ test('vector 35: of a client that stops reading upstream is paused, what is held
   );
 }, 20_000);
 
-/** The bytes that upstream could send of an endless answer, once they have not grown for twenty looks in a row. */
+/** Returns the bytes upstream could send of an endless answer, once 20 readings in a row show no growth. */
 async function pausedAt(model: string): Promise<number> {
   let bytes = -1;
   let looks = 0;

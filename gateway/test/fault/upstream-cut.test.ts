@@ -1,4 +1,4 @@
-/** Shows that an upstream that dies at any byte before its completion is never taken for a complete answer. */
+/** Tests that an upstream that dies at any byte before its completion is never taken for a complete answer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { recordingBytes } from '../fake-upstream/recording.ts';
 import { loadRecording, recordingSets, type SetName } from '../fake-upstream/recordings.ts';
@@ -7,7 +7,7 @@ import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Answer, ask, EXHAUSTIVE, endsInError, hasTerminal, type ProtocolName, recordsById } from './calls.ts';
 
-/** Short ones with text, a tool call, thinking: each byte is cut twice. */
+/** Short streams with text, a tool call and thinking: each byte is cut twice. */
 const STREAMS: Readonly<Record<SetName, readonly (readonly [protocol: ProtocolName, id: string])[]>> = {
   corpus: [
     ['chat', 'corpus-chat/stream'],
@@ -35,7 +35,7 @@ interface Cut {
   readonly id: string;
   readonly at: number;
   readonly how: (typeof HOWS)[number];
-  /** Where the first record ends: up to there nothing has begun. */
+  /** End of the first record: until there no answer has begun. */
   readonly beganAt: number;
   readonly sent: string;
 }
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-/** The body up to its completion, less its last byte: a cut there is the last that leaves it incomplete. */
+/** Cuts up to the completion less its last byte: the last cut that leaves the body incomplete. */
 function cutsOf(protocol: ProtocolName, id: string): Cut[] {
   const recording = loadRecording(id);
   if (recording === null) throw new Error(`no recording ${id}`);
@@ -70,7 +70,7 @@ function describeCut({ id, at, how }: Cut): string {
   return `${id} cut at byte ${at} by ${how}`;
 }
 
-/** What the contract says of the client's side; null where it holds. */
+/** Returns the violation of the contract on the client's side, or null. */
 function wrongAnswer(cut: Cut, { status, text, broken }: Answer): string | null {
   if (hasTerminal(cut.protocol, text)) return 'the client was told that it is complete';
   if (cut.at < cut.beganAt) return status === 500 && !broken ? null : `status ${status}, expected 500`;
@@ -83,7 +83,7 @@ const PRODUCED = {
   messages: /"(?:text|thinking|partial_json)": ?"[^"]/,
 };
 
-/** What money's table says of the record; null where it holds. */
+/** Returns the violation of the table of endings in the record, or null. */
 function wrongRecord(cut: Cut, { text }: Answer, record: CallLine | undefined): string | null {
   if (record === undefined) return 'no record';
   if (record.error === null) return 'the record has no error';

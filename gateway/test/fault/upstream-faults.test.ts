@@ -1,4 +1,4 @@
-/** Shows what the caller gets, and what the record says, for each way in which an upstream can answer wrongly. */
+/** Tests what the caller gets, and what the record says, for each kind of faulty upstream answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { MALFORMED_HEADS, type Scenario } from '../fake-upstream/scenario.ts';
@@ -11,9 +11,11 @@ interface Fault {
   readonly name: string;
   readonly scenario: Scenario;
   readonly stream: boolean;
-  /** `refused`: an error status. `in-band`: 200, and an error at the end. `complete`: a good answer all the same. */
+  /**
+   * `refused`: an error status. `in-band`: 200, then an error at the end. `complete`: a good answer despite the fault.
+   */
   readonly end: 'refused' | 'in-band' | 'complete';
-  /** Where it is not 500; `messagesStatus` where messages keep their own. */
+  /** Default 500; `messagesStatus` where messages have a different one. */
   readonly status?: number;
   readonly messagesStatus?: number;
   /** `usage_source` of the record. */

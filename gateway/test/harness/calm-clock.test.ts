@@ -1,4 +1,4 @@
-/** Shows that waiting is measured, and that time in which the process could not run is not. */
+/** Tests that the clock measures waiting but not time in which the process could not run. */
 import { expect, test } from 'bun:test';
 import { startCalmClock } from './calm-clock.ts';
 

@@ -1,11 +1,14 @@
 /**
- * Measures how long something takes on a machine that may be busy: time that passes while the machine does not let this process run
- * is left out. A promise such as "within 200 ms" is so held to the product, and not to what else the machine does.
+ * Measures durations on a busy machine: excludes time in which the machine does not run this process. A promise such as
+ * "within 200 ms" thus tests the product, not other load on the machine.
  */
 
 const LOOK_EVERY_MS = 5;
 
-/** Answers the milliseconds since it was started, less those by which its own timer came late. Once asked, it stands still. */
+/**
+ * Returns a function that gives the milliseconds since the start, less the delays of its own timer. Its first call
+ * stops the clock.
+ */
 export function startCalmClock(): () => number {
   const startMs = performance.now();
   let dueMs = startMs + LOOK_EVERY_MS;

@@ -1,6 +1,8 @@
-/** Measures the processor time of the test's own process, which other work on the machine does not change as it does the time of day. */
+/** Measures the processor time of the test's own process, which other load on the machine does not change. */
 
-/** Answers the milliseconds of processor time since it was started, over all threads of the process. */
+/**
+ * Returns a function that gives the processor time in milliseconds since the start, over all threads of the process.
+ */
 export function startCpuClock(): () => number {
   const before = process.cpuUsage();
   return () => {

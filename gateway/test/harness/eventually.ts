@@ -1,10 +1,10 @@
-/** Owns waiting for something that nobody announces: looks again and again until a deadline. Judges nothing. */
+/** Polls for a condition until a deadline. */
 
 const LOOK_EVERY_MS = 20;
 
 /**
- * What `look` found; null or undefined is nothing yet. Rejects after `timeoutMs`, naming `what` it waited for. Time in which a busy
- * machine does not let this process run does not count.
+ * Resolves with the value that `look` found; null or undefined means not yet. Rejects after `timeoutMs`, naming `what`
+ * it waited for. Time in which a busy machine does not run this process does not count.
  */
 export async function eventually<Found>(
   what: string,

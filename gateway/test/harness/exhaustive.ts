@@ -1,13 +1,16 @@
-/** Decides what only the exhaustive run tests (TOLLGATE_EXHAUSTIVE=1): the rest of a big suite's cases. They are left out, not skipped. */
+/**
+ * Selects what only the exhaustive run tests (TOLLGATE_EXHAUSTIVE=1): the remaining cases of large suites. Otherwise
+ * they are omitted, not skipped.
+ */
 import { test } from 'bun:test';
 import { EXHAUSTIVE } from '../fault/calls.ts';
 
-/** All cases in the exhaustive run, else the first. */
+/** All cases in the exhaustive run, otherwise the first. */
 export function firstOrAll<Case>(cases: readonly Case[]): readonly Case[] {
   return EXHAUSTIVE ? cases : cases.slice(0, 1);
 }
 
-/** Registers a test in the exhaustive run alone. */
+/** Registers a test in the exhaustive run only. */
 export const exhaustiveTest: (name: string, act: () => Promise<void>, timeoutMs?: number) => void = EXHAUSTIVE
   ? test
   : () => undefined;

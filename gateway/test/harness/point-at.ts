@@ -1,7 +1,7 @@
-/** Owns the configuration of a gateway whose upstreams are one fake upstream. */
+/** Renders the configuration of a gateway whose upstreams are one fake upstream. */
 
 interface Pointing {
-  /** Public model names; each stands for the model of the same name at the fake upstream. */
+  /** Public model names; each maps to the model of the same name at the fake upstream. */
   readonly chat?: readonly string[];
   readonly messages?: readonly string[];
   /** Public name → name at the fake upstream, chat side. */

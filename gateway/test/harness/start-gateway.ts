@@ -1,4 +1,4 @@
-/** Owns a real gateway process for a test: its own data folder and configuration, its first key, its end. Judges nothing. */
+/** Starts a real gateway process for a test, with its own data folder, configuration and first key, and stops it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,36 +13,38 @@ const LISTENS = /listens on (http:\/\/\S+)/;
 const START_MS_MAX = 60_000;
 
 export interface GatewayPlan {
-  /** The configuration as an object; written as JSON, which is YAML. Left out: none. */
+  /** Configuration as an object; written as JSON, which is valid YAML. Default: no file. */
   readonly config?: object;
-  /** A folder of an earlier gateway, to start again on; then there is no first key. */
+  /** Data folder of an earlier gateway; then there is no first key. */
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Left out: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** The limit of file descriptors, soft and hard; left out: this process's. */
+  /** Soft and hard limit of file descriptors; default: this process's. */
   readonly openFilesMax?: number;
 }
 
 /** A gateway that listens. */
 export interface RunningGateway {
   readonly url: string;
-  /** The first key; empty on a folder that has had its first start. */
+  /** The first key; empty on a folder that was started before. */
   readonly key: string;
   readonly dataDir: string;
   readonly configFile: string;
   readonly pid: number;
-  /** All that it wrote so far. */
+  /** Its output so far. */
   stdout(): string;
   stderr(): string;
   /** Runs a command of the command line on the same folder. */
   run(...words: string[]): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }>;
-  /** The records on disk, newest first, as `calls --json` prints them; without a process of its own, for it is asked often. */
+  /**
+   * Returns the records on disk, newest first, as `calls --json` prints them. Runs no process, because tests poll it.
+   */
   calls(...flags: string[]): Promise<CallLine[]>;
-  /** Sends a signal; the exit status comes from `exited`. */
+  /** Sends a signal; `exited` resolves with the exit status. */
   signal(name: NodeJS.Signals): void;
   readonly exited: Promise<number>;
-  /** Ends it (without the wait for load balancers), and takes the folder away unless told to keep it. */
+  /** Stops the gateway without the wait for load balancers, and deletes the folder unless `keepData`. */
   stop(keepData?: boolean): Promise<number>;
 }
 
@@ -60,18 +62,18 @@ export interface CallLine {
   readonly session: string | null;
   readonly usage: Readonly<Record<string, number>>;
   readonly usage_source: string;
-  /** Only where something is odd. */
+  /** Only for anomalies. */
   readonly usage_flags?: readonly string[];
   readonly price_version: string | null;
   readonly cost_nano_usd: string | null;
-  /** Only where the call failed, was refused or was cut. */
+  /** Only if the call failed, was refused or was cut off. */
   readonly reason?: Reason;
   readonly ttfb_ms: number | null;
   readonly duration_ms: number;
   readonly attempts: readonly AttemptRecord[];
 }
 
-/** Starts a gateway on a free port. Throws with its output where it does not come up. */
+/** Starts a gateway on a free port. Throws with its output if it does not start. */
 export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGateway> {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
   const dataDir = plan.dataDir ?? join(home, 'data');
@@ -99,7 +101,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const stderr = gather(started.stderr);
   const url = await waitFor(() => LISTENS.exec(stdout.text())?.[1] ?? null, started.exited);
   if (url === null) throw new Error(`the gateway did not start:\n${stdout.text()}\n${stderr.text()}`);
-  // The key follows in the same write as the address; without a first start there is none.
+  // The key follows in the same write as the address; only a first start prints one.
   const key = KEY.exec(stdout.text())?.[0] ?? '';
   const run = (...words: string[]) => runCommand(words, home, environment);
   return {
@@ -156,7 +158,7 @@ function gather(stream: ReadableStream<Uint8Array>): { text(): string } {
   return { text: () => text };
 }
 
-/** Looks until there is something, the process has ended (null) or it has taken too long (null). */
+/** Polls until `look` returns a value; null if the process ended or the time is up. */
 async function waitFor(look: () => string | null, exited: Promise<number>): Promise<string | null> {
   let over = false;
   void exited.then(() => {

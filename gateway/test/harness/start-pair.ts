@@ -1,4 +1,4 @@
-/** Owns a gateway together with the fake upstream that it points at: started as one, ended as one. Judges nothing. */
+/** Starts and stops a gateway together with the fake upstream that it uses. */
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type GatewayPlan, type RunningGateway, startGateway } from './start-gateway.ts';
 
@@ -8,7 +8,7 @@ export interface Pair {
   stop(): Promise<void>;
 }
 
-/** Starts both; `configure` is given the fake's address and answers the gateway's configuration. */
+/** Starts both; `configure` gets the fake's address and returns the gateway's configuration. */
 export async function startPair(
   configure: (fakeUrl: string) => object,
   plan: Omit<GatewayPlan, 'config'> = {},

@@ -1,4 +1,7 @@
-/** Keys bound to addresses: the connection's own, and the forwarded one where a trusted proxy speaks. Contract 2 and 5. */
+/**
+ * Tests keys bound to IP addresses: the connection's own address, and the forwarded one from a trusted proxy. Contract
+ * 2 and 5.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { get, goodBody, post, type Side } from './calls.ts';

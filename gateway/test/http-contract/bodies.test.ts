@@ -1,4 +1,7 @@
-/** Bodies before anybody parses them: type, size by both framings, coding. Limits table of the reliability design, contract 5. */
+/**
+ * Tests bodies before they are parsed: content type, size in both framings, content coding. Limits table of the
+ * reliability design, contract 5.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { connectRaw } from '../fake-upstream/raw-client.ts';
@@ -24,7 +27,7 @@ beforeAll(async () => {
 }, 20_000);
 afterAll(() => Promise.all([pair.stop(), small.stop()]));
 
-/** A good body of exactly so many bytes. */
+/** Renders a good body of exactly `bytes` bytes. */
 function bodyOf(side: Side, bytes: number): Buffer {
   const bare = JSON.stringify(goodBody(side, { padding: '' }));
   return Buffer.from(bare.replace('"padding":""', `"padding":"${'p'.repeat(bytes - bare.length)}"`));
@@ -32,7 +35,7 @@ function bodyOf(side: Side, bytes: number): Buffer {
 
 const tooLarge = (side: Side, bytesMax: number) => invalid(side, `${bytesMax} bytes`, null, 413);
 
-/** Sends a body whose length is not told: in chunks of `piece` bytes. */
+/** Sends a body without a content length: in chunks of `piece` bytes. */
 function postChunked({ gateway }: Pair, side: Side, body: Uint8Array, piece = 1_000): Promise<Response> {
   let at = 0;
   const stream = new ReadableStream<Uint8Array>({
@@ -173,7 +176,7 @@ describe('content coding', () => {
   const send = (to: Pair, body: Uint8Array, coding: string, side: Side = 'chat') =>
     post(to.gateway, side, body, { 'content-encoding': coding });
 
-  /** Gzip whose ratio is as near to `ratio` as single bytes of padding allow, from below or from above. */
+  /** Gzip with a ratio as close to `ratio` as single bytes of padding allow, from below or above. */
   function gzipOfRatio(ratio: number, above: boolean): Uint8Array {
     for (let bytes = 100; bytes <= SMALL_MAX; bytes += 1) {
       const packed = gzipped(bodyOf('chat', bytes + 100));

@@ -1,10 +1,10 @@
-/** Owns clients that end a call in a way of their own: leaving at a chosen moment, or never finishing. Judges nothing. */
+/** Runs clients that end a call abnormally: they disconnect at a chosen moment or never finish the request. */
 import { connectRaw } from '../fake-upstream/raw-client.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type Address, callHeaders, type HeaderChanges, PATHS, type Side } from './calls.ts';
 import { nextAnswer } from './wire.ts';
 
-/** Where a call goes, and what marks it. */
+/** The target of a call, and what identifies it. */
 export interface End extends Address {
   readonly side: Side;
   readonly headers: HeaderChanges;
@@ -15,7 +15,7 @@ function requestHead({ side, key, headers }: End, contentLength: number): string
   return `POST ${PATHS[side]} HTTP/1.1\r\nhost: a\r\ncontent-length: ${contentLength}\r\n${lines.join('')}\r\n`;
 }
 
-/** Sends half a body and waits for what the gateway says to that. */
+/** Sends half a body and returns the gateway's answer. */
 export async function sendLate(end: End): Promise<Response | null> {
   const client = await connectRaw(end.url);
   client.send(`${requestHead(end, 100)}{"model"`);
@@ -24,7 +24,9 @@ export async function sendLate(end: End): Promise<Response | null> {
   return answer === null ? null : new Response(answer.text, { status: answer.status, headers: answer.headers });
 }
 
-/** Sends half a body and leaves. The body is asked for first, so that the gateway is known to be reading it. */
+/**
+ * Sends half a body and disconnects. Waits for the gateway to request the body, so that it is known to be reading it.
+ */
 export async function leaveInBody(end: End): Promise<null> {
   const client = await connectRaw(end.url);
   const marked = { ...end, headers: { ...end.headers, expect: '100-continue' } };
@@ -35,7 +37,7 @@ export async function leaveInBody(end: End): Promise<null> {
   return null;
 }
 
-/** Leaves once upstream has the call and has not answered. */
+/** Disconnects once upstream has the call and has not answered. */
 export async function leaveWaiting(end: End, body: object, fake: FakeUpstream): Promise<null> {
   const text = JSON.stringify(body);
   const client = await connectRaw(end.url);
@@ -45,7 +47,7 @@ export async function leaveWaiting(end: End, body: object, fake: FakeUpstream): 
   return null;
 }
 
-/** Leaves once a first piece of the answer's text has come. */
+/** Disconnects once a first piece of the answer's text has arrived. */
 export async function leaveInStream(end: End, body: object): Promise<null> {
   const text = JSON.stringify(body);
   const client = await connectRaw(end.url);

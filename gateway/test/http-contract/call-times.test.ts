@@ -1,4 +1,4 @@
-/** Proves that a record tells where the time of a call went: before the attempt, until head, first token and last byte. */
+/** Tests the times in a call's record: before the attempt, until head, first token and last byte. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
@@ -8,7 +8,7 @@ import { contractConfig } from './contract-config.ts';
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const HEAD_MS = 150;
-/** Sixty-one events or more: about 15 ms each. */
+/** At least 61 events at about 15 ms each. */
 const EVENT_MS = 15;
 
 let pair: Pair;
@@ -53,9 +53,9 @@ describe.each([...SIDES])('%s', (side) => {
     expect(connect_ms).toBeGreaterThanOrEqual(0);
     expect(ttfb_ms).toBeGreaterThanOrEqual(HEAD_MS - 5);
     expect(ttft_ms).toBeGreaterThanOrEqual(ttfb_ms ?? Number.POSITIVE_INFINITY);
-    // Thirty deltas at least came after the first token.
+    // At least thirty deltas followed the first token.
     expect(duration_ms).toBeGreaterThanOrEqual((ttft_ms ?? 0) + 20 * EVENT_MS);
-    // Each is rounded for itself.
+    // Each value is rounded separately.
     expect(start_ms + duration_ms).toBeLessThanOrEqual(call.duration_ms + 1);
     const gatewayMs = call.duration_ms - duration_ms;
     expect(gatewayMs).toBeLessThan(duration_ms);

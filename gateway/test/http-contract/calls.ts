@@ -1,29 +1,29 @@
-/** Owns plain HTTP calls to a gateway: what the tests send unless they say else. Judges nothing. */
+/** Sends plain HTTP calls to a gateway, with defaults that tests can override. */
 
 export type Side = 'chat' | 'messages';
 
 export const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
-/** The models of `contractConfig` that answer with the fake upstream's plain good answer. */
+/** Models of `contractConfig` that give the fake upstream's plain good answer. */
 export const GOOD_MODELS = { chat: 'ok', messages: 'm-ok' } as const;
 
-/** A good body of the side, with members added or replaced; undefined takes one out. */
+/** Renders a good body for the side with members added or replaced; undefined removes one. */
 export function goodBody(side: Side, members: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const model = GOOD_MODELS[side];
   const messages = [{ role: 'user', content: 'Good day.' }];
   return { ...(side === 'chat' ? { model, messages } : { model, max_tokens: 64, messages }), ...members };
 }
 
-/** Where a call goes and with which key. */
+/** The gateway's URL and the key of a call. */
 export interface Address {
   readonly url: string;
   readonly key: string;
 }
 
-/** A null takes a header out. */
+/** Null removes a header. */
 export type HeaderChanges = Readonly<Record<string, string | null>>;
 
-/** The headers of a good call, changed. */
+/** Returns the headers of a good call with changes. */
 export function callHeaders(key: string, changes: HeaderChanges = {}): Headers {
   const headers = new Headers({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
   for (const [name, value] of Object.entries(changes)) {
@@ -33,7 +33,7 @@ export function callHeaders(key: string, changes: HeaderChanges = {}): Headers {
   return headers;
 }
 
-/** Sends a body, as JSON unless it is text or bytes already, to a side's endpoint or to another path. */
+/** Sends a body to a side's endpoint or to another path: as JSON unless it is already text or bytes. */
 export function post(
   { url, key }: Address,
   to: Side | `/${string}`,
@@ -45,7 +45,7 @@ export function post(
   return fetch(`${url}${path}`, { method: 'POST', headers: callHeaders(key, changes), body: sent });
 }
 
-/** Reads with a key. */
+/** Sends a GET request with a key. */
 export function get({ url, key }: Address, path: string, changes: HeaderChanges = {}): Promise<Response> {
   return fetch(`${url}${path}`, { headers: callHeaders(key, changes), redirect: 'manual' });
 }

@@ -1,4 +1,7 @@
-/** The bounds of the whole process: open calls, body bytes held, time for a body and for headers. Limits table, 503 and 408. */
+/**
+ * Tests the limits of the whole process: open calls, body bytes in memory, time for a body and for headers. Limits
+ * table, 503 and 408.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
@@ -10,7 +13,7 @@ import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, invalid, type Refusal } from './expect-refusal.ts';
 import { goodLines, head, nextAnswer, sendWire } from './wire.ts';
 
-/** Some limits are waited for, and a machine may be busy. */
+/** Some tests wait for limits, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
@@ -42,7 +45,7 @@ async function holdCalls(count: number): Promise<AbortController> {
   return leave;
 }
 
-/** Waits until the gateway has given back what a call held. */
+/** Waits until the gateway has released what a call held. */
 function untilServed(side: Side): Promise<Response> {
   return eventually('a free place', async () => {
     const response = await post(pair.gateway, side, goodBody(side));
@@ -101,7 +104,10 @@ describe('body bytes in flight', () => {
     });
   });
 
-  /** An unfinished body that leaves room for `good` alone. A probe that comes before its last bytes takes their room; then again. */
+  /**
+   * Holds an unfinished body that leaves room only for `good`. If a probe arrives before its last bytes and takes their
+   * room, it tries again.
+   */
   async function holdAllBut(good: string): Promise<RawClient> {
     let held = await announce(MIB, MIB - good.length);
     return eventually('the bytes of the unfinished body', async () => {
@@ -123,7 +129,7 @@ describe('body bytes in flight', () => {
     const padded = (members: object, bytes = MIB / 4) =>
       JSON.stringify(goodBody('chat', { ...members, padding: 'p'.repeat(bytes) }));
     const { url, key } = pair.gateway;
-    /** Head and body in one write, so that the whole body is there when the call begins. */
+    /** Head and body in one write, so that the whole body is present when the call begins. */
     const atOnce = async (body: string) => {
       const bytes = head(`POST ${PATHS.chat} HTTP/1.1`, [...goodLines(key), `content-length: ${body.length}`]) + body;
       return (await sendWire(url, bytes))?.status;
@@ -153,7 +159,7 @@ describe('body bytes in flight', () => {
         [{ model: 'none' }, 403],
         [{ model: 'broken' }, 500],
       ] as const) {
-        // Five quarters of the limit, one after another.
+        // 1.25 times the limit, sequentially.
         for (let index = 0; index < 5; index += 1)
           expect({ send: send.name, members, status: await send(padded(members)) }).toEqual({
             send: send.name,

@@ -1,4 +1,7 @@
-/** Every parameter of a chat-completions body that the founding specification names (2.1): below, at, above, wrong type, null. */
+/**
+ * Tests every parameter of a chat completions body in the founding specification (2.1): below, at and above its limits,
+ * wrong type, null.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
@@ -12,7 +15,7 @@ beforeAll(async () => {
 }, 20_000);
 afterAll(() => pair.stop());
 
-/** JSON text that replaces the whole value of a member: what JSON.stringify cannot write. */
+/** JSON text of a member's value, for values that JSON.stringify cannot write. */
 type Json = string;
 /** `member` is what the message and `param` must name. */
 type Row = readonly [member: string, json: Json];
@@ -134,7 +137,7 @@ const REFUSED: readonly Row[] = [
   ['messages', '[]'],
 ];
 
-/** As REFUSED, but the fault lies within the member, and so does the path that must be named. */
+/** Like REFUSED, but the fault is inside the member, and so is the path that must be named. */
 const REFUSED_WITHIN: ReadonlyArray<readonly [member: string, json: Json, path: string]> = [
   ['stream_options', '{"include_usage":"yes"}', 'stream_options.include_usage'],
   ['stream_options', '{"include_usage":1}', 'stream_options.include_usage'],
@@ -157,7 +160,7 @@ const REFUSED_WITHIN: ReadonlyArray<readonly [member: string, json: Json, path: 
   ],
 ];
 
-/** A good body whose member is the given JSON text, byte for byte. */
+/** Renders a good body whose member is exactly the given JSON text. */
 function withMember(member: string, json: Json): string {
   const rest = JSON.stringify(goodBody('chat', { [member]: undefined })).slice(1, -1);
   return `{${rest},${JSON.stringify(member)}:${json}}`;

@@ -1,4 +1,7 @@
-/** Shows how long a client may keep a connection: contract 10.8 with its times scaled down. Each test waits for its own limit. */
+/**
+ * Tests how long a client may keep a connection: contract 10.8 with scaled-down times. Each test waits for its own
+ * limit.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -9,7 +12,7 @@ import { goodLines, head, nextAnswer } from './wire.ts';
 
 setDefaultTimeout(20_000);
 
-/** The least that can be set: two steps of the runtime's clock. A connection is closed after 4 to 8 s. */
+/** The minimum setting: two steps of the runtime's clock. A connection is closed after 4 to 8 s. */
 const IDLE_MS = 8_000;
 const BUSY_MS = 4_000;
 const MIB = 1024 * 1024;
@@ -78,7 +81,7 @@ describe('a body that does not end', () => {
 
 describe('a body that arrives', () => {
   const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`;
-  /** With a key of its own, whose room is all its own. */
+  /** Uses its own key, so that other calls do not use its capacity. */
   const chunkedCall = async () => {
     const { key } = await createKey(pair.gateway);
     return connect(head(`POST ${PATHS.chat} HTTP/1.1`, [...goodLines(key), 'transfer-encoding: chunked']));
@@ -87,7 +90,7 @@ describe('a body that arrives', () => {
   test.concurrent('fast enough may take longer than its time limit', async () => {
     const client = await chunkedCall();
     const startMs = performance.now();
-    // 128 KiB a second: the average may fall on a busy machine, and stays above the least rate.
+    // 128 KiB a second: the average may fall on a busy machine but stays above the minimum rate.
     while (performance.now() - startMs < 2_000) {
       client.send(chunk(16 * 1024));
       await Bun.sleep(125);
@@ -120,7 +123,8 @@ describe('a body that arrives', () => {
     const large = JSON.stringify(goodBody('chat', { padding: 'p'.repeat(MIB / 2) }));
     const ask = (key: string) => post({ url: pair.gateway.url, key }, 'chat', large);
     let refused = await ask(greedy.key);
-    // A call that comes before all bytes of the unfinished body takes their room; then that body is refused, and comes again.
+    // A call that arrives before all bytes of the unfinished body takes their room; that body is then refused and sent
+    // again.
     while (refused.status !== 429) {
       if (holding.ended() !== 'open') holding = await hold();
       refused = await ask(greedy.key);

@@ -1,4 +1,7 @@
-/** With `server.console: off` there is no console: neither pages nor its API nor its status page, and nothing leads there. Contract, 2 and 3. */
+/**
+ * Tests that `server.console: off` disables the console: its pages, API and status page do not exist, and nothing links
+ * to them. Contract, 2 and 3.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { post } from './calls.ts';

@@ -1,4 +1,4 @@
-/** Shows that a caller gets JSON or an event stream whatever an upstream says and sends, and `nosniff` on every route. */
+/** Tests that a caller gets JSON or an event stream whatever an upstream sends, and `nosniff` on every route. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { get, goodBody, post, type Side } from './calls.ts';
@@ -44,7 +44,7 @@ test.each(SIDES)(
       [200, true, 500],
       [400, false, 400],
       [400, true, 400],
-      // The address of the provider is wrong.
+      // The provider's address is wrong.
       [404, false, 500],
       [413, false, 413],
       [422, false, 422],
@@ -70,7 +70,7 @@ test.each(SIDES)(
     const refusal = { error: { message: 'no', type: 'invalid_request_error', odd: [1] } };
     pair.fake.script(MODELS[side], { status: 400, headers: HTML, json: refusal });
     expect(await expectJson(await post(pair.gateway, side, goodBody(side)), 400)).toEqual(refusal);
-    // A value that is no error object is no error body.
+    // A value other than an error object is not an error body.
     pair.fake.script(MODELS[side], { status: 400, headers: HTML, body: '"<script>"' });
     await expectJson(await post(pair.gateway, side, goodBody(side)), 400);
     pair.fake.script(MODELS[side], {});

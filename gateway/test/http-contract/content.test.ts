@@ -1,4 +1,7 @@
-/** What was said in calls is kept where the workspace says so, as it was said, for those who may see it; and nowhere else. */
+/**
+ * Tests that prompts and responses are stored unchanged when the workspace records them, visible to authorized users
+ * only, and stored nowhere else.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +64,7 @@ const contentOf = (role: Role, requestId: string, account = 'default') => {
   })(tenancy, requestId);
 };
 
-/** Sends a call, takes its whole answer, and waits for what is kept of it. */
+/** Sends a call, reads its whole answer, and waits for its stored content. */
 async function keptOf(address: Address, side: Side, members: object, role: Role = 'owner') {
   const response = await post(address, side, goodBody(side, { ...members }));
   const answer = await response.text();

@@ -1,24 +1,24 @@
-/** Owns the configuration that the suites of this folder run on: a model for each thing that a call can meet. */
+/** Returns the configuration of this folder's suites: one model for each upstream behavior. */
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
 
 interface Wishes {
   readonly limits?: object;
   readonly server?: object;
-  /** More models, as the configuration file has them. */
+  /** Additional models, in the form of the configuration file. */
   readonly models?: Readonly<Record<string, object>>;
 }
 
 const SCRIPTED_CHAT = ['slow', 'broken', 'limited', 'rejecting'] as const;
 const SCRIPTED_MESSAGES = ['m-ok', 'm-long', 'm-slow', 'm-broken', 'm-overloaded', 'm-rejecting'] as const;
 
-/** Models that one endpoint alone serves. */
+/** Models that only one endpoint serves. */
 const ONE_SIDED = {
   'chat-only': { protocols: ['chat'], targets: [{ provider: 'lab', model: 'ok' }], price: 'free' },
   'messages-only': { protocols: ['messages'], targets: [{ provider: 'lab-messages', model: 'm-ok' }], price: 'free' },
 };
 
-/** Models of a chat host, models of a messages host, one of the demo, and two that one endpoint alone serves. */
+/** Has models of a chat upstream and a messages upstream, one of the demo, and two that only one endpoint serves. */
 export function contractConfig(fakeUrl: string, { limits, server, models }: Wishes = {}): object {
   const pointing = {
     chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
@@ -35,7 +35,7 @@ export function contractConfig(fakeUrl: string, { limits, server, models }: Wish
   };
 }
 
-/** Scripts what the names in `contractConfig` stand for. */
+/** Scripts the models of `contractConfig`. */
 export function scriptContractModels(fake: FakeUpstream): void {
   fake.script('m-ok', { answer: 'ok' });
   fake.script('m-long', { answer: 'long:20' });

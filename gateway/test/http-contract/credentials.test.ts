@@ -1,4 +1,7 @@
-/** Who calls: credential headers, keys that are no keys, keys of every state, scopes. Contract 4 and 5, HTTP 401 and 403. */
+/**
+ * Tests authentication: credential headers, malformed keys, keys in every state, scopes. Contract 4 and 5, HTTP 401 and
+ * 403.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { generateKeyText } from '../../src/identity/key-format.ts';
 import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
@@ -9,7 +12,7 @@ import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, type Refusal } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;
@@ -61,7 +64,7 @@ async function expectServed(side: Side, changes: HeaderChanges): Promise<string>
   return response.headers.get('x-request-id') ?? '';
 }
 
-/** The key that the call was recorded with. */
+/** Returns the id of the key in the call's record. */
 async function recordedKey(requestId: string): Promise<string> {
   const { stdout } = await pair.gateway.run('calls', '--json', '--request-id', requestId);
   return (JSON.parse(stdout) as { key_id: string }).key_id;

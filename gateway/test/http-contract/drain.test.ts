@@ -1,4 +1,6 @@
-/** The orderly end of a server: SIGTERM, a second signal, SIGINT. Reliability design, “When something is broken”. */
+/**
+ * Tests a server's graceful shutdown: SIGTERM, a second signal, SIGINT. Reliability design, “When something is broken”.
+ */
 import { describe, expect, test } from 'bun:test';
 import { connectRaw } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -18,7 +20,7 @@ async function startDraining(limits: object, streamMs: number): Promise<Pair> {
   return pair;
 }
 
-/** A stream that has begun: its first bytes are here, `rest` is all of it once it has ended. */
+/** Starts a stream and resolves with its first bytes; `rest` is the whole stream once it has ended. */
 async function beginStream(
   { gateway }: Pair,
   model: string,
@@ -51,7 +53,7 @@ const untilRefused = ({ gateway }: Pair) =>
     ),
   );
 
-/** The records that an ended server left, read by a command on its folder. */
+/** Returns the records of a stopped server, read by a command on its folder. */
 async function recordsAfter({ gateway }: Pair): Promise<CallLine[]> {
   return gateway.calls();
 }

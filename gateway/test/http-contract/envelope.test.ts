@@ -1,4 +1,7 @@
-/** What stands around a body: request line, header lines, header block, odd framings. Limits table of the reliability design. */
+/**
+ * Tests everything around a body: request line, header lines, header block, unusual framing. Limits table of the
+ * reliability design.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';

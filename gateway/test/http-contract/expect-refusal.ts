@@ -1,14 +1,14 @@
-/** Owns what every refusal must look like, by contract 5: status, error body in the side's words, request id, headers. */
+/** Checks the form of every refusal by contract 5: status, error body in the side's format, request id, headers. */
 import { expect } from 'bun:test';
 import type { Side } from './calls.ts';
 
-/** What a refusal says. `type` and `code` are the words of the contract; `code` and `param` are chat's only. */
+/** The expected refusal. `type` and `code` are the contract's terms; only chat has `code` and `param`. */
 export interface Refusal {
   readonly status: number;
   readonly type: string;
   readonly code?: string;
   readonly param?: string | null;
-  /** What the message must hold. */
+  /** Text that the message must contain. */
   readonly says?: string | RegExp;
   /** `x-should-retry`; null: absent. */
   readonly shouldRetry?: 'false' | null;
@@ -16,7 +16,7 @@ export interface Refusal {
 
 const INVALID = 'invalid_request_error';
 
-/** A refusal of the caller's request: 400 unless another status is given. */
+/** Returns the refusal of an invalid request: 400 unless another status is given. */
 export function invalid(side: Side, says?: string | RegExp, param?: string | null, status = 400): Refusal {
   return {
     status,
@@ -27,14 +27,14 @@ export function invalid(side: Side, says?: string | RegExp, param?: string | nul
   };
 }
 
-/** Checks the refusal and answers its request id. */
+/** Checks the refusal and returns its request id. */
 export async function expectRefusal(response: Response, side: Side, refusal: Refusal): Promise<string> {
   const text = await response.text();
   expect({ status: response.status, text }).toEqual({ status: refusal.status, text: expect.any(String) });
   return expectRefusalBody(response.headers, text, side, refusal);
 }
 
-/** As `expectRefusal`, for a body that was read already. */
+/** Like `expectRefusal`, for a body that was already read. */
 export function expectRefusalBody(headers: Headers, text: string, side: Side, refusal: Refusal): string {
   expect(headers.get('content-type')).toBe('application/json');
   const requestId = headers.get('x-request-id') ?? '';

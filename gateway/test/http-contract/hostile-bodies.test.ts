@@ -1,4 +1,4 @@
-/** Bodies that nobody thought of: whatever is sent, the answer is one of the contract's and the gateway serves on. */
+/** Tests random hostile bodies: every answer is one of the contract's, and the gateway keeps serving. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -23,7 +23,7 @@ const member = fc.constantFrom(
   ...['system', 'metadata', 'user', 'temperature', 'top_p', 'response_format', 'stop', 'n', '__proto__', ''],
 );
 
-/** The fake upstream refuses some bodies that the gateway passes on, with 400 as a provider does. */
+/** The fake upstream refuses some bodies that the gateway forwards, with 400 as a provider does. */
 const STATUSES = { chat: [200, 400, 403], messages: [200, 400, 404] } as const;
 
 async function expectContract(to: Side, body: string | Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-/** What an idempotency key promises: one upstream call, one bill, the same answer for 24 hours. Contract, 5 and 8. */
+/** Tests idempotency keys: one upstream call, one charge, the same answer for 24 hours. Contract, 5 and 8. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => pair.stop());
 
-/** A body that no other test sends: the fake upstream's book tells how often it came. */
+/** Returns a body that no other test sends; `sent` counts how often the fake upstream got it. */
 function bodyOf(model: string, stream = false): { readonly body: object; sent(): number } {
   bodies += 1;
   const mark = `question ${bodies}.`;

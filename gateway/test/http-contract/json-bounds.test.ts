@@ -1,4 +1,4 @@
-/** What a body's JSON may be, and how many of each thing it may hold: each bound at limit − 1, limit, limit + 1. */
+/** Tests the JSON limits of a body: each at limit − 1, limit, limit + 1. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { goodBody, post, type Side } from './calls.ts';
@@ -31,12 +31,12 @@ afterAll(() => Promise.all([pair.stop(), small.stop()]));
 const TURN = { role: 'user', content: 'x' };
 const repeat = <Thing>(count: number, thing: Thing): Thing[] => Array<Thing>(count).fill(thing);
 
-/** A body with the most that is allowed of something when `count` is the limit. */
+/** Renders a body that is exactly at the limit when `count` equals the limit. */
 type Build = (side: Side, count: number) => string;
 
 const withMembers = (side: Side, members: Readonly<Record<string, unknown>>) => JSON.stringify(goodBody(side, members));
 
-/** `odd: {…}` is itself two levels deep with one object in it, the body being the first. */
+/** `odd: {…}` is itself two levels deep with one object in it; the body is the first level. */
 const nested: Build = (side, depth) => {
   const inner = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
   return withMembers(side, { odd: 0 }).replace('"odd":0', `"odd":${inner}`);
@@ -54,7 +54,7 @@ const tools: Build = (side, count) => withMembers(side, { tools: repeat(count, {
 const metadataKey: Build = (side, chars) => withMembers(side, { metadata: { ['k'.repeat(chars)]: 'v' } });
 const metadataValue: Build = (side, chars) => withMembers(side, { metadata: { k: 'v'.repeat(chars) } });
 
-/** `says` is what the refusal must name beside the limit. */
+/** `says` is the text that the refusal must name in addition to the limit. */
 const BOUNDS: ReadonlyArray<readonly [name: keyof typeof SMALL, most: number, build: Build, says: string]> = [
   ['json_depth_max', 64, nested, 'odd'],
   ['json_keys_max', 10_000, keys, 'odd'],

@@ -1,4 +1,6 @@
-/** Commands about keys and workspaces beside a running server: each binds calls within two seconds. Contract 1. */
+/**
+ * Tests commands on keys and workspaces with a running server: each applies to calls within two seconds. Contract 1.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -7,7 +9,7 @@ import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 const BINDS_MS_MAX = 2_000;
@@ -23,12 +25,12 @@ async function ask(key: string, model = 'ok'): Promise<number> {
   return (await post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model }))).status;
 }
 
-/** Waits until calls with the key get the status; the contract gives a command two seconds from its end. */
+/** Waits until calls with the key get the status; the contract allows two seconds after the command ends. */
 async function untilStatus(key: string, status: number, model = 'ok'): Promise<void> {
   await eventually(`status ${status}`, async () => ((await ask(key, model)) === status ? true : null), BINDS_MS_MAX);
 }
 
-/** Runs a command that must succeed, with `--json`, and answers what it printed. */
+/** Runs a command with `--json` that must succeed, and returns its parsed output. */
 async function run(...words: string[]): Promise<unknown> {
   const { status, stdout, stderr } = await pair.gateway.run(...words, '--json');
   expect({ words, status, stderr }).toEqual({ words, status: 0, stderr: '' });
@@ -60,7 +62,7 @@ describe('keys', () => {
     expect(await ask(rotated.key)).toBe(200);
     const graceEndsMs = Date.parse(rotated.previous_expires_at);
     const status = await ask(old);
-    // A slow machine may have needed the whole grace to get here: then there is nothing left to see of it.
+    // On a slow machine the grace period may have passed already; then there is nothing to check.
     if (Date.now() < graceEndsMs) expect(status).toBe(200);
     await eventually('the old secret to end', async () => ((await ask(old)) === 401 ? true : null), 4_000);
     expect(Date.now()).toBeGreaterThanOrEqual(graceEndsMs);
@@ -106,7 +108,7 @@ describe('keys', () => {
   }, 30_000);
 
   test.concurrent('--strict: what a translation drops is refused; without it, dropped and named', async () => {
-    /** A member that the messages format has no word for, sent to a host that speaks it. */
+    /** A member without a messages equivalent, sent to a messages upstream. */
     const seeded = (key: string, model = 'm-ok') =>
       post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model, seed: 7 }));
     const untilSeeded = (key: string, status: number) =>

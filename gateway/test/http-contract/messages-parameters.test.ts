@@ -1,4 +1,7 @@
-/** Every parameter of a messages body that the founding specification names (2.4), the chat-only ones, the versions. */
+/**
+ * Tests every parameter of a messages body in the founding specification (2.4), the parameters of chat completions
+ * only, and the versions.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { goodBody, type HeaderChanges, post } from './calls.ts';
@@ -12,7 +15,7 @@ beforeAll(async () => {
 }, 20_000);
 afterAll(() => pair.stop());
 
-/** JSON text that replaces the whole value of a member: what JSON.stringify cannot write. */
+/** JSON text of a member's value, for values that JSON.stringify cannot write. */
 type Json = string;
 type Row = readonly [member: string, json: Json];
 
@@ -93,7 +96,7 @@ const REFUSED: ReadonlyArray<readonly [member: string, json: Json, path: string]
   ['messages', `[${USER},{"role":"user","content":${elements(1001, TEXT)}}]`, 'messages.1.content'],
 ];
 
-/** The nineteen of contract 5, each with a word of the messages way that the refusal must name. */
+/** The nineteen parameters of contract 5, each with the messages equivalent that the refusal must name. */
 const CHAT_ONLY: ReadonlyArray<readonly [member: string, json: Json, says: string]> = [
   ['max_completion_tokens', '64', 'max_tokens'],
   ['response_format', '{"type":"json_object"}', 'output_config'],
@@ -116,7 +119,7 @@ const CHAT_ONLY: ReadonlyArray<readonly [member: string, json: Json, says: strin
   ['prediction', '{}', 'leave it out'],
 ];
 
-/** A good body whose member is the given JSON text, byte for byte. */
+/** Renders a good body whose member is exactly the given JSON text. */
 function withMember(member: string, json: Json): string {
   const rest = JSON.stringify(goodBody('messages', { [member]: undefined })).slice(1, -1);
   return `{${rest},${JSON.stringify(member)}:${json}}`;

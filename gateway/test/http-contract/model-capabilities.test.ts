@@ -1,4 +1,4 @@
-/** Shows that a model is sent only what the catalogue or the configuration says that it takes. */
+/** Tests that a model is sent only what the catalog or the configuration says it accepts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post } from './calls.ts';

@@ -1,4 +1,7 @@
-/** Which models a caller may use and see: unknown, forbidden by key or workspace, wrong endpoint, the lists. Contract 3 and 5. */
+/**
+ * Tests which models a caller may use and list: unknown, forbidden by key or workspace, wrong endpoint. Contract 3 and
+ * 5.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Address, get, goodBody, post, type Side } from './calls.ts';

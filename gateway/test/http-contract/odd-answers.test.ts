@@ -1,4 +1,6 @@
-/** Checks answers that hosts give in a form that nobody asked for: each is billed upstream, so each reaches the client as an answer. */
+/**
+ * Tests answers in a form that was not requested: upstream charges for each, so each reaches the client as an answer.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import type { Pair } from '../harness/start-pair.ts';
@@ -61,7 +63,7 @@ describe('a plain answer to a call that asked for a stream', () => {
   test.each(ways)('%s at %s is that stream, and billed', async (side, model) => {
     pair.fake.script(model, { json: PLAIN[model as keyof typeof PLAIN] });
     const text = await expectStream(await ask(side, model), side);
-    // The client did not ask for usage.
+    // The client did not request usage.
     if (side === 'chat') expect(text).not.toContain('"prompt_tokens"');
     await expectBilled();
   });

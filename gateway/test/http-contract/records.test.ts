@@ -1,4 +1,7 @@
-/** One record for each call that a valid key made, whatever its end, and none for anything else. Contract 5, 8 and 9. */
+/**
+ * Tests that each call with a valid key has exactly one record, however it ends, and that nothing else has one.
+ * Contract 5, 8 and 9.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -12,7 +15,7 @@ import { createKey, type MadeKey } from './make-key.ts';
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const BODY_MAX = 2 * 1024 * 1024;
 
-/** What the fake upstream does under the model name `<side>-<name>`. */
+/** Behavior of the fake upstream under the model name `<side>-<name>`. */
 const FAULTS: Readonly<Record<string, Scenario>> = {
   hollow: { hollow: true },
   'says-400': { status: 400, errorBodyBytes: 100 },
@@ -42,7 +45,7 @@ let keys: Readonly<Record<'bound' | 'scoped' | 'narrow', MadeKey>>;
 let records: CallLine[];
 const answers = new Map<string, Response | null>();
 
-/** What a call is, what its client gets (null: it left) and what its record says. */
+/** A call, what its client gets (null: it disconnected) and what its record says. */
 interface Row {
   readonly name: string;
   readonly side: Side;
@@ -165,7 +168,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => pair.stop());
 
-/** Requests of which there must be no record: no known caller, or no call. */
+/** Sends requests that must not be recorded: no known caller, or not a call. */
 async function callWithoutRecord(): Promise<void> {
   const tagged = { 'x-session-id': 'nobody' };
   const stranger = { url: pair.gateway.url, key: 'sk-foreign' };
@@ -222,7 +225,7 @@ describe('the record of a call', () => {
   });
 });
 
-/** What each kind of failure of the rows is told as; the rest by name. */
+/** Reason of each kind of failure in the rows; others have the reason of their name. */
 const REASONS: Readonly<Record<string, string>> = {
   invalid_request: 'invalid_request',
   encoding_unsupported: 'invalid_request',

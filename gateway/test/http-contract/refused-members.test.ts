@@ -1,4 +1,4 @@
-/** Shows what becomes of a request whose upstream refuses an optional member that the gateway added or translated. Contract, 10.4. */
+/** Tests requests whose upstream refuses an optional member that the gateway added or translated. Contract, 10.4. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-/** A model that nobody has called before, behind the other format than the side's. */
+/** Returns a new model with an upstream of the other format. */
 function newModel(side: Side): string {
   const name = NAMES[used++];
   if (name === undefined) throw new Error('no name is left');
@@ -43,7 +43,7 @@ interface Met {
   readonly status: number;
   readonly dropped: string | null;
   readonly text: string;
-  /** What upstream got, in order. */
+  /** Bodies that upstream received, in order. */
   readonly sent: ReadonlyArray<Readonly<Record<string, unknown>>>;
 }
 
@@ -81,7 +81,7 @@ describe.each(SIDES)('%s: %s', (side, member, members, word) => {
     const met = await meet(side, model, [refused, OK], { ...members, stream });
     expect([met.status, met.dropped, met.sent.length]).toEqual([200, word, 2]);
     expect(met.sent.map((body) => body[member] === undefined)).toEqual([false, true]);
-    // It is remembered for the workspace.
+    // The refusal is remembered for the workspace.
     const again = await meet(side, model, null, { ...members, stream });
     expect([again.status, again.dropped, again.sent.map((body) => body[member])]).toEqual([200, word, [undefined]]);
   });

@@ -1,4 +1,7 @@
-/** Configuration beside a running server: a changed file, SIGHUP, a bad file, and what `check` says of both. Contract 2. */
+/**
+ * Tests configuration changes of a running server: a changed file, SIGHUP, an invalid file, and the output of `check`
+ * for both. Contract 2.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { LIMITS } from '../../src/config/limits.ts';
@@ -8,7 +11,7 @@ import { goodBody, post } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 const TARGETS = [{ provider: 'lab', model: 'ok' }];

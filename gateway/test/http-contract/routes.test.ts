@@ -1,4 +1,4 @@
-/** The table of routes from outside: methods, aliases, what is not there, the open paths. Contract 3. */
+/** Tests the routes: methods, aliases, unknown paths, paths without authentication. Contract 3. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';

@@ -1,4 +1,7 @@
-/** What the gateway does itself where upstream lacks it, through the whole line: stop texts, JSON by words, free-text tools, ids, redacted thinking. */
+/**
+ * Tests end to end what the gateway emulates when upstream lacks it: stop sequences, JSON mode by instruction,
+ * free-text tools, ids, redacted thinking.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Pair } from '../harness/start-pair.ts';
 import { post, type Side } from './calls.ts';
@@ -12,7 +15,7 @@ beforeAll(async () => {
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 
-/** The data of a stream's records, parsed; `[DONE]` left out. */
+/** Returns the parsed data of a stream's records without `[DONE]`. */
 async function eventsOf(response: Response): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> {
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'));
   return lines.map((line) => JSON.parse(line.slice('data: '.length)) as Readonly<Record<string, unknown>>);
@@ -23,7 +26,7 @@ interface Block {
   readonly [member: string]: unknown;
 }
 
-/** A messages answer, whichever way it came. */
+/** A messages answer, plain or streamed. */
 interface Told {
   readonly content: readonly Block[];
   readonly stop_reason: unknown;
@@ -62,7 +65,7 @@ describe('stop texts for a model that takes none', () => {
       content: [{ type: 'text', text: 'All is well. ' }],
       stop_reason: 'stop_sequence',
       stop_sequence: 'STOP HERE',
-      // Upstream said, and bills, all of it.
+      // Upstream generated all of it and charges for it.
       usage: { input_tokens: 11, output_tokens: 7 },
     });
     expect(lastSent(pair, MODELS.openAi)).not.toHaveProperty('stop');

@@ -1,4 +1,7 @@
-/** Checks that a tool loop of a messages client at Gemini or OpenRouter gives the host its signatures back, and nobody else's. */
+/**
+ * Tests that the tool loop of a messages client on Gemini or OpenRouter returns the provider's own signatures to it,
+ * and no others.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Pair } from '../harness/start-pair.ts';
 import { type Address, post } from './calls.ts';
@@ -25,7 +28,7 @@ const called = (id: string, at: string, more: object = {}) => ({
   ...more,
 });
 
-/** What upstream gives; the same calls with the ids that a test gives them. */
+/** Upstream's answer: the same tool calls with the given ids. */
 function answerOf(ids: readonly string[], given: 'google' | 'openrouter') {
   const isGoogle = given === 'google';
   const tool_calls = ids.map((id, index) => called(id, `${index}`, isGoogle && index === 0 ? SIGNATURE : {}));
@@ -60,7 +63,7 @@ function historyOf(ids: readonly string[], input: (at: string) => object = (at) 
   ];
 }
 
-/** The first turn of a loop, at the model of a caller. */
+/** Runs the first turn of a loop on the caller's model. */
 async function begin(address: Address, ids: readonly string[], given: 'google' | 'openrouter', stream = false) {
   pair.fake.script(MODELS.house, [scenarioOf(answerOf(ids, given), stream), { say: { text: 'Done.' } }]);
   const first = await post(address, 'messages', bodyFor('messages', MODELS.house, { tools: TOOLS, stream }));
@@ -74,7 +77,7 @@ interface SentMessage {
   readonly reasoning_details?: unknown;
 }
 
-/** The second turn; what upstream gets as the assistant's message. */
+/** Runs the second turn; returns the assistant message that upstream received. */
 async function goOn(address: Address, messages: readonly object[], model: string = MODELS.house): Promise<SentMessage> {
   const response = await post(address, 'messages', bodyFor('messages', model, { tools: TOOLS, messages }));
   expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"message"')]);

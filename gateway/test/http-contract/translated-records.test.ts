@@ -1,4 +1,7 @@
-/** The record, the counters and the cost of translated calls: in the client's words, from upstream's numbers. Contract 9, wire C.3, C.5 and C.7. */
+/**
+ * Tests records, usage and cost of translated calls: in the client's format, from upstream's numbers. Contract 9, wire
+ * C.3, C.5 and C.7.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { CallLine } from '../harness/start-gateway.ts';
 import type { Pair } from '../harness/start-pair.ts';
@@ -6,7 +9,7 @@ import { post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
 import { bodyFor, FAR_MODELS, lastSent, MODELS, postFar, sentTexts, startTranslatedPair } from './translated-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;
@@ -27,7 +30,7 @@ async function recordOf(response: Response): Promise<CallLine> {
   return record;
 }
 
-/** Reads a call to its end and looks up its record. */
+/** Reads a call's answer to its end and returns it with its record. */
 async function settled(response: Response): Promise<{ readonly text: string; readonly record: CallLine }> {
   const text = await response.text();
   return { text, record: await recordOf(response) };
@@ -55,7 +58,7 @@ describe('a good call', () => {
         session: 'a session',
         usage: { ...UNUSED, input: 11, cache_read: 5, output: 4, reasoning: 1 },
         usage_source: 'upstream',
-        // 11 at 1000, 5 at 100, 4 at 5000 nano-dollars.
+        // 11 at 1000, 5 at 100, 4 at 5000 nano-USD.
         cost_nano_usd: '31500',
       });
       expect(record.attempts).toMatchObject([{ status: 200, error: null }]);
@@ -85,7 +88,7 @@ describe('a good call', () => {
         event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
         event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'ok' } }),
         event('content_block_stop', { index: 0 }),
-        // Vector 16: null is no number.
+        // Vector 16: null is not a number.
         event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { input_tokens: null, output_tokens: 3 } }),
         event('message_stop', {}),
       ];

@@ -1,4 +1,7 @@
-/** What a translated request becomes, is refused for, or loses: headers, strict keys, capabilities, aliases, Claude Code's own. Wire C.0 to C.2. */
+/**
+ * Tests how requests are translated, refused or reduced: headers, strict keys, capabilities, aliases, requests of
+ * Claude Code. Wire C.0 to C.2.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { PNG } from '../e2e/translated-rig.ts';
@@ -17,7 +20,7 @@ import {
   startTranslatedPair,
 } from './translated-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 let pair: Pair;

@@ -1,27 +1,27 @@
-/** Owns the gateway of the suites on translated routes: hosts of both formats under the names of the catalogue. Judges nothing. */
+/** Starts the gateway for the suites on translated routes: upstreams of both formats under names from the catalog. */
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Address, type HeaderChanges, post, type Side } from './calls.ts';
 
-/** A model by where it is and what the catalogue knows of it. */
+/** Models by upstream and by what the catalog knows of them. */
 export const MODELS = {
-  /** A chat host that nobody knows. */
+  /** An unknown chat upstream. */
   house: 'house',
-  /** A chat host that wants earlier reasoning back; texts only. */
+  /** A chat upstream that requires earlier reasoning in the request; text only. */
   textOnly: 'deepseek-v4-pro',
   openAi: 'gpt-5-mini',
-  /** Refuses the member by which usage is asked for. */
+  /** Refuses the member that requests usage. */
   mistral: 'mistral-large',
-  /** Thinks by a budget only. */
+  /** Supports thinking by budget only. */
   sonnet45: 'claude-sonnet-4-5',
-  /** Takes sampling, budgets, a forced tool. */
+  /** Accepts sampling parameters, thinking budgets and a forced tool. */
   sonnet46: 'claude-sonnet-4-6',
-  /** Neither sampling nor a forced tool. */
+  /** Accepts neither sampling parameters nor a forced tool. */
   sonnet55: 'claude-sonnet-5-5',
   opus55: 'claude-opus-5-5',
 } as const;
 
-/** Starts both sides. All models are served on both endpoints, `claude-house` on messages only. */
+/** Starts both processes. All models are served on both endpoints, except `claude-house`: messages only. */
 export function startTranslatedPair(limits: object = {}): Promise<Pair> {
   return startPair((fakeUrl) => {
     const base_url = `${fakeUrl}/v1`;
@@ -55,16 +55,16 @@ export function startTranslatedPair(limits: object = {}): Promise<Pair> {
   });
 }
 
-/** A good body for a model that is reached by translation, with members added; undefined takes one out. */
+/** Renders a good body for a translated model with members added; undefined removes one. */
 export function bodyFor(side: Side, model: string, members: Readonly<Record<string, unknown>> = {}): object {
   const shared = { model, messages: [{ role: 'user', content: 'Good day.' }] };
   return side === 'chat' ? { ...shared, ...members } : { ...shared, max_tokens: 64, ...members };
 }
 
-/** The model behind the other format than the side's own. */
+/** For each side, a model whose upstream has the other format. */
 export const FAR_MODELS = { chat: MODELS.sonnet46, messages: MODELS.house } as const;
 
-/** Sends a call of a side to the model behind the other format. */
+/** Sends a call to the side's model of the other format. */
 export function postFar(
   address: Address,
   side: Side,
@@ -74,19 +74,19 @@ export function postFar(
   return post(address, side, bodyFor(side, FAR_MODELS[side], members), headers);
 }
 
-/** The bodies that upstream got for a model, as they were written. */
+/** Returns the bodies that upstream received for a model, as text. */
 export function sentTexts({ fake }: Pick<Pair, 'fake'>, model: string): string[] {
   return fake.served(model).map(({ requestBody }) => Buffer.from(requestBody).toString());
 }
 
-/** The last body that upstream got for a model. */
+/** Returns the last body that upstream received for a model. */
 export function lastSent(pair: Pick<Pair, 'fake'>, model: string): Readonly<Record<string, unknown>> {
   const text = sentTexts(pair, model).at(-1);
   if (text === undefined) throw new Error(`upstream got no call of ${model}`);
   return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
-/** The headers that upstream got with the last call of a model. */
+/** Returns the headers of a model's last upstream call. */
 export function lastHeaders({ fake }: Pick<Pair, 'fake'>, model: string): Readonly<Record<string, string>> {
   return Object.fromEntries(fake.served(model).at(-1)?.headers ?? []);
 }

@@ -1,4 +1,4 @@
-/** Owns single requests over bare sockets, where fetch would tidy up what is to be seen. Judges nothing. */
+/** Sends single requests over raw sockets, because fetch would normalize what the tests check. */
 import {
   connectRaw,
   type Ended,
@@ -7,7 +7,7 @@ import {
   type RawResponse,
 } from '../fake-upstream/raw-client.ts';
 
-/** A response, its headers as `Headers`, and how the connection stood when it was whole. */
+/** A response, its headers as `Headers`, and the state of the connection after it. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -15,17 +15,20 @@ export interface WireAnswer {
   readonly ended: Ended;
 }
 
-/** A request's head as text: the request line, then the lines given, then the blank line. */
+/** Renders a request head: the request line, the given lines, a blank line. */
 export function head(requestLine: string, lines: readonly string[]): string {
   return `${[requestLine, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
-/** The lines of a good call's head, without its length. */
+/** Returns the header lines of a good call, without its content length. */
 export function goodLines(key: string): string[] {
   return ['host: 127.0.0.1', `authorization: Bearer ${key}`, 'content-type: application/json'];
 }
 
-/** The next answer on a connection, from byte `from` of what was received; null where it ended without one. */
+/**
+ * Returns the next answer on a connection, from byte `from` of the received data; null if the connection ended without
+ * one.
+ */
 export async function nextAnswer(
   client: RawClient,
   from = 0,
@@ -40,7 +43,7 @@ export async function nextAnswer(
   return { status, headers, text: body.toString(), ended: client.ended(), next: from + taken };
 }
 
-/** Sends bytes on a fresh connection, takes one answer and leaves. */
+/** Sends bytes on a new connection, reads one answer and disconnects. */
 export async function sendWire(url: string, bytes: string | Uint8Array): Promise<WireAnswer | null> {
   const client = await connectRaw(url);
   client.send(bytes);

@@ -1,4 +1,4 @@
-/** Checks that a start does not wait for the libraries behind sign-in: the first request that needs one loads it. */
+/** Tests that a start does not wait for the libraries behind sign-in: the first request that needs one loads it. */
 import { expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 

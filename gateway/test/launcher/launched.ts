@@ -1,4 +1,4 @@
-/** Owns running a command and reading its output line by line, for the launcher's tests. */
+/** Runs a command and reads its output line by line, for the launcher's tests. */
 
 export interface Launched {
   readonly pid: number;
@@ -8,9 +8,9 @@ export interface Launched {
   number(member: string): Promise<number>;
   closeInput(): void;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when the command itself is gone, though others may still hold its output. */
+  /** Resolves when the command itself has exited, even if other processes still hold its output. */
   gone(): Promise<void>;
-  /** How the command ended, with its whole standard error. */
+  /** Resolves with the command's exit status and its whole standard error. */
   ended(): Promise<{ status: number | null; signal: string | number | null; stderr: string }>;
 }
 
@@ -53,7 +53,7 @@ export function launch(
   };
 }
 
-/** What the test runner itself sets and the launcher is about to decide. */
+/** Removes what the test runner sets and the launcher must decide. */
 function withoutRuntimeSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   const decided = /^(NODE_ENV|BUN_.*|NODE_CHANNEL_.*|.*_proxy|npm_lifecycle_event)$/i;
   const kept: Record<string, string> = {};

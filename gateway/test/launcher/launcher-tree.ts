@@ -1,4 +1,4 @@
-/** Owns a throw-away copy of the launcher with a scripted server behind it, laid out as npm would. Asserts nothing. */
+/** Creates a temporary copy of the launcher with a scripted server, laid out as npm would. */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,12 +7,18 @@ import { bunPackages, thisMachine } from '../../bin/find-bun.cjs';
 const PROJECT = resolve(import.meta.dir, '../../..');
 const SCRIPTED_SERVER = join(import.meta.dir, 'scripted-server.ts');
 
-/** Where the binary lies: moved by the install script, or left in its platform package (beside `bun` or inside it), or nowhere. */
+/**
+ * Location of the binary: moved by the install script, left in its platform package (next to `bun` or inside it), or
+ * missing.
+ */
 export type BinaryPlace = 'moved' | 'hoisted' | 'nested' | 'missing';
-/** `clone`: bin/tollgate and node_modules at the top; `npx`: node_modules/tollgate beside node_modules/bun, linked from .bin. */
+/**
+ * `clone`: bin/tollgate and node_modules at the top; `npx`: node_modules/tollgate next to node_modules/bun, linked from
+ * .bin.
+ */
 export type TreeLayout = 'clone' | 'npx';
 
-/** Makes the tree below the system's temporary folder; returns the path of the command to run. */
+/** Creates the tree below the system's temporary folder; returns the path of the command to run. */
 export function makeLauncherTree(place: BinaryPlace, layout: TreeLayout = 'clone'): { root: string; command: string } {
   const root = mkdtempSync(join(tmpdir(), 'tollgate-launcher-'));
   const modules = join(root, 'node_modules');
@@ -40,7 +46,7 @@ function placeBinary(modules: string, place: BinaryPlace): void {
   link(process.execPath, join(modules, place === 'nested' ? 'bun/node_modules' : '', name, 'bin/bun'));
 }
 
-/** Writes a file, making its folders. */
+/** Writes a file, creating its folders. */
 export function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);

@@ -1,4 +1,7 @@
-/** Shows what bin/tollgate promises: it finds Bun wherever npm left it, closes the doors, passes signals on, ends as the server does. */
+/**
+ * Tests bin/tollgate: it finds Bun wherever npm put it, ignores foreign runtime settings, forwards signals, and ends
+ * with the server's status.
+ */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Owns what stands behind the launcher in its tests: a server that does what its first argument says and reports on standard output. */
+/**
+ * Runs as the server behind the launcher in its tests: does what its first argument says and reports on standard
+ * output.
+ */
 import { watchLauncher } from '../../src/cli/commands/serve.ts';
 import { openFilesMax } from '../../src/lib/open-files.ts';
 

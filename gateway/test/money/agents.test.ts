@@ -1,4 +1,4 @@
-/** Shows that holds do not starve agents: what they might cost at worst is far above the balance, what they do cost is not. */
+/** Tests that holds do not starve agents: their worst-case cost is far above the balance, their actual cost is not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { hasTerminal } from '../fault/calls.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -44,7 +44,7 @@ test(`${AGENTS} parallel streams with max_tokens ${MAX_TOKENS} on 25 USD all pas
   }
   const served = pair.fake.served();
   expect(served).toHaveLength(AGENTS);
-  // All of them ran at once: the last had arrived before the first ended.
+  // All ran concurrently: the last had arrived before the first ended.
   expect(Math.max(...served.map(({ arrivedMs }) => arrivedMs))).toBeLessThan(
     Math.min(...served.map(({ endedMs }) => endedMs ?? 0)),
   );

@@ -1,6 +1,6 @@
 /**
- * Shows that sound, images and tools that run upstream reach the record, the bill and the balance, plain and streamed, in
- * the same format and translated; and that a tool without a fee is loud.
+ * Tests that audio, images and upstream tools reach the record, the bill and the balance, plain and streamed, in the
+ * same format and translated; and that a tool without a fee is reported.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { CallLine } from '../harness/start-gateway.ts';
@@ -8,7 +8,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
 import { moneyConfig, moneyOf, newPrepaid, verified } from './money-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 const BALANCE = 10_000_000_000n;
@@ -61,7 +61,7 @@ function scriptMessages(model: string, stream: boolean, server_tool_use: object)
   pair.fake.script(model, stream ? { records } : { json: message });
 }
 
-/** The call's whole answer, its record and what was taken from a new balance for it. */
+/** Returns the call's whole answer, its record, and what it took from a new balance. */
 async function paidCall(side: Side, model: string, stream: boolean) {
   const customer = await newPrepaid(pair.gateway, BALANCE);
   const members = { model, stream, max_tokens: 500, messages: [{ role: 'user', content: 'Look it up.' }] };

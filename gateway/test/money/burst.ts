@@ -1,4 +1,4 @@
-/** Owns sending many calls in one moment: every connection is open before the first byte leaves. Judges nothing. */
+/** Sends many calls at once: every connection is open before the first byte is sent. */
 import { connectRaw, type RawClient, rawRequest } from '../fake-upstream/raw-client.ts';
 import { PATHS, type Side } from '../http-contract/calls.ts';
 import { nextAnswer, type WireAnswer } from '../http-contract/wire.ts';
@@ -10,11 +10,11 @@ export interface Shot {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How many calls the suites send at once. */
+/** Number of calls the suites send at once. */
 export const AT_ONCE = 500;
 const PATIENCE_MS = 20_000;
 
-/** Sends all shots in one turn of the event loop; answers the connections, in their order. */
+/** Sends all shots in one turn of the event loop; returns the connections in their order. */
 export async function fire(url: string, shots: readonly Shot[]): Promise<readonly RawClient[]> {
   const clients = await Promise.all(shots.map(() => connectRaw(url)));
   for (const [index, client] of clients.entries()) {
@@ -24,7 +24,7 @@ export async function fire(url: string, shots: readonly Shot[]): Promise<readonl
   return clients;
 }
 
-/** Sends all shots at once and reads each answer to its end, in their order. Throws where a connection gave none. */
+/** Sends all shots at once and returns each whole answer in order. Throws if a connection gave none. */
 export async function burst(url: string, shots: readonly Shot[]): Promise<readonly WireAnswer[]> {
   const clients = await fire(url, shots);
   const answers = await Promise.all(clients.map((client) => nextAnswer(client, 0, PATIENCE_MS)));
@@ -35,7 +35,7 @@ export async function burst(url: string, shots: readonly Shot[]): Promise<readon
   });
 }
 
-/** The status of an answer that has begun. */
+/** Returns the status of an answer that has begun. */
 export async function beginning(client: RawClient): Promise<number> {
   await client.until(() => client.received().includes('\r\n\r\n'), PATIENCE_MS);
   return Number(client.received().toString('latin1', 9, 12));

@@ -1,4 +1,4 @@
-/** Shows that money stays exact while an administrator changes what binds it: modes, mark-ups, budgets, balances, under load. */
+/** Tests that money stays exact while an administrator changes modes, mark-ups, budgets and balances under load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { formatNanoUsd } from '../../src/billing/money.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -27,7 +27,10 @@ const bodyOf = (index: number) => ({
   stream: index % 2 === 0,
 });
 
-/** Calls in lanes, one after another in each, until each lane was refused; answers the statuses, counted. */
+/**
+ * Sends calls in parallel lanes, one after another in each, until each lane was refused; returns the number of each
+ * status.
+ */
 async function callUntilRefused({ key }: Customer, change: (turn: number) => Promise<unknown>) {
   const counts = new Map<number, number>();
   let lanes = LANES;

@@ -1,4 +1,7 @@
-/** Shows that what a command changes binds a running server within 2 s, and a restarted one as if it had never stopped. */
+/**
+ * Tests that a change by command applies to a running server within 2 s, and to a restarted one as if it had never
+ * stopped.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +13,7 @@ import { post } from '../http-contract/calls.ts';
 import { control } from '../http-contract/make-key.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid } from './money-rig.ts';
 
-/** The fake's `ok`: 11 tokens of input at 1 USD per million, 5 of output at 5. */
+/** The fake's `ok` answer: 11 tokens of input at 1 USD per million, 5 of output at 5. */
 const COST = 36_000n;
 const BOUND_MS = 2_000;
 
@@ -44,7 +47,7 @@ async function call({ key }: Customer, model = 'ok', members: object = {}): Prom
 }
 const statusOf = async (...given: Parameters<typeof call>) => (await call(...given)).status;
 
-/** Runs a command as a person does, and calls within 2 s of its end. */
+/** Runs a command as a user does, and makes a call within 2 s of its end. */
 async function after(words: readonly string[], check: () => Promise<void>): Promise<void> {
   const { status, stderr } = await gateway.run(...words);
   expect([status, stderr]).toEqual([0, '']);
@@ -137,7 +140,7 @@ test('a model without a price is refused by name where money binds, and else ser
 
 test('what budgets and balances have left is the same after a restart', async () => {
   const body = { model: 'ok', max_tokens: 100, messages: [{ role: 'user', content: 'Good day.' }] };
-  // The hold of one more call: its input and 15 %, its worst output.
+  // The hold of one more call: its input plus 15 %, and its maximum output.
   const hold = BigInt(Math.ceil((Math.ceil(JSON.stringify(body).length / 4) * 115) / 100)) * 1_000n + 500_000n;
   const usdOfTwo = `0.${String(COST + hold).padStart(9, '0')}`;
   const of = async (given: object) => {
@@ -163,7 +166,7 @@ test('what budgets and balances have left is the same after a restart', async ()
     [byWorkspace, 'ok', {}],
     [byAccount, 'ok', {}],
     [byBalance, 'ok', {}],
-    // Their bodies are longer than the hold that was reckoned for; the output is shorter by a little more.
+    // Their bodies are longer than the hold was computed for; the output is shorter by a little more.
     [byEndUser, 'ok', { user: 'eve', max_tokens: 97 }],
     [byModel, 'budgeted', { max_tokens: 97 }],
   ];

@@ -1,4 +1,4 @@
-/** Shows which limits bind the counting of tokens, and that it takes nothing of what calls have. */
+/** Tests which limits apply to token counting, and that counting consumes nothing of what calls have. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
@@ -7,7 +7,7 @@ import { type Customer, moneyConfig, newCustomer, newPrepaid } from './money-rig
 
 const COUNT = '/v1/messages/count_tokens';
 const PRICE = { input: 1, output: 5 };
-/** The provider of the first has a counter; of the second we count ourselves. */
+/** The provider of the first has a counter; for the second we count ourselves. */
 const MODELS = ['messages-ok', 'chat-ok'] as const;
 
 let pair: Pair;

@@ -1,4 +1,6 @@
-/** Shows whom a limit of every end user binds: each by one id however it is written, and all who name none together. */
+/**
+ * Tests a limit on every end user: each is identified by one id in any spelling, and all calls without an id share one.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';

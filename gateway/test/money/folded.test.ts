@@ -1,6 +1,7 @@
 /**
- * Shows a plain call whose caps cover a slice but not its worst case: upstream is asked for a stream, which is metered like one and
- * answered in one piece; where money ends on the way, what came is the answer. Same and translated formats.
+ * Tests a plain call whose caps cover a slice but not its worst case: the gateway requests a stream from upstream,
+ * meters it and answers in one piece. When the money runs out on the way, the answer is what arrived. Same and
+ * translated formats.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
@@ -9,7 +10,7 @@ import { callHeaders, PATHS as ENDPOINTS, type Side } from '../http-contract/cal
 import { type GatedCall, type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid } from './money-rig.ts';
 
-/** 5 USD per million tokens of output; 1 of input, whose estimate is the body's bytes by four. */
+/** Output at 5 USD per million tokens; input at 1, estimated as a quarter of the body's bytes. */
 const OUTPUT = 5_000n;
 const INPUT = 1_000n;
 const SLICE_TOKENS = 2_048;
@@ -23,7 +24,7 @@ const WAYS = (['chat', 'messages'] as const).flatMap((side) =>
 );
 
 let upstream: GatedUpstream;
-/** A host that gives no streams: `refusing` says so, `ignoring` answers in one piece. */
+/** An upstream without streams: `refusing` returns an error, `ignoring` answers in one piece. */
 let unstreamed: ReturnType<typeof Bun.serve>;
 let gateway: RunningGateway;
 beforeAll(async () => {
@@ -74,7 +75,7 @@ const bodyOf = (model: string) => ({
   messages: [{ role: 'user', content: 'Go on and on.' }],
 });
 
-/** What holds a call's input, and so many tokens of its output. */
+/** The hold for a call's input and `tokens` of its output. */
 function holdOf(model: string, tokens: number): bigint {
   const estimate = Math.ceil(JSON.stringify(bodyOf(model)).length / BYTES_PER_TOKEN);
   return INPUT * BigInt(Math.ceil((estimate * 115) / 100)) + OUTPUT * BigInt(tokens);
@@ -86,7 +87,7 @@ interface Plain {
   readonly text: string;
 }
 
-/** Sends the call; its answer comes when upstream has given it. */
+/** Sends the call; its answer arrives once upstream has answered. */
 async function ask(
   customer: Customer,
   side: Side,
@@ -104,19 +105,19 @@ async function ask(
 
 async function start(customer: Customer, side: Side, host: Side, how: Parameters<typeof ask>[3] = {}) {
   const answer = ask(customer, side, `${host}-gated`, how);
-  // Looked at where it is awaited; a test that ends before is told of its own failure.
+  // The rejection is handled where the answer is awaited; a test that ends before reports its own failure.
   answer.catch(() => undefined);
   return { answer, call: await upstream.next() };
 }
 
-/** Resolves once so many tokens of the call's output are held for, and no more. */
+/** Resolves once the hold covers exactly that many tokens of the call's output. */
 function heldFor(customer: Customer, model: string, tokens: number): Promise<true> {
   return eventually(`a hold of ${tokens} tokens`, async () =>
     (await moneyOf(gateway, customer)).held === holdOf(model, tokens) ? true : null,
   );
 }
 
-/** What a client of the side reads in an answer in one piece. */
+/** Parses an answer in one piece as a client of this format does. */
 function read(side: Side, text: string) {
   const answer = JSON.parse(text);
   return side === 'chat'

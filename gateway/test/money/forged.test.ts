@@ -1,6 +1,6 @@
 /**
- * Shows that no way of calling is free and none is billed twice: leaving before the usage comes, forged ids, headers that come
- * twice, replays, and counters of an upstream that lies. Upstream's own book is the truth.
+ * Tests that no kind of call is free and none is charged twice: disconnecting before the usage arrives, forged ids,
+ * duplicate headers, replays, and wrong counters from upstream. The upstream's own count is the reference.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, rawRequest } from '../fake-upstream/raw-client.ts';
@@ -16,7 +16,7 @@ const SIDES = ['chat', 'messages'] as const;
 const WAYS = SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const));
 const BALANCE = 1_000_000_000n;
 const PRICE = { input: 1, output: 5 };
-/** The fake's `ok`: 11 tokens of input, 5 of output. */
+/** The fake's `ok` answer: 11 tokens of input, 5 of output. */
 const OK_COST = 11_000n + 25_000n;
 const WORDS = 200;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const lying = LIES.map((_, index) => [`lies-${index}`, { host: 'chat', price: PRICE }] as const);
   pair = await startPair((url) => moneyConfig(url, Object.fromEntries([...models, ...lying])));
   for (const [side, host] of WAYS) {
-    // All is said, and nothing of what tells the usage: after the last word nothing comes.
+    // Sends all words but no usage: nothing follows the last word.
     pair.fake.script(`${side}-${host}-stalls`, {
       answer: `long:${WORDS}`,
       stallAfterEvent: host === 'chat' ? WORDS + 1 : WORDS + 3,
@@ -53,7 +53,7 @@ async function recordsOf({ keyId }: Customer, count: number): Promise<CallLine[]
   });
 }
 
-/** The customer paid exactly for so many plain `ok` answers, and holds nothing. */
+/** Expects that the customer paid exactly for that many plain `ok` answers, and holds nothing. */
 async function expectPaid(customer: Customer, calls: number): Promise<void> {
   const charged = OK_COST * BigInt(calls);
   expect(await moneyOf(pair.gateway, customer)).toEqual({
@@ -79,7 +79,7 @@ describe('reading everything and closing before the usage comes', () => {
       const [served] = await fake.waitFor((call) => call.model === model && call.leftAtMs !== null);
       expect(served?.usage?.outputTokens ?? null).not.toBe(WORDS);
       const output = Math.ceil(Array.from({ length: WORDS }, (_, index) => `w${index + 1} `).join('').length / 4);
-      // A messages host tells its input with the first event; of a chat host's we have our estimate.
+      // Messages report input usage with the first event; for chat completions we use our estimate.
       const input = host === 'messages' ? 11 : Math.ceil(body.length / 4);
       const usage_source = host === 'messages' ? 'partial' : 'counted';
       expect(record).toMatchObject({ status: 499, error: 'client_left', usage_source, usage: { input, output } });
@@ -214,7 +214,7 @@ const chatAnswer = (usage: unknown) => ({
   usage,
 });
 
-/** Counters that cannot be, or that nobody could pay. */
+/** Impossible counters, or ones too large to pay. */
 const LIES: readonly unknown[] = [
   { prompt_tokens: -5, completion_tokens: 5 },
   { prompt_tokens: 1.5, completion_tokens: 5 },

@@ -1,26 +1,29 @@
-/** Owns a model host whose one stream at a time goes on only when the test says so: what a paced fake cannot promise. Judges nothing. */
+/**
+ * Runs an upstream with one stream at a time that advances only when the test says so: a paced fake cannot guarantee
+ * that.
+ */
 
-/** One call that arrived; it streams until `finish` or until the other side leaves. */
+/** One call that has arrived; it streams until `finish` or until the gateway disconnects. */
 export interface GatedCall {
-  /** What was asked for, parsed. */
+  /** The parsed request body. */
   readonly body: unknown;
-  /** Says so many more words of four bytes, each `tok `. */
+  /** Sends that many more words of four bytes, each `tok `. */
   say(words: number): void;
-  /** Says so many tokens of our estimate, four bytes each, in one event. */
+  /** Sends that many tokens by our estimate, four bytes each, in one event. */
   blurt(tokens: number): void;
-  /** Says so many words and ends well, all in one write; usage says as many tokens. */
+  /** Sends that many words and ends well, all in one write; usage reports as many tokens. */
   pour(words: number): void;
-  /** Ends the stream well; usage says `outputTokens`. */
+  /** Ends the stream well; usage reports `outputTokens`. */
   finish(outputTokens: number): void;
-  /** Ends it before its end. */
+  /** Breaks the stream off before its end. */
   breakOff(): void;
-  /** Resolves once the caller has closed. */
+  /** Resolves once the gateway has disconnected. */
   readonly left: Promise<void>;
 }
 
 export interface GatedUpstream {
   readonly url: string;
-  /** The next call that arrives, or has arrived and was not asked for. */
+  /** Returns the next call: one that has arrived and was not returned yet, or the next to arrive. */
   next(): Promise<GatedCall>;
   stop(): Promise<void>;
 }
@@ -69,7 +72,7 @@ const MESSAGES: Speaker = {
     event('message_stop'),
 };
 
-/** Starts it on a free port of 127.0.0.1; it speaks the format that the path names. */
+/** Starts the upstream on a free port of 127.0.0.1; the request path selects the format. */
 export function startGatedUpstream(): GatedUpstream {
   const arrived: GatedCall[] = [];
   const waiting: ((call: GatedCall) => void)[] = [];

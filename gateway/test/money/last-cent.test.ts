@@ -1,6 +1,6 @@
 /**
- * Shows that 500 calls at once get exactly what fits of a balance, a budget or a limit, when each call's worst case is what it
- * costs; and that the ledger proves it. A sample of the seeds; all 200 with TOLLGATE_EXHAUSTIVE=1.
+ * Tests that of 500 concurrent calls exactly those that fit a balance, budget or limit pass, when each call costs its
+ * worst case; and that the ledger agrees. Runs a sample of the seeds; all 200 with TOLLGATE_EXHAUSTIVE=1.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -15,12 +15,12 @@ import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid, verified 
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 const OUTPUT_TOKENS = 40;
-/** 40 tokens at 5 USD per million; input is free, so that the worst case is what a call costs. */
+/** 40 tokens at 5 USD per million. Input is free, so the worst case is the actual cost. */
 const COST = 200_000n;
 const PRICE = { input: 0, output: 5 };
-/** What the fake upstream counts as a prompt. */
+/** Prompt tokens that the fake upstream reports. */
 const INPUT_TOKENS = 11;
-/** Our estimate of a body of so many bytes is exactly what upstream will count, input and output. */
+/** With this body length our estimate equals upstream's count, input and output. */
 const BODY_BYTES = (INPUT_TOKENS + OUTPUT_TOKENS) * 4;
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const HOSTS = ['chat', 'messages'] as const;
@@ -30,9 +30,9 @@ type Cap = (typeof CAPS)[number];
 
 interface Seed {
   readonly fits: number;
-  /** More than fits, in billionths of one more call; never enough for it. */
+  /** Capacity beyond `fits` calls, in billionths of one more call; never enough for it. */
   readonly rest: number;
-  /** One of the five sorts of calls for each shot: side, host, stream. */
+  /** For each shot one of the five kinds of calls: client format, upstream format, stream. */
   readonly sorts: readonly number[];
 }
 
@@ -61,7 +61,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => pair.stop());
 
-/** A body of exactly BODY_BYTES: the padding stands in the prompt. */
+/** Renders a body of exactly BODY_BYTES; the prompt is padded. */
 function bodyOf(side: Side, model: string, stream: boolean, endUser: string): string {
   const render = (content: string) =>
     JSON.stringify({
@@ -85,7 +85,7 @@ function shotsOf({ key }: Customer, { sorts }: Seed, of: { name: string; host?: 
 
 const spentOnModel = { chat: 0, messages: 0 };
 
-/** Caps a new customer so that `fits` calls pass. */
+/** Creates a customer whose cap lets `fits` calls pass. */
 async function capped(cap: Cap, { fits, rest }: Seed, host: Side): Promise<Customer> {
   const { gateway } = pair;
   const slack = (COST * BigInt(rest)) / 1_000_000_000n;
@@ -124,7 +124,7 @@ const WORDS: Readonly<Record<Cap, RegExp>> = {
   concurrency: /calls at once/,
 };
 
-/** Sends 500 at once, and checks answers, upstream's own count, records and the customer's money. */
+/** Sends 500 calls at once; checks the answers, upstream's own count, the records and the customer's money. */
 async function checkExactlyFits(cap: Cap, seed: Seed): Promise<void> {
   const { fake, gateway } = pair;
   const host = HOSTS[seed.sorts.length % 2 === 0 ? (seed.rest % 2 === 0 ? 0 : 1) : 0] ?? 'chat';
@@ -147,7 +147,10 @@ async function checkExactlyFits(cap: Cap, seed: Seed): Promise<void> {
   expect(costs.get('429 0')?.length).toBe(AT_ONCE - seed.fits);
 }
 
-/** Calls that never end by themselves: they keep their slots until their clients leave; then the same number passes again. */
+/**
+ * The calls never end by themselves and keep their slots until their clients disconnect; then the same number passes
+ * again.
+ */
 async function checkSlots(seed: Seed): Promise<void> {
   const { fake, gateway } = pair;
   const customer = await capped('concurrency', seed, 'chat');
@@ -167,7 +170,7 @@ async function checkSlots(seed: Seed): Promise<void> {
   }
 }
 
-/** 200 seeds: 23 or so for each cap. A limit per minute drains; 10 of it are far slower than 500 calls. */
+/** 200 seeds: about 23 for each cap. Limits per minute drain: 10 of them are far slower than 500 calls. */
 const SEEDS_PER_CAP = EXHAUSTIVE ? 23 : 1;
 
 describe(`${AT_ONCE} calls at once, each on the last cent`, () => {

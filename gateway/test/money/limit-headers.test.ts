@@ -1,4 +1,7 @@
-/** Shows what a limit tells its caller, exactly: headers of contract 8 on both formats, `retry-after`, whether to try again. */
+/**
+ * Tests exactly what a limit reports to its caller: the headers of contract 8 in both formats, `retry-after`, and
+ * whether to retry.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { get, post, type Side } from '../http-contract/calls.ts';
@@ -32,14 +35,14 @@ const NAMES = {
   messages: (member: string, sort: string) => `anthropic-ratelimit-${sort}-${member}`,
 };
 
-/** The headers about limits; of the other format there must be none. */
+/** Returns the limit headers. Asserts that none of the other format is present. */
 function limitsOf({ headers }: Response, side: Side): Record<string, string> {
   const found = [...headers].filter(([name]) => name.includes('ratelimit'));
   expect(found.filter(([name]) => name.startsWith('x-') !== (side === 'chat'))).toEqual([]);
   return Object.fromEntries(found);
 }
 
-/** A reset that is `afterMs` from a moment between the two, in the format's own way. */
+/** Expects a reset that is `afterMs` after a moment in the given range, in the format's own notation. */
 function expectReset(side: Side, text: string, afterMs: number, [fromMs, toMs]: readonly [number, number]): void {
   if (side === 'messages') {
     const atMs = Date.parse(text);
@@ -102,7 +105,7 @@ for (const side of SIDES) {
         [name('limit', 'tokens')]: '100',
         [name('remaining', 'tokens')]: String(100 - taken),
       });
-      // The fake used 16; what was taken above that came back, and 100 a minute drain.
+      // The fake used 16; the rest of the hold was returned, and 100 a minute drain.
       const second = await ask(side, customer);
       await second.text();
       expect(Number(limitsOf(second, side)[name('remaining', 'tokens')])).toBeOneOf([

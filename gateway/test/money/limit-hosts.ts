@@ -1,25 +1,28 @@
 /**
- * Plays model hosts that honour output limits or do not: a model's name says which member it reads. Speaks both formats, plain
- * and streamed, and counts what it generates. Judges nothing.
+ * Runs upstreams that honor output limits or ignore them: the model's name selects the member they read. Speaks both
+ * formats, plain and streamed, and counts the tokens it generates.
  */
 
-/** What a host reads as the limit of an answer; `deaf` reads none, and `lone` none and answers in one piece whatever is asked. */
+/**
+ * The members each host reads as the output limit. `deaf` reads none; `lone` reads none and always answers in one
+ * piece.
+ */
 const HOSTS = {
   older: ['max_tokens'],
   newer: ['max_completion_tokens'],
-  /** As llama.cpp and vLLM: the newer member first. */
+  /** As in llama.cpp and vLLM: the newer member first. */
   either: ['max_completion_tokens', 'max_tokens'],
   deaf: [],
   lone: [],
-  /** Refuses to stream, and honours what it knows. */
+  /** Refuses to stream, and honors the members it knows. */
   unstreamed: ['max_tokens'],
 } as const;
 
-/** Tokens of an answer that nothing bounds. */
+/** Tokens of an answer without a limit. */
 export const NATURAL_TOKENS = 20_000;
 const INPUT_TOKENS = 11;
 const WORD = 'tok ';
-/** Words of one event. */
+/** Words per event. */
 const EVENT_WORDS = 16;
 
 export interface AskedOfHost {
@@ -32,7 +35,7 @@ export interface AskedOfHost {
 
 export interface LimitHosts {
   readonly url: string;
-  /** The bodies that arrived for a model, as text, in their order. */
+  /** Returns the request bodies received for a model, as text, in order. */
   askedOf(model: string): string[];
   stop(): Promise<void>;
 }
@@ -40,12 +43,12 @@ export interface LimitHosts {
 interface Answer {
   readonly model: string;
   readonly answers: number;
-  /** Of one answer. */
+  /** Per answer. */
   readonly tokens: number;
   readonly isCut: boolean;
 }
 
-/** Starts them on a free port of 127.0.0.1. Models are named `HOST` or `HOST-anything`. */
+/** Starts the hosts on a free port of 127.0.0.1. Models are named `HOST` or `HOST-anything`. */
 export function startLimitHosts(): LimitHosts {
   const asked = new Map<string, string[]>();
   const server = Bun.serve({
@@ -76,7 +79,7 @@ export function startLimitHosts(): LimitHosts {
   };
 }
 
-/** An event each time that somebody reads: what nobody reads is never generated. */
+/** Generates an event only when one is read. */
 function streamOf(events: Generator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull(controller) {

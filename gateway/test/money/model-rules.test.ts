@@ -1,4 +1,7 @@
-/** Shows that a limit names a model that is served, with a server and without one, and what becomes of it when its model goes. */
+/**
+ * Tests that a limit must name a served model, with and without a running server, and the effect when its model is
+ * removed.
+ */
 import { afterAll, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { eventually } from '../harness/eventually.ts';
@@ -59,7 +62,7 @@ test('a limit of a model that is not served is refused, and one that was served 
   ]);
   expect(await set('other', '--rpm', 'none')).toMatchObject({ status: 0, stderr: '' });
   expect(await set('house', '--rpm', '3')).toMatchObject({ status: 0, stderr: '' });
-  // Without a file the server's environment, and an Ollama, say which models there are.
+  // Without a file, the server's environment and an Ollama determine the models.
   rmSync(gateway.configFile);
   const unchecked = await set('later', '--rpm', '1');
   expect([unchecked.status, unchecked.stderr]).toEqual([0, expect.stringContaining('was not checked')]);

@@ -1,4 +1,6 @@
-/** Owns what the suites on money share: models with prices of their own, customers, and looks at the books. Judges only `verify`. */
+/**
+ * Provides priced models, customers and reads of the ledger for the suites on money. Its only assertion is `verify`.
+ */
 import { formatNanoUsd } from '../../src/billing/money.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import type { Pair } from '../harness/start-pair.ts';
@@ -7,15 +9,15 @@ import { control } from '../http-contract/make-key.ts';
 
 type Administered = Pick<RunningGateway, 'dataDir'>;
 
-/** A public model: the format of the host behind it, its name there, and its price in USD per million tokens. */
+/** A public model: the format of its upstream, its name there, and its price in USD per million tokens. */
 export interface PricedModel {
   readonly host: Side;
   readonly model?: string;
-  /** Left out: the model has none. */
+  /** Omitted: the model has no price. */
   readonly price?: object | 'free';
 }
 
-/** The configuration of a gateway before one fake upstream that speaks both formats. */
+/** Returns the configuration of a gateway with one fake upstream that speaks both formats. */
 export function moneyConfig(fakeUrl: string, models: Readonly<Record<string, PricedModel>>, more: object = {}): object {
   const base_url = `${fakeUrl}/v1`;
   const targetOf = ({ host, model, price }: PricedModel) => ({
@@ -42,7 +44,7 @@ export interface Customer {
 
 let customers = 0;
 
-/** A new customer; `account` and `key` as the commands `accounts.create` and `keys.create` take them. */
+/** Creates a customer; `account` and `key` as the commands `accounts.create` and `keys.create` take them. */
 export async function newCustomer(
   gateway: Administered,
   { account = {}, key = {} }: { readonly account?: object; readonly key?: object } = {},
@@ -58,7 +60,7 @@ export async function newCustomer(
   return { account: accountId, workspace, keyId: made.id, key: made.key };
 }
 
-/** A prepaid customer with so many nano-USD. */
+/** Creates a prepaid customer with this balance in nano-USD. */
 export async function newPrepaid(gateway: Administered, balance: bigint, key: object = {}): Promise<Customer> {
   const customer = await newCustomer(gateway, { account: { mode: 'prepaid' }, key });
   if (balance > 0n) await topUp(gateway, customer, balance);
@@ -69,7 +71,7 @@ export async function topUp(gateway: Administered, { account }: Customer, amount
   await control(gateway, 'accounts.topup', { account, usd: formatNanoUsd(amount) });
 }
 
-/** An account's money by the ledger, in nano-USD. */
+/** An account's money according to the ledger, in nano-USD. */
 export interface Money {
   readonly available: bigint;
   readonly held: bigint;
@@ -90,7 +92,7 @@ export async function moneyOf(gateway: Administered, { account }: Pick<Customer,
   };
 }
 
-/** Runs `verify` beside the server; answers how many calls the ledger has settled. Throws with what does not hold. */
+/** Runs `verify` while the server runs; returns how many calls the ledger has settled. Throws with the violations. */
 export async function verified({ gateway }: Pair): Promise<number> {
   const { status, stdout, stderr } = await gateway.run('verify', '--json');
   if (status !== 0) throw new Error(`verify ended with ${status}: ${stdout}${stderr}`);

@@ -1,13 +1,13 @@
 /**
- * Shows what a running gateway makes of usage that is not what it seems: hidden reasoning, numbers that no answer bears, and
- * numbers from before the end. Each in the same format and translated, where that is another way.
+ * Tests how a running gateway handles anomalous usage: hidden reasoning, numbers that do not match the answer, and
+ * numbers from before the end. Each in the same format and, where that is a different path, translated.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
 import { moneyConfig, newPrepaid, verified } from './money-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(30_000);
 
 const PRICE = { input: 1, output: 5 };
@@ -58,7 +58,7 @@ function scriptMessages(last: object | undefined): void {
   pair.fake.script('of-messages', { records });
 }
 
-/** The record of a whole call. */
+/** Returns the record of a whole call. */
 async function recordOf(key: string, side: Side, model: string, stream: boolean) {
   const members = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] };
   const response = await post({ url: pair.gateway.url, key }, side, members);

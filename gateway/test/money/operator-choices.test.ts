@@ -1,6 +1,6 @@
 /**
- * Shows the operator's choices on a running server, by commands and by a reloaded file: how much calls hold, models without a
- * price, answers that break off, limits under an alias.
+ * Tests the operator's settings on a running server, by command and by reload: hold sizes, models without a price,
+ * answers that break off, limits under an alias.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,10 @@ import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid, verified 
 import { openStreamed } from './streamed-client.ts';
 
 const PRICE = { input: 1, output: 5 };
-/** Above a slice (2,048 tokens at 5 USD per million, and the input), below two, and far below 64,000 tokens. */
+/**
+ * More than a slice (2,048 tokens at 5 USD per million, plus the input), less than two, and far less than 64,000
+ * tokens.
+ */
 const LITTLE = 15_000_000n;
 const BOUND_MS = 2_000;
 const RELOAD_MS_MAX = 5_000;
@@ -55,17 +58,17 @@ afterAll(async () => {
 });
 
 let reloads = 0;
-/** Writes the file and waits until the server has taken it over. */
+/** Writes the file and waits until the server has applied it. */
 async function reload(defaults: object, shortOf?: string): Promise<void> {
   reloads += 1;
   const config = configOf(pair.fake.url, { ...defaults }, shortOf);
-  // A number that changes with each, so that no reload is taken for another one's.
+  // A number that changes with each reload, so that reloads can be told apart.
   writeFileSync(pair.gateway.configFile, JSON.stringify({ ...config, limits: { messages_max: 1_000 + reloads } }));
   const told = () => pair.gateway.stderr().split('the configuration was reloaded').length - 1;
   await eventually('the reload', () => (told() >= reloads ? true : null), RELOAD_MS_MAX);
 }
 
-/** A stream that may have 64,000 tokens of output; what came of it. */
+/** Requests a stream with at most 64,000 output tokens and returns the outcome. */
 async function stream({ key }: Customer, model = 'ok', headers: HeaderChanges = {}) {
   const body = { model, max_tokens: 64_000, stream: true, messages: [{ role: 'user', content: 'Go on.' }] };
   const response = await post({ url: pair.gateway.url, key }, 'chat', body, headers);
@@ -73,7 +76,7 @@ async function stream({ key }: Customer, model = 'ok', headers: HeaderChanges = 
 }
 const statusOf = async (customer: Customer, model?: string) => (await stream(customer, model)).status;
 
-/** Runs a command as a person does, and looks within 2 s of its end. */
+/** Runs a command as a user does, and checks within 2 s of its end. */
 async function after(words: readonly string[], check: () => Promise<void>): Promise<void> {
   const { status, stderr } = await pair.gateway.run(...words);
   expect([words, status, stderr]).toEqual([words, 0, '']);

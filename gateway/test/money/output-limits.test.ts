@@ -1,7 +1,7 @@
 /**
- * Attacks each kind of cap with calls whose output limit the host does not honour: what the operator writes off stays within one
- * slice for each target, plain and streamed, in both formats, with several answers at once. A sample of the attacks; all of them
- * with TOLLGATE_EXHAUSTIVE=1.
+ * Attacks each kind of cap with calls whose upstream ignores the output limit: the operator writes off at most one
+ * slice per target, plain and streamed, in both formats, with several answers at once. Runs a sample of the attacks;
+ * all of them with TOLLGATE_EXHAUSTIVE=1.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { formatNanoUsd } from '../../src/billing/money.ts';
@@ -22,7 +22,7 @@ const PLENTY = 10_000_000_000n;
 const CALLS = 40;
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 
-/** Under each cap a customer has 0.003 USD. */
+/** Each cap leaves a customer 0.003 USD. */
 const CAPS: Readonly<Record<string, () => Promise<Customer>>> = {
   'a prepaid balance': () => newPrepaid(gateway, LITTLE),
   'a prepaid balance with strict holds': () => newPrepaid(gateway, LITTLE, { holds: 'strict' }),
@@ -42,7 +42,7 @@ const CAPS: Readonly<Record<string, () => Promise<Customer>>> = {
 
 let hosts: LimitHosts;
 let gateway: RunningGateway;
-/** Models that the tests have asked for: each is a target of its own, of which nothing is proven. */
+/** Models that the tests have called. Each is a separate target whose limits are unproven. */
 const models: string[] = [];
 const modelOf = (host: string, side: Side = 'chat') => {
   const free = models.find((name) => name.startsWith(`${host}-${side}-`));
@@ -92,7 +92,7 @@ async function ask({ key }: Customer, side: Side, members: object): Promise<Repl
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** All at once; the statuses that came, and the customer's money after them. */
+/** Sends all calls at once; returns the statuses, and the customer's money afterwards. */
 async function attack(customer: Customer, side: Side, members: object) {
   const replies = await Promise.all(Array.from({ length: CALLS }, () => ask(customer, side, members)));
   const money = await eventually('all holds to end', async () => {
@@ -102,20 +102,20 @@ async function attack(customer: Customer, side: Side, members: object) {
   return { replies, statuses: new Set(replies.map(({ status }) => status)), ...money };
 }
 
-/** The body that a model was asked with last. */
+/** The last request body sent to a model. */
 const lastAsked = (model: string) => JSON.parse(hosts.askedOf(model).at(-1) ?? 'null') as AskedOfHost;
 
 interface Attack {
   readonly words: string;
   readonly side: Side;
-  /** The host's format. */
+  /** Upstream's format. */
   readonly host: Side;
   readonly members: object;
 }
 
 const BOTH = { max_completion_tokens: 1, max_tokens: 20_000 };
 
-/** What a host gets that reads none of it. */
+/** The members sent to a host that reads none of them. */
 const ATTACKS: readonly Attack[] = [
   { words: 'plain chat calls with both limits', side: 'chat', host: 'chat', members: BOTH },
   { words: 'chat streams with both limits', side: 'chat', host: 'chat', members: { ...BOTH, stream: true } },
@@ -127,7 +127,7 @@ const ATTACKS: readonly Attack[] = [
   { words: 'plain calls with another spelling', side: 'chat', host: 'chat', members: { max_tokens: 1, MAX_TOKENS: 9 } },
 ];
 
-/** Every attack under the first cap, the first one under every cap; or all of them. */
+/** Every attack under the first cap and the first attack under every cap; or all of them. */
 const ATTACKED = Object.entries(CAPS).flatMap(([cap, newVictim], nth) =>
   ATTACKS.slice(0, nth === 0 || EXHAUSTIVE ? ATTACKS.length : 1).map((how) => ({ cap, newVictim, how })),
 );
@@ -213,7 +213,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
     const money = await moneyOf(gateway, customer);
     expect(money).toMatchObject({ held: 0n, absorbed: 0n });
     expect(money.charged).toBeGreaterThan(BigInt(NATURAL_TOKENS) * OUTPUT);
-    // What is below a slice is not believed any more.
+    // A limit below a slice is no longer trusted.
     expect((await ask(await newPrepaid(gateway, LITTLE), 'chat', { model, max_tokens: 1 })).status).toBe(429);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Shows what a stream may cost a prepaid customer: it grows slice by slice, is stopped in-band where nothing covers more, never
- * takes more than there is, and goes on where money came in time. Same and translated formats.
+ * Tests the cost of a stream for a prepaid customer: its hold grows slice by slice, the stream is stopped in-band when
+ * nothing covers more, never takes more than the balance, and continues when money is added in time. Same and
+ * translated formats.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { endsInError, hasTerminal } from '../fault/calls.ts';
@@ -12,12 +13,12 @@ import { type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
 import { type Customer, moneyConfig, moneyOf, newPrepaid, topUp } from './money-rig.ts';
 import { openStreamed, wordsIn } from './streamed-client.ts';
 
-/** 5 USD per million tokens of output; 1 of input, whose estimate is the body's bytes by four. */
+/** Output at 5 USD per million tokens; input at 1, estimated as a quarter of the body's bytes. */
 const OUTPUT = 5_000n;
 const INPUT = 1_000n;
 const SLICE_TOKENS = 2_048;
 const SLICE = OUTPUT * BigInt(SLICE_TOKENS);
-/** Upstream's prompt, as it counts it. */
+/** Prompt tokens by upstream's count. */
 const INPUT_TOKENS = 11;
 const LEARNT_MAX = 4;
 
@@ -49,7 +50,7 @@ const bodyOf = (host: Side) => ({
   messages: [{ role: 'user', content: 'Go on and on.' }],
 });
 
-/** The first hold of a call: the input's estimate and 15 %, rounded up, and a slice of output. */
+/** The first hold of a call: the input estimate plus 15 %, rounded up, and a slice of output. */
 function firstHold(host: Side): bigint {
   const estimate = Math.ceil(JSON.stringify(bodyOf(host)).length / LEARNT_MAX);
   return INPUT * BigInt(Math.ceil((estimate * 115) / 100)) + SLICE;
@@ -64,7 +65,7 @@ async function recordOf(requestId: string): Promise<CallLine> {
   return eventually('the record', async () => (await gateway.calls('--request-id', requestId))[0]);
 }
 
-/** What the usage of a record costs. */
+/** Cost of a record's usage. */
 function costOf({ usage }: CallLine): bigint {
   return INPUT * BigInt(usage.input ?? -1) + OUTPUT * BigInt(usage.output ?? -1);
 }
@@ -121,7 +122,7 @@ for (const { side, host, words } of PATHS) {
       await call.left;
       const { record, money } = await expectStopped(customer, client.requestId, side, text);
       expect(wordsIn(text)).toBe(SLICE_TOKENS);
-      // The first word that nothing covered was read, and no other; half a slice was left to pay it from.
+      // Only the first uncovered word was read; half a slice was left to pay for it.
       expect(record.usage.output).toBe(SLICE_TOKENS + 1);
       expect(record.reason).toMatchObject({
         kind: 'money_ran_out',
@@ -160,7 +161,7 @@ for (const { side, host, words } of PATHS) {
       const text = await client.end();
       const { record, money } = await expectStopped(customer, client.requestId, side, text);
       expect(wordsIn(text)).toBe(SLICE_TOKENS);
-      // The first word that nothing covered was read, and no other.
+      // Only the first uncovered word was read.
       expect(record.usage.output).toBe(SLICE_TOKENS + 1);
       expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
     });

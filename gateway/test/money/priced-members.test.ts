@@ -1,6 +1,6 @@
 /**
- * Shows that members which name other models or change the price reach the key's rights, the hold, the bill and the proof:
- * over both formats, plain and streamed, sent as they came and translated.
+ * Tests that members which name other models or change the price affect the key's permissions, the hold, the bill and
+ * the ledger check: in both formats, plain and streamed, unchanged and translated.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { CallLine } from '../harness/start-gateway.ts';
@@ -8,7 +8,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
 import { moneyConfig, moneyOf, newCustomer, newPrepaid, verified } from './money-rig.ts';
 
-/** Commands are processes of their own, and a machine may be busy. */
+/** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
 const BALANCE = 10_000_000_000n;
@@ -24,7 +24,7 @@ beforeAll(async () => {
       'claude-cheap': { host: 'messages', price: CHEAP },
       'claude-dear': { host: 'messages', price: DEAR },
       'claude-long': { host: 'messages', price: LONG },
-      // A public name that is another model of the provider than it looks like.
+      // A public name that resembles a different model of the provider.
       'claude-hidden': { host: 'messages', model: 'claude-cheap', price: CHEAP },
       'chat-cheap': { host: 'chat', price: TIERED },
       'chat-dear': { host: 'chat', price: DEAR },
@@ -110,7 +110,7 @@ interface Paid {
   readonly charged: bigint;
 }
 
-/** The call's whole answer, its record, and what was taken from a new balance for it. */
+/** Returns the call's whole answer, its record, and what it took from a new balance. */
 async function paid(side: Side, members: Members): Promise<Paid> {
   const customer = await newPrepaid(pair.gateway, BALANCE);
   const response = await ask(customer.key, side, members);
@@ -420,7 +420,7 @@ describe('where a balance or a budget pays', () => {
     expect((await paid('chat', { model: 'chat-plain', ...none })).charged).toBe(200_000n);
   });
 
-  /** 500 tokens of answer and a short prompt: about 2.5 million nano-USD at the cheap price. */
+  /** 500 output tokens and a short prompt: about 2.5 million nano-USD at the cheap price. */
   test.each([
     ['a dearer fallback', 'messages', 'claude-cheap', { fallbacks: [{ model: 'claude-dear' }] }],
     ['a dearer tier', 'messages', 'claude-cheap', { speed: 'fast' }],

@@ -1,20 +1,20 @@
-/** Owns a client that reads one stream as it comes and tells how many words it has. Judges nothing. */
+/** Reads one stream as it arrives and counts its words. */
 import { eventually } from '../harness/eventually.ts';
 import { type Address, post, type Side } from '../http-contract/calls.ts';
 
 export interface StreamedClient {
   readonly requestId: string;
-  /** All that came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Resolves once so many words came; rejects where the stream ended before. */
+  /** Resolves once `count` words have arrived; rejects if the stream ended before. */
   words(count: number): Promise<void>;
-  /** Resolves with all of it; rejects where it has not ended after PATIENCE_MS. */
+  /** Resolves with the whole stream; rejects if it has not ended after PATIENCE_MS. */
   end(): Promise<string>;
 }
 
 const PATIENCE_MS = 4_000;
 
-/** Sends the call and resolves once its answer has begun. Throws where that is no 200. */
+/** Sends the call and resolves once its answer has begun. Throws if the status is not 200. */
 export async function openStreamed(address: Address, side: Side, body: object): Promise<StreamedClient> {
   const response = await post(address, side, body);
   if (response.status !== 200 || response.body === null)
@@ -46,7 +46,7 @@ export async function openStreamed(address: Address, side: Side, body: object): 
   };
 }
 
-/** How many words of the gated upstream a text holds, as deltas of either format. */
+/** Counts the gated upstream's words in a text with deltas of either format. */
 export function wordsIn(text: string): number {
   return text.split('"tok "').length - 1;
 }

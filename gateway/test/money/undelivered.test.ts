@@ -1,6 +1,7 @@
 /**
- * Shows who pays where upstream answered 200 with usage and its client got no answer: the record has the usage, the account pays
- * nothing, the operator writes it off. Plain, folded and streamed, both formats; and what a broken stream told is believed.
+ * Tests who pays when upstream answered 200 with usage but its client got no answer: the record has the usage, the
+ * account pays nothing, the operator writes it off. Plain, folded and streamed, both formats. Usage from a broken
+ * stream is accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
@@ -8,7 +9,7 @@ import { type CallLine, type RunningGateway, startGateway } from '../harness/sta
 import { post, type Side } from '../http-contract/calls.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid } from './money-rig.ts';
 
-/** USD per million tokens: nano-USD for each are a thousand times as much. */
+/** USD per million tokens; in nano-USD per token a thousand times as much. */
 const PRICE = { input: 1, output: 5 };
 const TOLD = { input: 11, output: 70 };
 const COST = 1_000n * 11n + 5_000n * 70n;
@@ -17,7 +18,7 @@ const BALANCE = 1_000_000_000n;
 const CHAT_USAGE = { prompt_tokens: 11, completion_tokens: 70, total_tokens: 81 };
 const MESSAGES_USAGE = { input_tokens: 11, output_tokens: 70 };
 
-/** A 200 in one piece with usage, which is no answer, by the model's name there. */
+/** By upstream model name: a 200 in one piece with usage that is not a valid answer. */
 const BODIES: Readonly<Record<string, object>> = {
   'chat-no-choices': { id: 'c', object: 'chat.completion', model: 'm', choices: [], usage: CHAT_USAGE },
   'chat-error': { error: { message: 'it broke', type: 'server_error' }, usage: CHAT_USAGE },
@@ -43,7 +44,7 @@ const END = event('message_delta', {
   usage: { output_tokens: 70 },
 });
 
-/** Streams that tell their usage and are broken after it: by an event that is none, or by an error. */
+/** Streams that report their usage and then break: by an invalid event or by an error. */
 const STREAMS: Readonly<Record<string, string>> = {
   'chat-nonsense': `${says('word '.repeat(40))}${STOP}${chunk([], CHAT_USAGE)}data: {"broken\n\n`,
   'messages-nonsense': `${BEGIN}${END}event: message_stop\ndata: {"broken\n\n`,
@@ -82,7 +83,7 @@ async function ask({ key, keyId }: Customer, side: Side, model: string, members:
   return { status: response.status, text, record };
 }
 
-/** The account paid nothing, the operator all. */
+/** Expects that the account paid nothing and the operator wrote everything off. */
 async function expectWrittenOff(customer: Customer, record: CallLine, available: bigint, source = 'upstream') {
   expect(record).toMatchObject({ usage: TOLD, usage_source: source, cost_nano_usd: String(COST) });
   expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: 0n, absorbed: COST });
@@ -120,7 +121,7 @@ describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)
       const customer = await newPrepaid(gateway, BALANCE);
       const { status, record } = await ask(customer, side, `${host}-nonsense`);
       expect([status, record.error]).toEqual([500, 'upstream_nonsense']);
-      // Translated, an answer is whole only with its last event.
+      // A translated answer is complete only with its last event.
       await expectWrittenOff(customer, record, BALANCE, side === host ? 'upstream' : 'partial');
     });
 

@@ -1,4 +1,4 @@
-/** Holds the difference that an act made, member by member. */
+/** Tests the changes of an audit entry, member by member. */
 import { expect, test } from 'bun:test';
 import { changesOf } from './audit-changes.ts';
 

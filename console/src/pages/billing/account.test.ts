@@ -1,4 +1,4 @@
-/** Holds that amounts of money are read to the last nano-dollar, and that a proposed id is one. */
+/** Tests that amounts of money are read to the last nano-dollar, and that a proposed id is valid. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { exactUsd } from '../../lib/money.ts';

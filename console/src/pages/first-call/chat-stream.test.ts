@@ -1,4 +1,4 @@
-/** Checks reading a streamed chat completion: cut anywhere, broken off, ended by an error. */
+/** Tests reading a streamed chat completion: cut anywhere, broken off, ended by an error. */
 import { describe, expect, test } from 'bun:test';
 import { readChatStream } from './chat-stream.ts';
 

@@ -1,4 +1,4 @@
-/** Checks which model and workspace the first call takes. */
+/** Tests which model and workspace the first call uses. */
 import { expect, test } from 'bun:test';
 import { chooseModel, chooseWorkspace } from './first-choice.ts';
 

@@ -1,4 +1,4 @@
-/** Checks the figures of the home page: what they say, how they changed, how bars and their names are made. */
+/** Tests the figures of the home page: their text, their change, and the bars with their labels. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {

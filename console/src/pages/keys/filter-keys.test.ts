@@ -1,4 +1,4 @@
-/** Holds which keys the list shows for the filters of its address. */
+/** Tests which keys the list shows for the filters in its address. */
 import { expect, test } from 'bun:test';
 import { filterKeys } from './filter-keys.ts';
 import type { Key } from './key.ts';

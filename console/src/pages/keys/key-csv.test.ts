@@ -1,4 +1,4 @@
-/** Shows a key as a line of a file: amounts to the last nano-dollar, nothing that runs as a formula. */
+/** Tests a key's row in a CSV file: amounts to the last nano-dollar, no cell that runs as a formula. */
 import { expect, test } from 'bun:test';
 import { csvTable } from '../../csv/csv-table.ts';
 import type { Key } from './key.ts';

@@ -1,4 +1,4 @@
-/** Holds the days of a key's usage in words. */
+/** Tests the text for the days of a key's usage. */
 import { expect, test } from 'bun:test';
 import { dayWords } from './key-days.ts';
 

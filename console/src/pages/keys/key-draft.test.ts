@@ -1,4 +1,4 @@
-/** Holds what is sent for a key as it was filled in, and that every preset can be sent. */
+/** Tests the body sent for a completed key form, and that every preset can be sent. */
 import { describe, expect, test } from 'bun:test';
 import type { Key } from './key.ts';
 import { draftCopy, draftOf, emptyDraft, readDraft } from './key-draft.ts';

@@ -1,4 +1,4 @@
-/** Holds who may let a disabled key work again, as the gateway decides it. */
+/** Tests who may enable a disabled key again, matching the gateway's decision. */
 import { expect, test } from 'bun:test';
 import { enableLock } from './key.ts';
 

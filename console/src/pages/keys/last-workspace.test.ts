@@ -1,4 +1,4 @@
-/** Tests which workspace a new key is offered. */
+/** Tests which workspace is preselected for a new key. */
 import { expect, test } from 'bun:test';
 import { usualWorkspace } from './last-workspace.ts';
 

@@ -1,4 +1,4 @@
-/** Holds what is read from the answer of a test call, whatever came back. */
+/** Tests what is read from the response to a test call, whatever the response is. */
 import { expect, test } from 'bun:test';
 import { readAnswer } from './test-call.ts';
 

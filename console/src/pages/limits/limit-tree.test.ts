@@ -1,4 +1,4 @@
-/** Holds the shape of the tree of limits, folded and filtered. */
+/** Tests the shape of the limit tree, collapsed and filtered. */
 import { describe, expect, test } from 'bun:test';
 import { allShown, type LimitNode, maySet, rulesOf, treeRows } from './limit-tree.ts';
 
@@ -20,7 +20,7 @@ function node(
     gauges: [],
   };
 }
-// The account and a workspace of it have the same id, as they do at first.
+// The account and one of its workspaces have the same id, as after setup.
 const NODES = [
   node('key', 'k2', 'tests', 60),
   node('workspace', 'default', 'default'),

@@ -1,4 +1,4 @@
-/** Holds how a count of tokens is read. */
+/** Tests how a token count is read. */
 import { expect, test } from 'bun:test';
 import { readTokens } from './read-tokens.ts';
 

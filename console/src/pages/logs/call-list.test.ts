@@ -1,4 +1,4 @@
-/** Shows that a list of calls keeps its order, holds still, and stays bounded. */
+/** Tests that a list of calls keeps its order, does not jump, and stays bounded. */
 import { describe, expect, test } from 'bun:test';
 import { addNewer, addOlder, beginList, type CallView, type LogsReply, showWaiting } from './call-list.ts';
 

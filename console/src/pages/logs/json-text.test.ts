@@ -1,4 +1,4 @@
-/** Shows which bodies are made readable, and that no other is changed. */
+/** Tests which bodies are pretty-printed, and that no other body changes. */
 import { describe, expect, test } from 'bun:test';
 import { readableText, streamEvents } from './json-text.ts';
 

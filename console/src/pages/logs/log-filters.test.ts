@@ -1,4 +1,4 @@
-/** Shows what an address of the logs page asks for. */
+/** Tests the query that an address of the logs page makes. */
 import { expect, test } from 'bun:test';
 import { readRange } from '../../filters/time-range.ts';
 import { isFiltered, logQuery } from './log-filters.ts';

@@ -1,4 +1,4 @@
-/** Shows where the bars of a call’s attempts are, with marks and without. */
+/** Tests the positions of the bars of a call's attempts, with and without timing marks. */
 import { describe, expect, test } from 'bun:test';
 import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
 

@@ -1,4 +1,4 @@
-/** Checks the names of browsers. */
+/** Tests the names of browsers. */
 import { expect, test } from 'bun:test';
 import { clientName } from './client-name.ts';
 

@@ -1,4 +1,4 @@
-/** Checks how a secret is split. */
+/** Tests how a secret is split into groups. */
 import { expect, test } from 'bun:test';
 import { grouped } from './grouped.ts';
 

@@ -1,4 +1,4 @@
-/** Holds the words about roles to the gateway's own table, and who may change whom. */
+/** Tests that the role descriptions match the gateway's own table, and who may change whose role. */
 import { describe, expect, test } from 'bun:test';
 import {
   type PERMISSIONS,

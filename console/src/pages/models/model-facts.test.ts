@@ -1,4 +1,4 @@
-/** Shows how a model’s facts and prices are said, and how models are found. */
+/** Tests how a model's facts and prices are displayed, and how models are found. */
 import { describe, expect, test } from 'bun:test';
 import {
   contextText,

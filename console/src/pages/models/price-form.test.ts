@@ -1,4 +1,4 @@
-/** Shows what may be typed as a price, and what is sent. */
+/** Tests which prices can be typed, and what is sent. */
 import { expect, test } from 'bun:test';
 import type { PriceView } from './model-facts.ts';
 import { beginForm, formErrors, losses, type PriceForm, priceBody } from './price-form.ts';

@@ -1,4 +1,4 @@
-/** Shows that the events of both protocols fold into the same answer. */
+/** Tests that the events of both protocols fold into the same answer. */
 import { describe, expect, test } from 'bun:test';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol } from './answer.ts';
 

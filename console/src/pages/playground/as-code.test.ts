@@ -1,4 +1,4 @@
-/** Shows that copied code sends what the playground sends. */
+/** Tests that copied code sends the same request as the playground. */
 import { describe, expect, test } from 'bun:test';
 import { asCode } from './as-code.ts';
 import { callBody } from './call-body.ts';

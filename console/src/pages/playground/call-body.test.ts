@@ -1,4 +1,4 @@
-/** Shows the requests that the playground makes in both protocols. */
+/** Tests the requests that the playground builds in both protocols. */
 import { describe, expect, test } from 'bun:test';
 import { callBody, type Prompt, promptErrors, readTools } from './call-body.ts';
 

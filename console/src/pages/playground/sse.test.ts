@@ -1,4 +1,4 @@
-/** Shows that an event stream is read alike however it is cut. */
+/** Tests that an event stream is read the same wherever it is cut. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type SseEvent, startSseReader } from './sse.ts';

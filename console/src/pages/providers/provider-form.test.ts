@@ -1,4 +1,4 @@
-/** Shows how the lines of a provider’s models are read. */
+/** Tests how the lines of a provider's models are read. */
 import { describe, expect, test } from 'bun:test';
 import { freeName, parseModelLines } from './provider-form.ts';
 

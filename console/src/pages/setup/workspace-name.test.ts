@@ -1,4 +1,4 @@
-/** Checks what is said of names that are no ids. */
+/** Tests the message for names that are not valid ids. */
 import { expect, test } from 'bun:test';
 import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
 

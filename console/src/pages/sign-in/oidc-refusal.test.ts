@@ -1,4 +1,4 @@
-/** Checks the words for a sign-in by another service that failed. */
+/** Tests the message for a failed single sign-on. */
 import { expect, test } from 'bun:test';
 import { oidcRefusal } from './oidc-refusal.ts';
 

@@ -1,4 +1,4 @@
-/** Shows that the chart’s series are the reply’s sums, and how amounts are said. */
+/** Tests that the chart's series are the reply's sums, and how amounts are displayed. */
 import { describe, expect, test } from 'bun:test';
 import { slotsWith } from '../../lib/series-color.ts';
 import { changeText, metricOf, type Sums, tileText, tokensOf, type UsageGroup, type UsageReply } from './metrics.ts';

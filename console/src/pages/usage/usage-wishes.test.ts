@@ -1,4 +1,4 @@
-/** Shows what an address of the usage page asks for. */
+/** Tests the query that an address of the usage page makes. */
 import { describe, expect, test } from 'bun:test';
 import { answeredWishes, filtersOf, pickedFilters, readMetric, readWishes, usageQuery } from './usage-wishes.ts';
 

@@ -1,4 +1,4 @@
-/** Holds what is sent for a workspace as it was filled in. */
+/** Tests the body sent for a completed workspace form. */
 import { expect, test } from 'bun:test';
 import { draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 

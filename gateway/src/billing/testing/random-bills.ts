@@ -1,6 +1,6 @@
 /**
- * Owns random calls with their bills, and the exact fractions they are compared with. The fractions are made from the
- * digits of the price texts, apart from the parser and the formula under test.
+ * Generates random calls with their bills, and the exact fractions to compare them with. The fractions are computed
+ * from the digits of the price texts, independently of the parser and formula under test.
  */
 import { apartOf, type Usage } from '../../generation/usage.ts';
 
@@ -29,27 +29,30 @@ type Written = Readonly<Record<(typeof RATES)[number], Digits>>;
 const TOOLS = ['web_search', 'web_fetch'] as const;
 type Fees = Readonly<Record<(typeof TOOLS)[number], Digits>>;
 
-/** What billing so many calls came to. Parts of a USD × 10⁻¹⁸ are what a rate in pico-USD and a ppm make. */
+/** Result of billing random calls. Rates in pico-USD and ppm yield units of USD × 10⁻¹⁸. */
 export interface BillTally {
-  /** The first few bills that are not the exact fraction rounded half up, or not recomputed from their version. */
+  /**
+   * The first few bills that differ from the exact fraction rounded half up, or from a recomputation from their
+   * version.
+   */
   readonly faults: readonly string[];
-  /** Bills whose fraction lay exactly between two nano-dollars. */
+  /** Bills whose fraction was exactly between two nano-dollars. */
   readonly ties: number;
   readonly tiered: number;
   readonly markedUp: number;
-  /** With sound, images or tools that ran upstream. */
+  /** Bills with audio, images or tools that ran upstream. */
   readonly apart: number;
-  /** Sum of the bills − sum of the fractions, and the most it may be: half a nano-dollar each. USD × 10⁻¹⁸. */
+  /** Sum of the bills − sum of the fractions, and its maximum: half a nano-dollar per bill. USD × 10⁻¹⁸. */
   readonly drift: bigint;
   readonly driftMax: bigint;
 }
 
 const NANO = 1_000_000_000n;
 const HALF_NANO = NANO / 2n;
-/** Reading a price takes longer than a bill. */
+/** Parsing a price takes longer than billing a call. */
 const CALLS_PER_PRICE = 4;
 
-/** Bills `calls` random calls; the same ones for the same seed on every machine. */
+/** Bills `calls` random calls; the same seed yields the same calls on every machine. */
 export function billRandomCalls(calls: number, seed: number): BillTally {
   const random = randomNumbers(seed);
   const faults: string[] = [];
@@ -76,7 +79,7 @@ export function billRandomCalls(calls: number, seed: number): BillTally {
   return { faults, ties, tiered, markedUp, apart, drift, driftMax: HALF_NANO * BigInt(calls) };
 }
 
-/** A price with the digits it was written with, and what its version text gives back. */
+/** A price with its written digits, and the price parsed back from its version text. */
 function randomTerms(random: (below: number) => number) {
   const [base, long] = [writeRates(random), writeRates(random)];
   const above = 1 + random(6_000_000);
@@ -88,7 +91,7 @@ function randomTerms(random: (below: number) => number) {
   return { base, long, above, fees, ppm, price, reread: parsePriceVersion(price.version) };
 }
 
-/** Each token once, at the rate of what it is: a part is taken out of its whole. */
+/** Counts each token once, at the rate of its kind: a part is subtracted from its whole. */
 function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigint {
   const { apart = {} } = usage;
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
@@ -105,7 +108,7 @@ function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigin
   };
   const tokens = RATES.reduce((sum, member) => sum + BigInt(counts[member]) * millionths(rates[member]), 0n);
   const requests = TOOLS.reduce(
-    // A millionth of a USD for 1,000 requests is 10⁻⁹ USD for one: a thousand pico-USD.
+    // A millionth of a USD per 1,000 requests is 10⁻⁹ USD per request: a thousand pico-USD.
     (sum, kind) => sum + BigInt(apart.server_tools?.[kind] ?? 0) * millionths(fees[kind]) * 1_000n,
     0n,
   );
@@ -116,7 +119,7 @@ function millionths([whole, part]: Digits): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(part);
 }
 
-/** Every eighth call is tiny: there the rounding is most of the bill. Every third has more than text. */
+/** Every eighth call is tiny, so that rounding is most of the bill. Every third has more than text. */
 function randomUsage(random: (below: number) => number): Usage {
   const most = random(8) === 0 ? 10 : 2_000_000;
   const [plain, reasoning] = [random(most / 10), random(most / 40)];
@@ -161,7 +164,7 @@ function renderDigits([whole, part]: Digits): string {
   return `${whole}.${String(part).padStart(6, '0')}`;
 }
 
-/** xorshift32, over the whole part of `below`: the same numbers on every run and machine. */
+/** xorshift32, modulo the integer part of `below`: the same numbers on every run and machine. */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

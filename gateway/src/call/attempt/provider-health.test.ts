@@ -1,4 +1,4 @@
-/** Checks how a provider's health follows from its calls, and that old calls are forgotten. */
+/** Tests how a provider's health follows from its calls, and that old calls are forgotten. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProviderHealth } from './provider-health.ts';

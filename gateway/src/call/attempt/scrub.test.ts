@@ -1,4 +1,4 @@
-/** Tests of scrub.ts: what is the operator's goes, everything else stays byte for byte. */
+/** Tests scrub.ts: the operator's secrets are removed, everything else is unchanged byte for byte. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Secret } from '../../lib/secret.ts';

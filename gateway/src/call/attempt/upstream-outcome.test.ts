@@ -1,4 +1,7 @@
-/** Tests of upstream-outcome.ts: the rows of contract 5 about upstream, and no row that blames the caller for its faults. */
+/**
+ * Tests upstream-outcome.ts: the rows of contract 5 about upstream, and that no row blames the caller for an upstream
+ * fault.
+ */
 import { describe, expect, test } from 'bun:test';
 import { failureOfErrorWords, failureOfStatus, failureOfTransport, headerOf } from './upstream-outcome.ts';
 

@@ -1,4 +1,4 @@
-/** Checks which calls' content is handed over, how much of it, and that memory is given back whatever happens. */
+/** Tests which calls' content is handed over, how much of it, and that memory is always released. */
 import { describe, expect, test } from 'bun:test';
 import type { CallContent } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
@@ -9,7 +9,7 @@ import { startContent } from './start-content.ts';
 
 const REQUEST = Buffer.from('{"model":"m"}');
 
-/** A call under a policy, with what is kept of it; `keep` is the disk. */
+/** A call under a policy, with the stored parts of its content; `keep` simulates the disk. */
 function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Promise<void> => undefined } = {}) {
   const kept: CallContent[] = [];
   const told: string[] = [];

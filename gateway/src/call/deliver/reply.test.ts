@@ -1,4 +1,4 @@
-/** Checks that a reply can be made whatever the operator called his providers and models. */
+/** Tests that a reply can be built whatever names the operator gave their providers and models. */
 import { expect, test } from 'bun:test';
 import { buildRouteTable } from '../../routing/route.ts';
 import { openCall } from '../call.ts';

@@ -1,4 +1,4 @@
-/** Checks which idempotency keys are taken, and what their hashes tell apart. */
+/** Tests which idempotency keys are accepted, and what their hashes distinguish. */
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { CallFailure } from '../../errors/call-failure.ts';

@@ -1,4 +1,4 @@
-/** Checks what is remembered of a run for each way in which it can end, and what it holds meanwhile. */
+/** Tests what is stored of a run for each way it can end, and what it holds meanwhile. */
 import { describe, expect, test } from 'bun:test';
 import { Gauge } from '../../admission/capacity.ts';
 import { Secret } from '../../lib/secret.ts';
@@ -12,7 +12,7 @@ const RUN = { keyId: 'key_1', nameHash: 'aa', bodyHash: 'bb', callId: 'req_1' };
 const HEAD = { status: 200, stream: true, error: null, finish_reason: 'stop', served_model: 'm', provider: 'p' };
 const seal = createAnswerSeal(MASTER_KEY);
 
-/** Notes what it is asked; `fails` makes every end reject. */
+/** Records its calls; `fails` makes every end reject. */
 function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
   const asked: string[] = [];
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-/** Checks that a sealed answer opens for its own run only, unchanged, and shows nothing. */
+/** Tests that a sealed answer opens only for its own run, unchanged, and reveals nothing. */
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Checks when the sweep runs, and that a failure does not end it. */
+/** Tests when the sweep runs, and that a failure does not end it. */
 import { expect, test } from 'bun:test';
 import { startSweeping } from './idempotency-sweep.ts';
 

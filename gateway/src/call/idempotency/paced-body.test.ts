@@ -1,4 +1,4 @@
-/** Checks that a body which is all there goes out whole, and that what it holds is let go of however it ends. */
+/** Tests that a complete body is sent whole, and that its memory is released however it ends. */
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { pacedBody } from './idempotency.ts';

@@ -1,4 +1,4 @@
-/** Checks the money of one call: what it may go on to produce, that it ends once, and that what it splits adds up. */
+/** Tests the money of one call: how much more it may produce, that it ends once, and that its parts add up. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';

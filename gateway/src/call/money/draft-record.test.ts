@@ -1,4 +1,4 @@
-/** Checks what a call's record says before it has ended, and that no key of ours gets into it. */
+/** Tests a call's record before the call has ended, and that it contains no API key of ours. */
 import { expect, test } from 'bun:test';
 import { generateKeyText } from '../../identity/key-format.ts';
 import { routedCall } from '../testing/routed-call.ts';

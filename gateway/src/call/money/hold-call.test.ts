@@ -1,4 +1,4 @@
-/** Checks what a call takes of its limits and its money before it is sent, and that one which may not have it takes nothing. */
+/** Tests what a call takes from its limits and its money before it is sent, and that a refused call takes nothing. */
 import { describe, expect, test } from 'bun:test';
 import { createLimitRules } from '../../admission/limit-rules.ts';
 import { createMoneySeeds, type MoneySource } from '../../admission/money-seeds.ts';
@@ -47,7 +47,7 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
 
 const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
 
-/** Holds a call of the plan: what the ledger was asked for, and the refusal. */
+/** Holds a call of the plan: the request to the ledger, and the refusal. */
 async function hold(desk: MoneyDesk, plan: CallPlan = {}) {
   const routed = routedCall({ ...plan, desk });
   let refusal: string | null = null;
@@ -61,7 +61,7 @@ async function hold(desk: MoneyDesk, plan: CallPlan = {}) {
 }
 
 describe('what is held', () => {
-  // 400 bytes are 100 tokens of input, held with 15 % more; a token costs a nano-dollar.
+  // 400 bytes are 100 input tokens, held with 15% more; a token costs one nano-dollar.
   const WORST = 115n + 1_000n;
 
   const cases: readonly (readonly [string, CallPlan, bigint])[] = [
@@ -152,7 +152,7 @@ describe('a refusal', () => {
   ] as const)('for a prepaid balance of %d', async (available, refusal) => {
     const { desk } = openDesk([], { readAvailable: async () => available });
     expect((await hold(desk, { mode: 'prepaid' })).refusal).toBe(refusal);
-    // The same account on account needs no balance.
+    // The same account, postpaid, needs no balance.
     expect((await hold(desk)).refusal).toBeNull();
   });
 

@@ -1,4 +1,7 @@
-/** Tests of limit-proofs.ts: what proves that a target honours output limits, what disproves it, and what the operator is told. */
+/**
+ * Tests limit-proofs.ts: what proves that a target honors output limits, what disproves it, and what the operator is
+ * told.
+ */
 import { describe, expect, test } from 'bun:test';
 import { buildUpstreamProvider, originOf } from '../../config/resolve-providers.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
@@ -32,7 +35,7 @@ interface Answered {
   readonly endedByLimit?: boolean;
 }
 
-/** An answer to a call with that limit; whole, and ended by it, unless it is longer. */
+/** An answer to a call with that limit: complete, and ended by it unless it is longer. */
 function answer(limit: ReturnType<typeof limitOf>, output: number, answered: Answered = {}) {
   const { upstream = LAB, answers = 1 } = answered;
   const { endedByLimit = output <= limit.tokens * answers } = answered;
@@ -88,7 +91,7 @@ describe('a target is proven', () => {
       'perplexity',
     ]);
     expect(proofs.trustOf(upstreamOf('openai'), limitOf(1, 'max_completion_tokens'))).toBe('limit');
-    // DeepSeek does not know it, and ignores what it does not know.
+    // DeepSeek does not know the member, and ignores unknown members.
     expect(proofs.trustOf(upstreamOf('deepseek'), limitOf(1, 'max_completion_tokens'))).toBe('meter');
     expect(proofs.trustOf(upstreamOf('openai', 'http://127.0.0.1:9/v1'), limitOf(1))).toBe('meter');
     for (const preset of PRESETS) expect(preset.baseUrl).toStartWith(originOf(preset));

@@ -1,4 +1,7 @@
-/** Tests of settle.ts: odd usage is billed as told, noted in the record and told to the operator. The ends are who-pays' tests'. */
+/**
+ * Tests settle.ts: anomalous usage is billed as reported, noted in the record and reported to the operator. The ends
+ * are covered by who-pays.test.ts.
+ */
 import { expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/protocol.ts';
@@ -58,7 +61,7 @@ test.each([
   expect([record?.usage_flags, told.length]).toEqual([null, 0]);
 });
 
-/** An answer of a thousand tokens, and the bytes and tokens that it is to teach by; null: nothing. */
+/** An answer of a thousand tokens, and the bytes and tokens that it teaches the ratio; null: none. */
 test.each([
   ['all that came was shown', 'never', { outputBytes: 4_000 }, 0, [4_000, 1_000]],
   ['reasoning that is told apart did not show', 'never', { outputBytes: 500 }, 750, [500, 250]],

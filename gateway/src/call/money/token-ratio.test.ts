@@ -1,4 +1,6 @@
-/** Checks that the ratio moves towards what upstream counts, within its bounds, and by nothing but what was surely shown. */
+/**
+ * Tests that the ratio moves towards upstream's count, within its bounds, and only by content that was fully visible.
+ */
 import { expect, test } from 'bun:test';
 import { LearntRatio } from './token-ratio.ts';
 

@@ -1,4 +1,4 @@
-/** Tests of usage-anomalies.ts: the operator hears of each provider and model once an hour, and of how many calls it was. */
+/** Tests usage-anomalies.ts: the operator is told of each provider and model once an hour, with the number of calls. */
 import { expect, test } from 'bun:test';
 import { type OddUsage, OddUsageLog } from './usage-anomalies.ts';
 

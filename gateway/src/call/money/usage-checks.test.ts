@@ -1,4 +1,4 @@
-/** Tests of usage-checks.ts: at which distance from our own estimate upstream's numbers are far, and what is not judged. */
+/** Tests usage-checks.ts: how far upstream's numbers may be from our own estimate, and what is not checked. */
 import { describe, expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/protocol.ts';
@@ -7,7 +7,7 @@ import { routedCall } from '../testing/routed-call.ts';
 import { LearntRatio } from './token-ratio.ts';
 import { flagUsage } from './usage-checks.ts';
 
-/** Four bytes a token: nothing was learnt. */
+/** Four bytes per token: nothing was learned. */
 const RATIO = new LearntRatio();
 
 function flagsOf(

@@ -1,4 +1,4 @@
-/** Checks that a stream of another format, cut in the middle, is an answer that the client's format has. */
+/** Tests that a stream of another format, cut in the middle, becomes a valid answer in the client's format. */
 import { describe, expect, test } from 'bun:test';
 import { chainFilters } from '../../generation/filters/chain.ts';
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';

@@ -1,4 +1,4 @@
-/** Checks that signed reasoning comes back to the call that it led to, to its owner only, and within its bounds. */
+/** Tests that signed reasoning returns to the call that it led to, for its owner only, and within its bounds. */
 import { describe, expect, test } from 'bun:test';
 import type { Part, ReasoningPart, ToolCallPart } from '../../generation/part.ts';
 import { textPart } from '../../generation/part.ts';

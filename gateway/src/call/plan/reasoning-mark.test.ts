@@ -1,4 +1,4 @@
-/** Checks that our mark is known again for its provider and text, and for nothing else. */
+/** Tests that our mark is recognized for its provider and text, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../../lib/secret.ts';
 import { createReasoningMark } from './kept-reasoning.ts';

@@ -1,4 +1,4 @@
-/** Tests of refused-members.ts: for whom a refusal counts, for how long, and in how much memory. */
+/** Tests refused-members.ts: which calls a refusal affects, for how long, and in how much memory. */
 import { expect, test } from 'bun:test';
 import type { Upstream } from '../../providers/upstream.ts';
 import { RefusedMembers } from './refused-members.ts';

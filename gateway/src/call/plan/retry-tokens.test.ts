@@ -1,4 +1,4 @@
-/** Tests of retry-tokens.ts: a token is good for its workspace, at its provider, for as long as upstream knows it. */
+/** Tests retry-tokens.ts: a token is valid for its workspace, at its provider, for as long as upstream knows it. */
 import { expect, test } from 'bun:test';
 import { createRetryTokens } from './retry-tokens.ts';
 

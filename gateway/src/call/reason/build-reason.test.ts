@@ -1,4 +1,4 @@
-/** Checks what the reason of a failed call keeps: the rule, the provider's words, and never a text of the request. */
+/** Tests what the reason of a failed call contains: the rule, the provider's message, and never text of the request. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';

@@ -1,4 +1,4 @@
-/** Checks the sentence and the remedy of every kind of reason. */
+/** Tests the sentence and the remedy of every kind of reason. */
 import { expect, test } from 'bun:test';
 import { REASON_KINDS, type Reason } from '../../errors/reason.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';

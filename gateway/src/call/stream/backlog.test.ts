@@ -1,4 +1,4 @@
-/** Tests of outbox.ts: the bytes come out in their order, and they are its own. */
+/** Tests outbox.ts: the bytes come out in order, and are the outbox's own copy. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Backlog } from './outbox.ts';

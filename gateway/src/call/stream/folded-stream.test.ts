@@ -1,4 +1,4 @@
-/** Checks how a stream that is folded ends: whole, cut, failed, or as an answer in one piece that nobody streamed. */
+/** Tests how a folded stream ends: complete, cut, failed, or as a non-streamed answer in one piece. */
 import { describe, expect, test } from 'bun:test';
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';

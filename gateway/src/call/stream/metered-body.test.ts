@@ -1,4 +1,4 @@
-/** Checks that a burst is read record by record no further than one record beyond what is held, and that nothing of it is lost. */
+/** Tests that a burst is read record by record, at most one record beyond what is held, and that none of it is lost. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
@@ -6,7 +6,7 @@ import { MeteredBody, type MeteredReader } from './metered-body.ts';
 
 const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false } as const;
 
-/** A reader for which each byte of an event's data is a byte of output, of which so many are held. */
+/** A reader that counts each byte of an event's data as a byte of output, with a hold for this many. */
 function rig(held: number) {
   const told: string[] = [];
   const shares: number[] = [];

@@ -1,4 +1,4 @@
-/** Checks that the registry of open streams holds only what runs. */
+/** Tests that the registry of open streams holds only running streams. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
@@ -64,6 +64,6 @@ test('a short stream that is over before its client reads leaves nothing that wa
   await relay.started;
   expect(await new Response(relay.body()).text()).toBe(records);
   expect([relay.slot, gate.waiting.size]).toEqual([UNWATCHED, 0]);
-  // Its first chunk has no role: passed on all the same, and counted.
+  // Its first chunk has no role: it is still relayed, and counted.
   expect(gate.disorders).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });

@@ -1,9 +1,9 @@
-/** Tests of outbox.ts: bytes leave in their order whatever the client's socket does, and what waits is told. */
+/** Tests outbox.ts: bytes leave in order whatever the client's socket does, and waiting callers are notified. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Outbox } from './outbox.ts';
 
-/** A client whose socket is full when told so: from then on a write waits for `take`. */
+/** A client whose socket becomes full on demand: from then on a write waits for `take`. */
 class Client {
   readonly written: string[] = [];
   flushes = 0;
@@ -27,7 +27,7 @@ class Client {
     this.closed = true;
   }
 
-  /** Takes what it was given; the outbox goes on by itself in the next turn. */
+  /** Takes the pending bytes; the outbox continues by itself in the next turn of the event loop. */
   async take(full = false): Promise<void> {
     this.full = full;
     this.#taken?.();

@@ -1,4 +1,4 @@
-/** Tests of record-bytes.ts: what counts as an event stream, and line ends that survive a withheld record. */
+/** Tests record-bytes.ts: what counts as an event stream, and that line ends survive a withheld record. */
 import { describe, expect, test } from 'bun:test';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
 import { rawBytes, type SseRecord } from '../../framing/sse-record.ts';

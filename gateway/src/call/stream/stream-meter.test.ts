@@ -1,4 +1,4 @@
-/** Checks that a stream never gets ahead of what is held for it, and that its progress is noted often enough. */
+/** Tests that a stream never exceeds its hold, and that its progress is recorded often enough. */
 import { afterEach, describe, expect, mock, spyOn, test } from 'bun:test';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
@@ -10,7 +10,7 @@ import { StreamMeter } from './stream-meter.ts';
 const INPUT_TOKENS = 7;
 const SLICE = BigInt(SLICE_TOKENS);
 
-/** A stream whose every byte is a token: `come` says how many there are, and whether they may go out. */
+/** A stream whose every byte is a token: `come` reports how many there are, and whether they may be sent. */
 async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
   const { money, ledger } = await holdMoney(plan);
   let outputBytes = 0;
@@ -43,7 +43,7 @@ async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
   return { metered, money, ledger, told, come };
 }
 
-/** Lets what was asked for be answered. */
+/** Lets the pending requests be answered. */
 const answered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a stream', () => {

@@ -1,4 +1,4 @@
-/** Owns the money of one call for tests: over limits in memory and a noted ledger, at a nano-dollar for a token. */
+/** Creates one call's held money for tests, with in-memory limits and a noted ledger, at one nano-dollar per token. */
 import { type Admission, admitCall } from '../../admission/admission.ts';
 import { createMoneySeeds } from '../../admission/money-seeds.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
@@ -11,32 +11,32 @@ import { draftRecord } from '../money/settle.ts';
 import { createNotedLedger, type NotedLedger } from './noted-ledger.ts';
 import { routedCall } from './routed-call.ts';
 
-/** A nano-dollar for each token, in and out. */
+/** One nano-dollar per token, input and output. */
 export const NANO_PER_TOKEN = parseConfigPrice({ input: '0.001', output: '0.001' });
 
 export interface HeldMoney {
   readonly money: CallMoney;
   readonly admission: Admission;
   readonly ledger: NotedLedger;
-  /** What the call's budget has now. */
+  /** The current state of the call's budget. */
   budget(): BudgetState | null;
 }
 
 export interface HeldPlan {
-  /** Nano-USD of the budget. */
+  /** The budget in nano-USD. */
   readonly cap: bigint;
   readonly stream?: boolean;
   readonly inputTokens?: number;
   readonly outputTokensMax?: number | null;
   /** Null: the model has no price. */
   readonly price?: typeof NANO_PER_TOKEN | null;
-  /** Whether the limits answer with promises, as a server's would. */
+  /** Whether the limits return promises, as those on a server would. */
   readonly far?: boolean;
-  /** Left out: the hold is on the disk. */
+  /** Default: the hold is on disk. */
   readonly durable?: Promise<void>;
 }
 
-/** The call `req_1`, held. */
+/** Holds money for the call `req_1`. */
 export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   const { cap, stream = true, inputTokens = 0, outputTokensMax = null, price = NANO_PER_TOKEN, far = false } = plan;
   const store: MemoryLimits = createMemoryLimits({

@@ -1,16 +1,16 @@
-/** Owns a ledger for tests that notes what it is asked to keep, in order, and fails where it is told to. Keeps no balance. */
+/** Implements a ledger for tests that notes its operations in order and fails on demand. Keeps no balance. */
 import type { Ledger } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 
 export interface NotedLedger extends Ledger {
-  /** What was kept: `hold req_1 40`, `extend req_1 #1 5`, `settle req_1 posted 9 released 36 absorbed 0` … */
+  /** The operations: `hold req_1 40`, `extend req_1 #1 5`, `settle req_1 posted 9 released 36 absorbed 0` … */
   readonly kept: string[];
   readonly records: CallRecord[];
-  /** Operations that are rejected from now on. */
+  /** Operations to reject from now on. */
   readonly failing: Set<'hold' | 'extend' | 'checkpoint' | 'settle'>;
 }
 
-/** An empty one, which keeps everything. */
+/** Creates an empty ledger that accepts everything. */
 export function createNotedLedger(): NotedLedger {
   const kept: string[] = [];
   const records: CallRecord[] = [];

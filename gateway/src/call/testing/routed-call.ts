@@ -1,4 +1,4 @@
-/** Owns a call for tests, as the line knows it once it has a route. Nothing of it was sent. */
+/** Creates a call for tests that has a route and has not been sent. */
 
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
@@ -27,24 +27,24 @@ export interface CallPlan {
   readonly headers?: Record<string, string>;
   readonly mode?: 'postpaid' | 'prepaid';
   readonly markUpPpm?: number;
-  /** Null: nobody knows it. Left out: a nano-dollar for each token. */
+  /** Null: unknown. Default: one nano-dollar per token. */
   readonly price?: Price | null;
-  /** Of the model; null: nobody knows. */
+  /** The model's maximum; null: unknown. */
   readonly outputTokensMax?: number | null;
-  /** The name of a provider that is nobody's preset; left out: the demo answers. */
+  /** The name of a provider without a preset; default: the demo answers. */
   readonly host?: string;
   readonly desk?: MoneyDesk;
-  /** The body; left out: the model alone. */
+  /** The body; default: the model alone. */
   readonly body?: string;
-  /** What the key or its account says of holds; left out: neither says anything. */
+  /** The hold mode of the key or its account; default: none set. */
   readonly holds?: HoldMode;
   readonly hiddenReasoning?: Route['hiddenReasoning'];
   readonly defaults?: Partial<Defaults>;
-  /** Takes what is logged of models without a price. */
+  /** Called for log lines about models without a price. */
   readonly onUnpriced?: (model: string) => void;
 }
 
-/** A call of key_1 for the model `m`, in the chat format. Of the gate there is what money needs. */
+/** A call of key_1 for the model `m`, in the chat format. Its dependencies include only what money needs. */
 export function routedCall(plan: CallPlan): RoutedCall {
   const outline = outlineOf(plan.body ?? '{"model":"m"}');
   const call = openCall('chat', new Headers(plan.headers));
@@ -71,7 +71,7 @@ export function routedCall(plan: CallPlan): RoutedCall {
   return { call, gate: gate as Gate, protocol: chatCompletions, route, outline };
 }
 
-/** As much of a gate as money needs. */
+/** The dependencies that money needs. */
 interface MoneyGate extends Pick<Gate, 'desk'> {
   readonly settings: { readonly config: { readonly defaults: Defaults } };
   readonly log: Pick<Gate['log'], 'unpriced'>;

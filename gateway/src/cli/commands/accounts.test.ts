@@ -1,4 +1,7 @@
-/** Checks `tollgate accounts …` and `tollgate topup` as a person or a script uses them, on a data folder without a server. */
+/**
+ * Tests `tollgate accounts …` and `tollgate topup` as a person or a script uses them, on a data folder without a
+ * server.
+ */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
@@ -12,7 +15,7 @@ beforeEach(() => {
   dataDir = join(newFolder(), 'data');
 });
 
-/** What `--json` printed, line by line. */
+/** The output of `--json`, line by line. */
 async function print(...words: string[]): Promise<Record<string, unknown>[]> {
   const { exitCode, stdout, stderr } = await run(...words, '--json');
   expect([words, exitCode, stderr.replace(/^Made the data folder .*\n/, '')]).toEqual([words, 0, '']);

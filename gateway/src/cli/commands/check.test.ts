@@ -1,4 +1,4 @@
-/** Proves what `tollgate check` prints and how it ends. */
+/** Tests the output and exit status of `tollgate check`. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Runs `tollgate connect` in a home of its own against a real gateway: what it writes, shows, tries, refuses and puts back. */
+/**
+ * Tests `tollgate connect` in its own home folder against a real gateway: what it writes, shows, tries, refuses and
+ * restores.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +24,7 @@ beforeEach(() => {
   home = newFolder();
 });
 
-/** Runs `connect` with the words behind it, from an empty folder: where the gateway listens, the gateway itself says. */
+/** Runs `connect` with these arguments, from an empty folder: the gateway itself reports its address. */
 const connect = (...words: string[]) => connectFrom({ dataDir: gateway.dataDir, variables: {} }, words);
 
 async function connectFrom(

@@ -1,4 +1,4 @@
-/** Checks `tollgate keys …` as a person or a script uses it, on a data folder without a server. */
+/** Tests `tollgate keys …` as a person or a script uses it, on a data folder without a server. */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
@@ -12,7 +12,7 @@ beforeEach(() => {
   dataDir = join(newFolder(), 'data');
 });
 
-/** Makes a key and gives back what `--json` printed. */
+/** Creates a key and returns the output of `--json`. */
 async function create(...flags: string[]): Promise<Record<string, unknown> & { id: string; key: string }> {
   return JSON.parse((await run('keys', 'create', '--name', 'first', '--json', ...flags)).stdout);
 }

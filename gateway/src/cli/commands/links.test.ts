@@ -1,4 +1,4 @@
-/** Checks `tollgate setup-link` on a data folder without a server. */
+/** Tests `tollgate setup-link` on a data folder without a server. */
 import { beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ beforeEach(() => {
   dataDir = join(newFolder(), 'data');
 });
 
-/** What set-up finds in the data folder, at the moment of the commands. */
+/** The state that setup finds in the data folder at the time of the commands. */
 async function withSetUp<Found>(work: (setUp: ReturnType<typeof createSetUp>) => Promise<Found>): Promise<Found> {
   const store = await openStore({ dataDir });
   try {

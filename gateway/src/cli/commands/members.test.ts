@@ -1,4 +1,4 @@
-/** Checks `tollgate members verify` on a data folder without a server. */
+/** Tests `tollgate members verify` on a data folder without a server. */
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { makePerson } from '../../people/members/set-up.ts';

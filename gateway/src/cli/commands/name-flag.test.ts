@@ -1,4 +1,4 @@
-/** Checks that a wrong flag is not told as a wrong variable. */
+/** Tests that a wrong flag is not reported as a wrong variable. */
 import { expect, test } from 'bun:test';
 import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { loadConfig } from '../../config/load-config.ts';

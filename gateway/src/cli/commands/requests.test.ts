@@ -1,4 +1,4 @@
-/** Checks `tollgate calls`: what it finds, and the published form of a record. */
+/** Tests `tollgate requests`: what it finds, and the published form of a record. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { requestIdFloor } from '../../lib/request-id.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   );
 });
 
-/** An id as of a call that arrived so long before now, with a word to know it by. */
+/** The id of a call that arrived this long before now, with a recognizable word in it. */
 function idOf(word: string, agoMs: number): string {
   return `${requestIdFloor(NOW_MS - agoMs)}-${word}`;
 }

@@ -1,4 +1,4 @@
-/** Checks `tollgate reset-password` on a data folder without a server. */
+/** Tests `tollgate reset-password` on a data folder without a server. */
 import { beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

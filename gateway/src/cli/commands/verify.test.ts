@@ -1,4 +1,4 @@
-/** Checks `tollgate verify` and `tollgate backup`: beside a server, without one, and where the ledger does not hold. */
+/** Tests `tollgate verify` and `tollgate backup`: next to a server, without one, and with an invalid ledger. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();
 
-/** A store with one settled call and one that runs. */
+/** A store with one settled call and one open call. */
 async function openFilledStore(): Promise<{ dataDir: string; store: Store }> {
   const dataDir = newFolder();
   const store = await openStore({ dataDir });

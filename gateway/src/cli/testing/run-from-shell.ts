@@ -1,4 +1,4 @@
-/** A command line in a process of its own, over the data folder of its first argument. For tests. */
+/** Runs a command line in a separate process, over the data folder given as its first argument. For tests. */
 import { runProgram } from './run-program.ts';
 
 const [dataDir = '', ...words] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Owns running a command line in this process for tests, and telling what it said and how it ended. */
+/** Runs a command line in this process for tests, and returns its output and exit status. */
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
@@ -21,10 +21,10 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** The present of every command that `runProgram` runs, unix ms. */
+/** The current time for every command that `runProgram` runs, unix ms. */
 export const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
-/** Runs a command line, such as `['keys', 'list']`, over a data folder, in the folder around it. */
+/** Runs a command line, such as `['keys', 'list']`, over a data folder, in that folder's parent. */
 export async function runProgram(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const environment: CliEnvironment = {

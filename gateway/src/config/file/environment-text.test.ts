@@ -1,4 +1,4 @@
-/** Proves how `${NAME}` is hidden from YAML, put in, and refused. */
+/** Tests how `${NAME}` is hidden from YAML, substituted, and refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { hasPlaceholders, hideExpressions, showExpressions, substituteEnvironment } from './environment-text.ts';

@@ -1,4 +1,4 @@
-/** Proves that the published schema says of every member what it is, and lets a variable stand for any single value. */
+/** Tests that the published schema describes every member, and lets a variable replace any single value. */
 import { expect, test } from 'bun:test';
 import { LIMITS } from '../limits.ts';
 import { renderConfigSchema, type SchemaNode } from './file-schema.ts';

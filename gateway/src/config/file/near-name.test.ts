@@ -1,4 +1,4 @@
-/** Proves which known name is taken for a mistyped one, and when none is. */
+/** Tests which known name is suggested for a mistyped one, and when none is. */
 import { expect, test } from 'bun:test';
 import { chooseNearName } from './config-problem.ts';
 

@@ -1,4 +1,4 @@
-/** Proves that a price that passes the check of the file is one that the server starts with. */
+/** Tests that a price that passes the file's check is one that the server starts with. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** Proves that new content is noticed however it comes, and that nothing else is. Waits for call-backs, never for time. */
+/**
+ * Tests that new content is noticed however it arrives, and that nothing else is. Waits for callbacks, never for time.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import {
   mkdirSync,
@@ -40,7 +42,7 @@ function start(path = file): void {
   watching = watchConfig(path, onChange, LOOK_EVERY_MS);
 }
 
-/** Resolves when the number of changes is reached; the test's own time limit catches the rest. */
+/** Resolves when the number of changes is reached; otherwise the test's own time limit ends the wait. */
 async function reach(count: number): Promise<void> {
   while (changes < count) {
     await new Promise<void>((resolve) => {
@@ -100,7 +102,7 @@ test('touching the file, or writing the same again, is no change', async () => {
   start();
   utimesSync(file, new Date(), new Date(2_000_000_000_000));
   writeFileSync(file, 'a: 1\n');
-  // A watch of its own on the same file proves by its call-back that looks went by after the touch.
+  // The callback of a second watch on the same file proves that the file was checked after the touch.
   const marker = join(folder, 'marker');
   writeFileSync(marker, '1');
   for (let round = 0; round < 5; round++) {

@@ -1,4 +1,7 @@
-/** Proves that YAML becomes a tree of texts with places, that the environment cannot add YAML, and that bombs stay small. */
+/**
+ * Tests that YAML becomes a tree of texts with positions, that the environment cannot add YAML, and that bombs stay
+ * small.
+ */
 import { describe, expect, test } from 'bun:test';
 import { renderConfigProblem } from './config-problem.ts';
 import { readYamlTree } from './yaml-tree.ts';

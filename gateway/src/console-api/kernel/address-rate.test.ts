@@ -1,4 +1,4 @@
-/** Checks the bound on what strangers may look up. */
+/** Tests the limit on lookups by anonymous clients. */
 import { expect, test } from 'bun:test';
 import { createAddressRate } from './address-rate.ts';
 import { ConsoleFailure } from './console-failure.ts';

@@ -1,4 +1,4 @@
-/** Tests of csv.ts: a file that could not be made to its end does not look whole. */
+/** Tests csv.ts: a file that could not be completed does not look complete. */
 import { expect, test } from 'bun:test';
 import { csvLine, csvResponse } from './csv.ts';
 

@@ -1,4 +1,4 @@
-/** Shows which answers are packed, and that they say the same. */
+/** Tests which responses are compressed, and that they have the same content. */
 import { expect, test } from 'bun:test';
 import { gunzipSync } from 'node:zlib';
 import { jsonReply } from './console-api.ts';

@@ -1,4 +1,4 @@
-/** Checks what a route says of a command that the store did not take. */
+/** Tests a route's reply to a command that the store did not accept. */
 import { expect, test } from 'bun:test';
 import { StoreFailure, type StoreFailureKind } from '../../store/sqlite/store-failure.ts';
 import { ConsoleFailure } from './console-failure.ts';

@@ -1,4 +1,4 @@
-/** Checks which requests count as sent by a page of this server. */
+/** Tests which requests count as sent by a page of this server. */
 import { expect, test } from 'bun:test';
 import { checkSameOrigin } from './console-api.ts';
 import { ConsoleFailure } from './console-failure.ts';

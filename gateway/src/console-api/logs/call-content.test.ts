@@ -1,4 +1,7 @@
-/** Checks what a reader gets of a call's content: media as placeholders, what was cut, what cannot be read, and nothing that is not his. */
+/**
+ * Tests what a reader gets of a call's content: placeholders for media, marks for truncated and unreadable parts, and
+ * nothing that is not theirs.
+ */
 import { describe, expect, test } from 'bun:test';
 import type { CallContent, ContentStore } from '../../store/ports/content.ts';
 import type { Tenancy } from '../kernel/actor.ts';
@@ -37,7 +40,7 @@ function content(changes: Partial<CallContent> = {}): CallContent {
 
 const READER: Tenancy = { account: 'a', workspaces: null, may: () => true };
 
-/** What the reader gets of the content, and what the operator is told. */
+/** The content that the reader gets, and the messages to the operator. */
 async function shownOf(kept: CallContent | Error, tenancy = READER) {
   const faults: string[] = [];
   const store: Pick<ContentStore, 'find' | 'read'> = {

@@ -1,4 +1,4 @@
-/** Tests of logs.ts: lines by tier and mark-up come to the cost, and none are made up. */
+/** Tests logs.ts: cost lines with tier and markup add up to the cost, and none are invented. */
 import { expect, test } from 'bun:test';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';

@@ -1,4 +1,4 @@
-/** Tests of logs.ts: every page is in the file, however many there are. */
+/** Tests logs.ts: every page is in the file, however many there are. */
 import { expect, test } from 'bun:test';
 import type { LogQuestion } from '../../store/ports/usage.ts';
 import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';

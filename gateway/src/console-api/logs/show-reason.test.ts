@@ -1,4 +1,7 @@
-/** Checks who is told how much of a reason: a model's rule and a credential are the operator's, a balance is the whole account's. */
+/**
+ * Tests who sees how much of a reason: only the operator sees a model's rule and a credential, the whole account sees a
+ * balance.
+ */
 import { expect, test } from 'bun:test';
 import type { Reason } from '../../errors/reason.ts';
 import { type MemberRights, memberMay } from '../../people/roles.ts';

@@ -1,4 +1,4 @@
-/** Checks what strangers are told of the service: providers by name only where the operator says so. */
+/** Tests the service status for anonymous clients: providers by name only if the operator allows it. */
 import { expect, test } from 'bun:test';
 import type { Actor } from '../kernel/actor.ts';
 import { person } from '../testing/policy-rig.ts';

@@ -1,10 +1,13 @@
-/** Checks who may make whom what: invitations, roles, the last owner, and that what ends with a membership ends at once. */
+/**
+ * Tests who may change whose membership: invitations, roles, the last owner, and that rights end at once with the
+ * membership.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../../identity/authorize.ts';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
@@ -28,7 +31,7 @@ const invite = (browser: Browser, body: object, account = 'default') =>
 const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 const accept = (browser: Browser, token: string) =>
   browser.ask(`POST /invitations/${token}`, { body: { name: 'New', password: OWNER.password } });
-/** A session is known for a second; the clock of the test goes on. */
+/** A session is cached for a second; the test's clock continues. */
 const untilForgotten = async () => {
   rig.nowMs += 1_000;
 };

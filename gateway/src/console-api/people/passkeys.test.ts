@@ -1,4 +1,7 @@
-/** Checks passkeys over the routes: making, signing in, removing, and every lie that an authenticator or a page may tell. */
+/**
+ * Tests passkeys over the routes: creation, sign-in, removal, and every false value that an authenticator or a page may
+ * send.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import {
@@ -12,11 +15,11 @@ import {
 } from '../testing/people-rig.ts';
 import { type Lies, openAuthenticator, type SoftAuthenticator } from '../testing/soft-authenticator.ts';
 
-/** Each proof costs a hash of a password, which takes long on a busy machine. */
+/** Each proof hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const ORIGIN = 'http://gw.test';
 const PASSWORD = { password: OWNER.password };
-/** Of some the library would fetch what they name. */
+/** For some certificates the library would fetch the addresses that they name. */
 const CERTIFICATE = new Map([['x5c', [new Uint8Array(8)]]]);
 const folder = temporaryFolders();
 let rig: PeopleRig;
@@ -35,7 +38,7 @@ async function beginMaking(browser: Browser) {
   return (await browser.ask('POST /me/passkeys/options', { body: PASSWORD })).json as never;
 }
 
-/** Somebody new, and his authenticator with a passkey. */
+/** A new user, and their authenticator with a passkey. */
 async function makeHolder(
   email: string,
 ): Promise<{ browser: Browser & { person: string }; device: SoftAuthenticator }> {
@@ -187,7 +190,8 @@ describe('signing in', () => {
       expect(told(answered)).toEqual([401, 'wrong_credential', null]);
       expect(await stateOf(browser)).toBe('signed_out');
       expect(rig.notes.at(-1)).toMatchObject({ act: 'person.sign_in_failed', actor: null });
-      // Each failure is followed by a success, so that none of them waits for another, and the next one shows that it would work.
+      // A success follows each failure, so that no attempt waits for another and the next one proves that it would
+      // work.
       expect((await signIn(device)).status).toBe(200);
     }
 

@@ -1,9 +1,9 @@
-/** Checks the way back in for who forgot his password: who may open it for whom, what it changes, and what closes it. */
+/** Tests password resets: which roles may start one for which users, what it changes, and what closes it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const NEXT = 'a password not forgotten';
 const folder = temporaryFolders();
@@ -28,13 +28,13 @@ const member = (given: Rights): Promise<Made> => {
   invited += 1;
   return inviteMember(rig, owner, { email: `p${invited}@example.com`, ...given });
 };
-/** Makes somebody who is there a member of another account too, with an address that is verified. */
+/** Makes an existing user a member of another account too, with a verified address. */
 async function join(person: Made, account: string, { role }: Rights): Promise<void> {
   const email = (await person.ask('GET /session')).json.person.email;
   await rig
     .run('person.verify', { email })
     .catch((fault: Error) => expect(fault.message).toContain('verified already'));
-  // A session is known for a second.
+  // A session is cached for a second.
   rig.nowMs += 1_000;
   const { json } = await owner.ask(`POST /accounts/${account}/invitations`, {
     body: { email, role, workspaces: null },
@@ -120,7 +120,7 @@ describe('a link', () => {
   test('keeps the second factor, unless the command line said otherwise; a sign-in that waited for it ends', async () => {
     const person = await member({ role: 'viewer' });
     const email = await emailOf(person);
-    // As setting one up leaves it; codes are tried in the tests of sign-in.
+    // The state after setting one up; sign-in.test.ts tests the codes.
     await rig.store.people.keep([
       { of: 'person', update: { second_factor: 1 }, where: [['id', 'is', person.person]], rows: 1 },
       {
@@ -242,7 +242,7 @@ describe('a member’s link', () => {
     await join(both, 'team', { role: 'developer' });
     const refused = await makeLink(teamOwner, both, 'team');
     expect([refused.status, refused.json.error.code]).toEqual([403, 'forbidden']);
-    // Of no account but the giver's.
+    // Now a member of no account other than that of the link's creator.
     await owner.ask(`DELETE /accounts/default/members/${both.person}`);
     expect((await makeLink(teamOwner, both, 'team')).json.error.message).toContain('is verified');
     expect((await makeLink(owner, both, 'team')).status).toBe(200);

@@ -1,11 +1,11 @@
-/** Checks the first run: one link, one use, one owner; and that what is kept gives nobody a way in. */
+/** Tests the first run: one link, one use, one owner; and that the stored data gives no one access. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
@@ -125,7 +125,7 @@ test('no file of the data folder holds a session token, a set-up token or a pass
     for (const secret of [session, token, OWNER.password])
       expect([name, bytes.includes(secret)]).toEqual([name, false]);
   }
-  // The same search finds what is there, so that it proves something.
+  // The same search finds existing data, so that an empty result is meaningful.
   const all = readdirSync(rig.dataDir).map((name) => readFileSync(join(rig.dataDir, name)).toString('latin1'));
   expect(all.some((bytes) => bytes.includes(OWNER.email))).toBe(true);
 });

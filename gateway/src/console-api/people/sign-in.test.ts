@@ -1,10 +1,13 @@
-/** Checks how people come in and stay in: passwords, second factors, sessions and their cookies, and how guessing is slowed. */
+/**
+ * Tests how users sign in and stay signed in: passwords, second factors, sessions and their cookies, and how guessing
+ * is slowed.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
-/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+/** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
@@ -105,7 +108,7 @@ describe('a session', () => {
       for (let day = 1; day <= 29; day += 1) {
         rig.nowMs = startMs + day * 86_400_000;
         expect([day, await stateOf(busy)]).toEqual([day, 'signed_in']);
-        // The mark of when it was seen is written beside the answer.
+        // The last-seen time is written concurrently with the response.
         await rig.store.people.keep([]);
       }
       expect(await stateOf(silent)).toBe('signed_out');
@@ -173,7 +176,7 @@ describe('a second factor', () => {
     expect(await stateOf(browser)).toBe('second_factor');
     expect((await browser.ask('GET /me')).status).toBe(401);
     expect((await browser.ask('POST /sign-in/code', { body: { code: '000000' } })).status).toBe(401);
-    // The code of now turned it on.
+    // The current code turned it on.
     const code = codeNow(secret, 1);
     expect((await browser.ask('POST /sign-in/code', { body: { code } })).json).toEqual({ state: 'signed_in' });
     expect(await stateOf(browser)).toBe('signed_in');

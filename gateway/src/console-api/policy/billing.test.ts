@@ -1,4 +1,7 @@
-/** The routes about money over a real ledger: what moves once, what is listed, and a statement that equals the ledger to the nano. */
+/**
+ * Tests the routes about money over a real ledger: what moves once, what is listed, and a statement that equals the
+ * ledger to the nano-dollar.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseUsd } from '../../billing/money.ts';
@@ -84,7 +87,7 @@ test('a statement is opening balance, movements, each day’s charges and closin
     BILLING,
     'GET /accounts/team/billing.csv?from=2026-11-19T12:00:00Z&to=2026-11-21T00:00:00Z',
   );
-  // What is asked for ends in the future, what is known does not.
+  // The requested range ends in the future; the file name has the last known day.
   expect(headers.get('content-disposition')).toContain('"tollgate-statement-team-2026-11-19-to-2026-11-19.csv"');
   expect(text.split('\r\n')).toEqual([
     'date,kind,ref,note,model,key_id,key_name,calls,amount_usd,balance_usd',
@@ -198,7 +201,7 @@ test('whatever happened, a statement up to now closes at what the ledger has, an
   );
 }, 60_000);
 
-/** A moment that is later than all that has happened. */
+/** A time after everything that has happened. */
 async function afterNow(): Promise<number> {
   const now = Date.now();
   while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,7 @@
-/** The routes about keys over a real store: what they make, change and show, whose they are, and that no secret leaves twice. */
+/**
+ * Tests the routes about keys over a real store: what they create, change and show, whose the keys are, and that no
+ * secret is returned twice.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -216,7 +219,7 @@ describe('whose keys they are', () => {
     const own = await make(restricted);
     expect((await rig.ask(restricted, `PATCH ${KEYS}/${own.id}`, { scopes: ['admin'] })).status).toBe(403);
     expect((await rig.ask(restricted, `POST ${KEYS}/${admins.id}/rotate`, { grace: 'now' })).status).toBe(403);
-    // Once an admin, now a developer: the key that he made is not his way back.
+    // Once an admin, now a developer: the key that they created does not restore their old rights.
     const demoted = person('per_admin', 'team', 'developer');
     expect((await rig.ask(demoted, `POST ${KEYS}/${admins.id}/rotate`, { grace: 'now' })).status).toBe(403);
     expect((await rig.ask(demoted, `POST ${KEYS}/${admins.id}/revoke`, {})).status).toBe(200);
@@ -252,7 +255,7 @@ describe('limits that others set', () => {
       { ...CAPS, concurrency: null },
       { ...CAPS, budget_usd: '10.000000001' },
       { ...CAPS, budget_usd: null, budget_window: null },
-      // As much each day is more than as much each month; of other windows it depends on the calls.
+      // The same amount per day is more than per month; for other windows it depends on the calls.
       { ...CAPS, budget_window: 'month' },
     ]) {
       const { status, json } = await rig.ask(DEVELOPER, path, { caps });
@@ -285,7 +288,7 @@ describe('limits that others set', () => {
     expect(await act(DEVELOPER, 'disable')).toMatchObject({ disabled_by: { id: 'per_dev' } });
     expect(await act(DEVELOPER, 'enable')).toMatchObject({ status: 'active', disabled_by: null });
     expect(await act(ADMIN, 'disable')).toMatchObject({ disabled_by: { id: 'per_admin' } });
-    // Disabling what is disabled makes it nobody else's.
+    // Disabling a disabled key does not change who disabled it.
     expect(await act(DEVELOPER, 'disable')).toMatchObject({ disabled_by: { id: 'per_admin' } });
     expect(await act(DEVELOPER, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
     expect((await rig.ask(DEVELOPER, `PATCH ${KEYS}/${id}`, { name: 'still' })).json).toMatchObject({
@@ -308,7 +311,7 @@ describe('limits that others set', () => {
       workspace: 'red',
       scopes: ['admin'],
     };
-    // What the operator disabled, only the operator enables.
+    // A key disabled by the operator can be enabled only by the operator.
     expect(await act(ADMIN, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
     await rig.run('keys.enable', { id });
     expect(await act(script, 'disable')).toMatchObject({ disabled_by: { id: keyId, name: 'a script' } });
@@ -328,9 +331,9 @@ describe('the page of a key', () => {
     const { id } = await make(ADMIN, { caps: { ...NO_CAPS, rpm: 9, budget_usd: '2', budget_window: 'total' } });
     await keepCall(rig, id, { cost_nano_usd: '5' });
     await keepCall(rig, id, { cost_nano_usd: '7', status: 500, error: 'upstream_failed', model: 'm' });
-    // Who left made no error, here as in usage.
+    // A client that disconnected is not an error, here as in usage.
     await keepCall(rig, id, { cost_nano_usd: '0', status: 499, error: 'client_left' });
-    // 23:30 UTC of the 18th is the 19th in Berlin.
+    // 23:30 UTC on the 18th is the 19th in Berlin.
     await keepCall(rig, id, { cost_nano_usd: '11', at_ms: Date.UTC(2026, 10, 18, 23, 30) });
     const page = (await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json;
     expect(page.days).toHaveLength(30);

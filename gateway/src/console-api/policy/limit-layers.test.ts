@@ -1,4 +1,7 @@
-/** Shows that nobody of an account loosens a rule that the operator set, in any way, and that the operator changes both layers. */
+/**
+ * Tests that no member of an account can loosen a rule that the operator set, and that the operator changes both
+ * layers.
+ */
 import { afterEach, beforeEach, expect, mock, setSystemTime, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import type { Actor } from '../kernel/actor.ts';
@@ -33,7 +36,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** What binds a call of the key now: amounts in nano-USD by kind and layer. */
+/** The limits that apply to a call of the key now: amounts in nano-USD by kind and layer. */
 function binding(endUser: string | null = 'bob') {
   const { rules, budgetZoneOf } = rig.gate.desk;
   const { accountId, workspaceId } = rig.directory.keys.get(key) ?? { accountId: '', workspaceId: '' };
@@ -75,7 +78,7 @@ test('every change that an owner or an admin key of the account can ask for leav
   await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: 'Renamed', time_zone: 'Pacific/Kiritimati' });
   await rig.ask(OWNER, `PATCH /accounts/team/keys/${key}`, { name: 'renamed', scopes: ['inference', 'admin'] });
   expect(OPERATORS.filter((rule) => !binding().includes(rule))).toEqual([]);
-  // Whatever workspace the key is moved to: what binds the key and the account goes with it.
+  // In any workspace that the key moves to, the limits of the key and of the account still apply.
   await rig.ask(OWNER, `PATCH /accounts/team/keys/${key}`, { workspace: 'blue' });
   expect(binding()).toEqual(expect.arrayContaining(OPERATORS.filter((rule) => !rule.includes('workspace'))));
 });
@@ -159,7 +162,7 @@ test('a change of the time zone does not reopen a spent day, and is kept over a 
     windowZones: { day: { zone: 'Europe/Berlin', untilMs: Date.UTC(2026, 10, 20, 23) } },
   });
   rig.nowMs = Date.UTC(2026, 10, 20, 23);
-  // The first day in the new zone began at 15:00 UTC: what was spent at noon is of the day before.
+  // The first day in the new zone began at 15:00 UTC: spending at noon belongs to the day before.
   expect(await spent()).toMatchObject({ used: '0', resets_at: '2026-11-21T15:00:00.000Z' });
 });
 

@@ -1,4 +1,7 @@
-/** The routes about limits over a real store: the tree with what is used, changes that bind the next call, and a simulator that is right. */
+/**
+ * Tests the routes about limits over a real store: the tree with its usage, changes that apply to the next call, and an
+ * accurate simulator.
+ */
 import { afterEach, beforeEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { estimateTokens } from '../../call/attempt/estimate-tokens.ts';
@@ -28,7 +31,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** The line reads the system's clock: both see the same moment. */
+/** The call pipeline reads the system's clock: both see the same time. */
 function setClock(atMs: number): void {
   rig.nowMs = atMs;
   setSystemTime(atMs);
@@ -36,7 +39,10 @@ function setClock(atMs: number): void {
   spyOn(performance, 'now').mockReturnValue(atMs - performance.timeOrigin);
 }
 
-/** A call of the key on the line, up to its hold; answers what it holds (null: it was refused), and how it ends for nothing. */
+/**
+ * A call of the key in the call pipeline, up to its hold; returns the held amount (null: refused), and how to end it at
+ * no cost.
+ */
 async function call(facts: object, model = 'm'): Promise<{ held: bigint | null; end(): Promise<void> }> {
   const route = rig.gate.settings.routes.get(model);
   const entry = rig.directory.byHash.get(rig.directory.keys.get(keyId)?.hash ?? '');
@@ -230,7 +236,7 @@ test('the simulator says what the line then does, and takes nothing', async () =
         if (releases) await end();
       }
     }),
-    // Chance alone may refuse all.
+    // Random values alone may all be refused.
     { numRuns: 25, examples: [[[free, { ...free, caps: { ...noCaps, budget: 0 } }, free]]] },
   );
   expect(outcomes.size).toBe(2);

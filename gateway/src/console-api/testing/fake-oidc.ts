@@ -1,18 +1,18 @@
-/** Serves a small OpenID Connect provider that signs its id_tokens; a test sets what it says of the user who signs in next. */
+/** Serves a small OpenID Connect provider that signs its id_tokens; a test sets the claims of the next user. */
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 
 type Claims = Readonly<Record<string, unknown>>;
 
 export interface FakeOidc {
   readonly issuer: string;
-  /** The claims of the next id_token, beside those that every token has. */
+  /** The claims of the next id_token, in addition to those of every token. */
   claims: Claims;
-  /** What the userinfo endpoint answers. */
+  /** The response of the userinfo endpoint. */
   userInfo: Claims;
   sendsIdToken: boolean;
-  /** False: every request is answered 503. */
+  /** False: every request gets 503. */
   isUp: boolean;
-  /** Signs the user in at the address that the gateway sent the browser to: the query that leads back. */
+  /** Signs the user in at the authorization URL and returns the callback query. */
   signIn(authorizeUrl: string): URLSearchParams;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Owns a console API over a real store with a clock of its own, and browsers that ask it: what they hold are cookies, nothing else. */
+/** Runs a console API over a real store with its own clock, and browsers that send requests and hold cookies. */
 import { openPeople } from '../../app/open-people.ts';
 import type { Config, OidcConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
@@ -30,7 +30,7 @@ export interface Asked {
   readonly address?: string;
 }
 
-/** A reply is what its route says; a test names the members that it looks at. */
+/** Replies are untyped; a test names the members that it checks. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 export interface Answered {
@@ -40,9 +40,9 @@ export interface Answered {
 }
 
 export interface Browser {
-  /** By name, as the browser was told to keep them. */
+  /** By name, as set by the server. */
   readonly cookies: Map<string, string>;
-  /** The `set-cookie` lines of the last answer. */
+  /** The `set-cookie` lines of the last response. */
   setCookies: string[];
   ask(route: string, asked?: Asked): Promise<Answered>;
 }
@@ -63,7 +63,7 @@ export interface PeopleRig {
 
 export const OWNER = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' } as const;
 
-/** Nobody has set the console up. */
+/** Opens an installation before set-up. */
 export async function openPeopleRig(
   dataDir: string,
   { oidc = [], publicUrl = null }: { oidc?: readonly OidcConfig[]; publicUrl?: string | null } = {},
@@ -175,7 +175,7 @@ function keepCookie(cookies: Map<string, string>, line: string): void {
   else cookies.set(pair.slice(0, split), pair.slice(split + 1));
 }
 
-/** A browser in which the owner is signed in, after he set the console up. */
+/** Sets up the console and returns the owner's signed-in browser. */
 export async function setUpOwner(rig: PeopleRig, origin?: string): Promise<Browser> {
   const link = await rig.setUp.makeLink();
   if (link === null) throw new Error('it was set up already');
@@ -185,7 +185,7 @@ export async function setUpOwner(rig: PeopleRig, origin?: string): Promise<Brows
   return browser;
 }
 
-/** A browser in which somebody is signed in whom the owner has invited. */
+/** Invites a member and returns their signed-in browser. */
 export async function inviteMember(
   rig: PeopleRig,
   owner: Browser,

@@ -1,4 +1,4 @@
-/** Owns the console's routes about policy over a real store, for tests: two accounts, a clock of its own, and whoever asks. */
+/** Runs the policy routes over a real store for tests, with two accounts, its own clock and any actor. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMoney } from '../../app/open-money.ts';
@@ -22,7 +22,7 @@ import { createConsoleApi } from '../kernel/console-api.ts';
 import { policyHandlers } from '../policy/policy-handlers.ts';
 import { withRest } from './rest-of-routes.ts';
 
-/** A reply is what its route says; a test names the members that it looks at. */
+/** Replies are untyped; a test names the members that it checks. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 export interface Answered {
@@ -38,9 +38,9 @@ export interface PolicyRig {
   readonly gate: Pick<Gate, 'directory' | 'settings' | 'desk'>;
   readonly faults: string[];
   nowMs: number;
-  /** Asks as somebody. */
+  /** Sends a request as an actor. */
   ask(actor: Actor, route: string, body?: object): Promise<Answered>;
-  /** As the command line. */
+  /** Runs a command as the command line. */
   run(name: string, given: object): Promise<Record<string, Loose>>;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     async ask(actor, route, body) {
       const [method = '', path = ''] = route.split(' ');
       asking = actor;
-      // What keys that he makes may be used for is tested where people are.
+      // The allowed uses of a person's keys are tested with people.
       if (actor.kind === 'person') putMaker(directory, actor.id, () => ['inference', 'usage', 'admin']);
       const headers = { host: 'gw.test', 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
       const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
@@ -128,7 +128,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   return rig;
 }
 
-/** Somebody with a role in an account. */
+/** A person with a role in an account. */
 export function person(id: string, account: string, role: Role, workspaces: readonly string[] | null = null): Actor {
   const names = { name: `Name of ${id}`, email: `${id}@example.com` };
   return { kind: 'person', id, ...names, sessionId: 's', grants: [{ account, role, workspaces }] };
@@ -136,7 +136,7 @@ export function person(id: string, account: string, role: Role, workspaces: read
 
 export const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
-/** What a new key is asked for with. */
+/** The body that creates a key. */
 export function newKey(changes: object = {}): object {
   return {
     name: 'a key',
@@ -151,7 +151,7 @@ export function newKey(changes: object = {}): object {
   };
 }
 
-/** Settles a call of a key, as the line would. */
+/** Settles a call of a key, as the call pipeline would. */
 export async function keepCall(rig: PolicyRig, keyId: string, changes: Partial<CallRecord> = {}): Promise<CallRecord> {
   const key = rig.directory.keys.get(keyId);
   if (key === undefined) throw new Error(`there is no key ${keyId}`);

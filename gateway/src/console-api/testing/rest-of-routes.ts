@@ -1,8 +1,8 @@
-/** Owns the routes that a test does not serve: asking one of them is a fault of the test. */
+/** Fills in handlers for the routes that a test does not serve; calling one of them is an error in the test. */
 import { CONSOLE_ROUTES, type ConsoleRoute } from '../contract/contract.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 
-/** A handler for every route: those given, and one that throws for each of the rest. */
+/** A handler for every route: the given ones, and one that throws for each of the rest. */
 export function withRest(served: Partial<Handlers>): Handlers {
   const rest = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).map((route) => [
     route,

@@ -1,22 +1,22 @@
-/** Owns an authenticator made of software, as a browser speaks for it: ES256, one passkey, and every lie that a test wants told. */
+/** Implements a software authenticator behind a browser: ES256, one passkey, and any false value that a test needs. */
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Body, Reply } from '../contract/contract.ts';
 
-/** What is said instead of what is so. */
+/** False values that replace the true ones. */
 export interface Lies {
   readonly origin?: string;
   readonly rpId?: string;
   readonly challenge?: string;
   readonly userHandle?: string;
-  /** Nobody unlocked it. */
+  /** Without user verification. */
   readonly isLocked?: true;
-  /** An attestation statement, and its format. */
+  /** An attestation statement and its format. */
   readonly statement?: { readonly format: string; readonly members: ReadonlyMap<string, Cbor> };
 }
 
 export interface SoftAuthenticator {
   readonly id: string;
-  /** How often it signed; a test may turn it back. */
+  /** The number of signatures; a test may set it back. */
   counter: number;
   make(options: Reply<'POST /me/passkeys/options'>, lies?: Lies): Body<'POST /me/passkeys'>['response'];
   sign(options: Reply<'POST /sign-in/passkey/options'>, lies?: Lies): Body<'POST /sign-in/passkey'>['response'];
@@ -27,7 +27,7 @@ type Cbor = number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<number 
 /** PRESENT | VERIFIED | ATTESTED, WebAuthn Level 3, 6.1. */
 const [PRESENT, VERIFIED, ATTESTED] = [1, 4, 64];
 
-/** In a browser whose page is at an origin. */
+/** `pageOrigin`: the origin of the browser's page. */
 export function openAuthenticator(pageOrigin: string): SoftAuthenticator {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const credential = randomBytes(32);
@@ -106,7 +106,7 @@ function sha256(bytes: string | Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** RFC 8949, as much of it as a passkey takes. */
+/** The part of RFC 8949 that a passkey needs. */
 function encodeCbor(value: Cbor): Buffer {
   if (typeof value === 'number') return value < 0 ? cborHead(1, -1 - value) : cborHead(0, value);
   if (typeof value === 'string') return Buffer.concat([cborHead(3, Buffer.byteLength(value)), Buffer.from(value)]);

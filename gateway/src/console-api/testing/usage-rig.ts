@@ -1,4 +1,4 @@
-/** Owns a store with calls of two accounts, and the console API over it as one actor or another sees it. For tests. */
+/** Opens a store with calls of two accounts for tests, and the console API over it for any actor. */
 
 import { createProviderHealth } from '../../call/attempt/provider-health.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -25,7 +25,7 @@ const VARIETY = {
 };
 const ZONE = 'Europe/Berlin';
 
-/** `count` calls over twenty days until NOW_MS; rolled up while they come. */
+/** `count` calls over the twenty days before NOW_MS, rolled up as they arrive. */
 export async function openUsageRig(dataDir: string, count: number) {
   const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1, gatherMs: 0 } });
   const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
@@ -83,7 +83,7 @@ export async function openUsageRig(dataDir: string, count: number) {
 }
 
 export const OWNER: Grant = { account: 'default', role: 'owner', workspaces: null };
-/** Of one workspace of `default`. */
+/** Restricted to one workspace of `default`. */
 export const BOUND: Grant = { account: 'default', role: 'viewer', workspaces: ['default-w0'] };
 
 export function costOf(calls: readonly CallRecord[]): string {

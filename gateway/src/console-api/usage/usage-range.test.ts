@@ -1,4 +1,4 @@
-/** Tests of usage-range.ts: buckets are those of the account's clocks, without gap or overlap, and not too many. */
+/** Tests usage-range.ts: buckets follow the account's time zone, without gap or overlap, and are not too many. */
 import { expect, test } from 'bun:test';
 import { cutRange, type UsageStep } from './usage-range.ts';
 

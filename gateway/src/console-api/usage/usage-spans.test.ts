@@ -1,4 +1,4 @@
-/** Holds that what keys and workspaces came to in days is what the usage page has, however many are asked for. */
+/** Tests that the daily sums of keys and workspaces match the usage page, however many are requested. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -23,7 +23,7 @@ test.each(['key', 'workspace'] as const)('by %s', async (by) => {
   const { groups } = (await asked.json()) as Reply<'GET /accounts/{account}/usage'>;
   expect(groups.length).toBeGreaterThan(1);
   const known = groups.map(({ values: [id] }) => id ?? '');
-  // Beyond the first hundred of a question, and with calls of another account among them.
+  // The known ids come after the first hundred of one query, with ids of another account among them.
   const ids = [...Array.from({ length: 250 }, (_, nth) => `none_${nth}`), ...known, 'key_acme_1', 'acme-w1'];
   const spans = await readSpans(rig.store.usage, { account: 'default', timeZone: ZONE, by, ids, bounds });
   expect([...spans.keys()].sort()).toEqual(known.sort());

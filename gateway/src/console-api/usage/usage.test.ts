@@ -1,11 +1,14 @@
-/** Checks the pages about usage and logs over a real store: the same money everywhere, and nobody sees another's calls. */
+/**
+ * Tests the pages about usage and logs over a real store: the same money everywhere, and no account sees another's
+ * calls.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
 import { BOUND, costOf, NOW_MS, OWNER, openUsageRig, START_MS } from '../testing/usage-rig.ts';
 
 const newFolder = temporaryFolders();
-/** A page has 3 s: a sample is few enough for a busy machine. */
+/** A page has 3 s: the sample is small enough for a busy machine. */
 const CALLS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 2_500;
 let rig: Awaited<ReturnType<typeof openUsageRig>>;
 beforeAll(async () => {
@@ -22,7 +25,7 @@ async function json<Body>(response: Response): Promise<Body> {
   return (await response.json()) as Body;
 }
 
-/** Cells by column, a line each. */
+/** Cells by column, one object per line. */
 async function csv(response: Response): Promise<Record<string, string>[]> {
   const [head = '', ...lines] = (await response.text()).trimEnd().split('\r\n');
   const columns = head.split(',');
@@ -36,7 +39,7 @@ type Usage = Reply<'GET /accounts/{account}/usage'>;
 const addUp = (amounts: Usage['totals']) => amounts.reduce<bigint>((sum, one) => sum + BigInt(one ?? 0), 0n).toString();
 type Logs = Reply<'GET /accounts/{account}/logs'>;
 
-/** All of them, as somebody who reads to the end sees them. */
+/** All of them, as a reader who pages to the end sees them. */
 async function listCalls(get: (path: string) => Promise<Response>): Promise<Logs['calls']> {
   const calls: Logs['calls'] = [];
   for (let before = ''; ; ) {
@@ -114,7 +117,7 @@ describe('the same money', () => {
   test('buckets are days of the account’s zone, and members are told by name', async () => {
     const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
     expect([usage.step, usage.time_zone]).toEqual(['day', 'Europe/Berlin']);
-    // Clocks went forward on the 30th of March.
+    // Clocks went forward on March 30.
     expect(usage.buckets.slice(8, 11)).toEqual([
       '2025-03-28T23:00:00.000Z',
       '2025-03-29T23:00:00.000Z',
@@ -179,7 +182,7 @@ test.each(['model', 'provider', 'end_user', 'session', 'member'] as const)(
   20_000,
 );
 
-/** A page may end early, and says where it goes on. */
+/** A page may end early, and returns where it continues. */
 async function listedIds(query: string): Promise<string[]> {
   const ids: string[] = [];
   for (let after = ''; ; ) {

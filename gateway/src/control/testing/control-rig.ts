@@ -1,4 +1,7 @@
-/** Owns a world for tests of commands: a disk in memory, what binds calls, and what was told of money and accounts. */
+/**
+ * Provides a fake environment for tests of commands: a disk in memory, the rules in force, and the recorded
+ * notifications of money and accounts.
+ */
 import { authenticate } from '../../identity/authorize.ts';
 import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
 import { createKeyHasher } from '../../identity/key-format.ts';
@@ -13,29 +16,29 @@ export interface ControlRig {
   readonly disk: MemoryDisk;
   readonly directory: KeyDirectory;
   readonly control: Control;
-  /** The rules that bind calls, by `kind:id`. */
+  /** The rules that apply to calls, by `kind:id`. */
   readonly inForce: Map<string, Caps>;
-  /** Every rule that was put or taken away, by `kind:id`. */
+  /** Every rule that was set or removed, by `kind:id`. */
   readonly putRules: string[];
   readonly credits: { readonly account: string; readonly amount: bigint }[];
   readonly boundAccounts: StoredAccount[];
-  /** The models that are served. */
+  /** The served models. */
   models: readonly string[];
-  /** Whoever asks. */
+  /** Who requests the commands. */
   by: CommandOrigin;
-  /** The present; commands read it. */
+  /** The current time; commands read it. */
   nowMs: number;
   /** The result of a command that must succeed. */
   run(name: string, given?: object): Promise<Record<string, unknown>>;
-  /** The reply of a command that must not. */
+  /** The reply of a command that must fail. */
   refusal(name: string, given: unknown): Promise<Extract<ControlReply, { ok: false }>>;
-  /** The id of the key that a text opens, or why it opens none. */
+  /** The id of the key that a text authenticates, or why it authenticates none. */
   knock(keyText: unknown): string;
 }
 
 const HASH = createKeyHasher(new Secret('5a'.repeat(32)));
 
-/** A world as a first start leaves it. */
+/** The environment after a first start. */
 export function createControlRig(): ControlRig {
   const disk = createMemoryDisk();
   const directory = createKeyDirectory(HASH, {
@@ -95,7 +98,7 @@ export function createControlRig(): ControlRig {
   return rig;
 }
 
-/** What binds calls, and what is on the disk: whatever was done, they must be the same. */
+/** The state that applies to calls, and the state on disk: they must always be the same. */
 export function bothSides({ disk, directory, inForce }: ControlRig): readonly [bound: object, kept: object] {
   return [
     {

@@ -1,11 +1,14 @@
-/** Owns a disk in memory for tests of commands: policy and money, each write a turn of the event loop, failing when told to. */
+/**
+ * Simulates a disk in memory for tests of commands: policy and money. Each write takes a turn of the event loop, and
+ * fails when told to.
+ */
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
 import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 
 export interface MemoryDisk {
-  /** While it is, nothing can be written. */
+  /** While true, nothing can be written. */
   full: boolean;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
@@ -38,12 +41,12 @@ const WORKSPACE: StoredWorkspace = {
   createdAtMs: 0,
 };
 
-/** The balance of an account that nothing has moved. */
+/** The balance of an account without movements. */
 export function emptyBalance(account: string): AccountBalance {
   return { account, mode: 'postpaid', available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
 }
 
-/** A disk as a first start leaves it. */
+/** A disk after a first start. */
 export function createMemoryDisk(): MemoryDisk {
   const disk: MemoryDisk = {
     full: false,

@@ -1,4 +1,4 @@
-/** Asks the demo model in tests: directly, and as a server for the vendors' SDKs. */
+/** Calls the demo model in tests: directly, and as a server for the vendors' SDKs. */
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ProtocolName } from '../../protocols/protocol.ts';
@@ -11,18 +11,18 @@ interface Asked {
   readonly contentType: string;
   /** The body as it would go over the wire. */
   readonly text: string;
-  /** One text per server-sent event; the whole body of an answer in one piece. */
+  /** One text per server-sent event; a non-streaming body as one text. */
   readonly records: readonly string[];
 }
 
-/** Asks without a network. */
+/** Calls it without a network. */
 export function askDemo(protocol: ProtocolName, body: object, requestId = 'req_1', countOnly = false): Asked {
   const { status, contentType, records } = reply(protocol, Buffer.from(JSON.stringify(body)), requestId, countOnly);
   const text = [...records].map((record) => record.text).join('');
   return { status, contentType, text, records: text.split(/(?<=\n\n)/) };
 }
 
-/** What the gateway does with the body before the demo model gets it. */
+/** Processes the body as the gateway does before the demo model gets it. */
 function reply(protocol: ProtocolName, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
   const outline = scanJson(body, { outlineDepth: 8 });
   if (!outline.ok) throw new Error(outline.message);

@@ -1,8 +1,11 @@
-/** Checks a value against a JSON Schema in tests: the keywords that the synthesis promises to keep, read apart from it. */
+/**
+ * Checks a value against a JSON Schema in tests: the keywords that the synthesis promises to satisfy, implemented
+ * independently of it.
+ */
 
 type Schema = Readonly<Record<string, unknown>> | boolean;
 
-/** The first place where the value breaks the schema, as `path: keyword`; null where it fits. */
+/** The first place where the value violates the schema, as `path: keyword`; null if it fits. */
 export function findMisfit(value: unknown, schema: Schema, root: Schema = schema, path = '$'): string | null {
   if (typeof schema === 'boolean') return schema ? null : `${path}: false`;
   const nested = checkNested(value, schema, root, path);

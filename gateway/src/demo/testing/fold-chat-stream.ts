@@ -1,4 +1,4 @@
-/** Checks a chat completions stream, by the wire reference alone, and folds it into one answer. */
+/** Checks a chat completions stream by the wire reference alone, and folds it into one answer. */
 import { expect } from 'bun:test';
 
 interface ChunkCall {
@@ -33,7 +33,7 @@ interface FoldedChoice {
   finish: string | null;
 }
 
-/** Throws a failed expectation where the stream breaks a rule of the format. */
+/** Throws a failed expectation if the stream violates a rule of the format. */
 export function foldChatStream(records: readonly string[]): { choices: FoldedChoice[]; usage: unknown } {
   expect(records.at(-1)).toBe('data: [DONE]\n\n');
   const chunks = records.slice(0, -1).map((record): Chunk => {

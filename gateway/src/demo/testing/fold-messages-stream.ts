@@ -26,7 +26,7 @@ const FITTING: Readonly<Record<string, string>> = {
   input_json_delta: 'tool_use',
 };
 
-/** Throws a failed expectation, which names the invariant, where the stream breaks one. The result is the whole message. */
+/** Throws a failed expectation, which names the invariant, if the stream violates one. Returns the whole message. */
 export function foldMessagesStream(records: readonly string[]): Record<string, unknown> {
   const events = records.map(parseRecord);
   expect(events[0]?.type, 'I1 opens with message_start').toBe('message_start');
@@ -77,7 +77,7 @@ function parseRecord(record: string): Event {
   return event;
 }
 
-/** Applies the delta; returns the piece of JSON that it adds. */
+/** Applies the delta; returns the JSON fragment that it adds. */
 function applyDelta(block: Block | undefined, { delta }: Event): string {
   if (block === undefined || delta === undefined) return '';
   if (delta.type === 'text_delta') block.text = `${block.text}${delta.text}`;

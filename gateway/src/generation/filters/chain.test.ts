@@ -1,4 +1,4 @@
-/** Tests of chain.ts: filters hear one another in their order, and no filter costs nothing. */
+/** Tests chain.ts: filters receive each other's output in order, and an empty chain costs nothing. */
 import { expect, test } from 'bun:test';
 import type { EventFilter, GenerationEvent } from '../event.ts';
 import { chainFilters } from './chain.ts';
@@ -6,7 +6,7 @@ import { chainFilters } from './chain.ts';
 const delta = (text: string): GenerationEvent => ({ kind: 'text_delta', part: 0, text });
 const END: GenerationEvent = { kind: 'end' };
 
-/** Says each text so many times, with a mark. */
+/** Repeats each text this many times, with a mark. */
 function repeat(times: number, mark: string): EventFilter {
   return {
     push: (event) =>

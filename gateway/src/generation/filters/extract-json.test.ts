@@ -1,4 +1,7 @@
-/** Checks that the JSON object that was asked for in words is taken out of what a model wrote around it, however the text was cut. */
+/**
+ * Tests that the JSON object requested in the prompt is extracted from the surrounding text of the model, however the
+ * text is cut.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../event.ts';
@@ -9,7 +12,7 @@ import { extractJson, isNoJson } from './extract-json.ts';
 const END: readonly GenerationEvent[] = [finishEvent('stop'), { kind: 'end' }];
 const text = (...pieces: string[]) => partEvents(0, { kind: 'text' }, ...pieces);
 
-/** The text of what is left of the events, which must fold to a whole answer. */
+/** The text of the remaining events, which must fold to a complete answer. */
 function extracted(events: readonly GenerationEvent[]): string {
   const generation = foldGeneration(pushAll(extractJson(), events));
   expect(generation.complete).toBe(true);
@@ -26,7 +29,7 @@ const SAID: ReadonlyArray<readonly [string, string]> = [
   ['Not ```ts\nlet x;\n``` but\n```json\n{"a":1}\n```', '{"a":1}'],
   ['Here is your JSON: {"a": 1}', '{"a": 1}'],
   ['{"a":1} and so on', '{"a":1}'],
-  // None of these holds an object: they pass as they are.
+  // None of these contains an object: they pass unchanged.
   ['I cannot do that.', 'I cannot do that.'],
   ['[1, 2]', '[1, 2]'],
   ['7', '7'],

@@ -1,4 +1,4 @@
-/** Tests of output-tool.ts: what was asked for through a tool is the answer, and other calls stay calls. */
+/** Tests output-tool.ts: output requested through a tool becomes the answer, and other calls stay calls. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { foldGeneration } from '../generation.ts';

@@ -1,4 +1,4 @@
-/** Tests of restore-tools.ts: the client finds its own names, and free text where it asked for free text. */
+/** Tests restore-tools.ts: the client gets its own tool names, and free text where it requested free text. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../event.ts';

@@ -1,4 +1,4 @@
-/** Tests of stop-texts.ts and stop-texts.ts: the answer ends before the first stop text, wherever its deltas end. */
+/** Tests stop-texts.ts: the answer ends before the first stop text, wherever its deltas end. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../event.ts';
@@ -145,7 +145,7 @@ describe('any text', () => {
     maxLength: 4,
   });
 
-  /** The meaning, in the plainest way: the shortest beginning that ends with a stop text; of several the longest of them. */
+  /** A naive reference: the shortest prefix that ends with a stop text; of several stop texts, the longest. */
   function plainly(given: string, stops: readonly string[]): { readonly left: string; readonly stop: string | null } {
     for (let end = 1; end <= given.length; end++) {
       const head = given.slice(0, end);

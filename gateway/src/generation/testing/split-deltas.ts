@@ -1,8 +1,8 @@
-/** Owns what tests of event filters need: answers told as events, cut at other places, and told again without the cuts. */
+/** Builds the events of event filter tests, splits their deltas at other places and joins them again. */
 import fc from 'fast-check';
 import type { EventFilter, FinishReason, GenerationEvent, PartOpening } from '../event.ts';
 
-/** A part told in deltas of the given texts. */
+/** The events of a part with one delta per text. */
 export function partEvents(part: number, opening: PartOpening, ...pieces: readonly string[]): GenerationEvent[] {
   const kind = opening.kind === 'tool_call' ? 'arguments_delta' : 'text_delta';
   return [
@@ -12,7 +12,7 @@ export function partEvents(part: number, opening: PartOpening, ...pieces: readon
   ];
 }
 
-/** A call of a function as it begins. */
+/** The opening of a function call. */
 export function callOpening(name: string, id = `call_${name}`): Extract<PartOpening, { kind: 'tool_call' }> {
   return { kind: 'tool_call', id, name, tool: 'function' };
 }
@@ -25,7 +25,7 @@ export function pushAll(filter: EventFilter, events: readonly GenerationEvent[])
   return events.flatMap((event) => [...filter.push(event)]);
 }
 
-/** The same events with each delta cut into pieces, as `cuts` says: how many code units each piece has, over and over. */
+/** The same events with each delta split into pieces of `cuts` code units, used cyclically. */
 export function splitDeltas(events: readonly GenerationEvent[], cuts: readonly number[]): GenerationEvent[] {
   let next = 0;
   return events.flatMap((event) => {
@@ -40,7 +40,7 @@ export function splitDeltas(events: readonly GenerationEvent[], cuts: readonly n
   });
 }
 
-/** The same events with neighbouring deltas of a part joined. */
+/** The same events with adjacent deltas of a part joined. */
 export function joinDeltas(events: readonly GenerationEvent[]): GenerationEvent[] {
   const joined: GenerationEvent[] = [];
   for (const event of events) {

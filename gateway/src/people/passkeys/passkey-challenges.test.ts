@@ -1,4 +1,4 @@
-/** Checks what the routes of passkeys cannot show: a restart, a flood, and cookies of the other kind of page. */
+/** Tests what the passkey routes cannot show: a restart, a flood, and cookies of the other kind of page. */
 import { expect, test } from 'bun:test';
 import type { Arrival } from '../sign-in/auth-cookies.ts';
 import { CHALLENGE_MS, createPasskeyChallenges, type PasskeyChallenges } from './passkey-challenges.ts';
@@ -7,7 +7,7 @@ function arrive(cookie: string, isForwardedHttps = false): Arrival {
   return { headers: new Headers({ cookie }), address: null, isForwardedHttps };
 }
 
-/** A browser that was asked, and what it was asked. */
+/** A browser that got a challenge, and its challenge. */
 function ask(challenges: PasskeyChallenges, isHttps = false): { readonly cookie: string; readonly challenge: string } {
   const outgoing = new Headers();
   const challenge = challenges.ask('sign in', arrive('', isHttps), outgoing);

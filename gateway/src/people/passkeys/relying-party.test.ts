@@ -1,4 +1,4 @@
-/** Checks for whom passkeys are made at which address. */
+/** Tests for which addresses passkeys can be created, and their relying party. */
 import { expect, test } from 'bun:test';
 import { relyingPartyOf } from './relying-party.ts';
 
@@ -8,7 +8,7 @@ test.each([
   ['http://localhost:8080', { id: 'localhost', origin: 'http://localhost:8080' }],
   ['http://127.0.0.1:8080', null],
   ['http://[::1]:8080', null],
-  // How browsers read the address 127.0.0.1 as well.
+  // Browsers read this as the address 127.0.0.1 too.
   ['http://0x7f.1:8080', null],
   ['http://', null],
   ['http://not a host', null],

@@ -1,4 +1,4 @@
-/** Checks how failures are counted and waited for. */
+/** Tests how failed attempts are counted and delayed. */
 import { expect, test } from 'bun:test';
 import { PeopleFailure } from '../people-failure.ts';
 import { addressSubject, createAttempts, emailSubject } from './attempts.ts';

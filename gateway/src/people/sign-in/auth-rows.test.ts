@@ -1,4 +1,7 @@
-/** Checks what the library behind sign-in needs of its database: that it finds what it made, and that what is taken once is taken once. */
+/**
+ * Tests the database operations that the sign-in library needs: it finds the rows it created, and a row that is
+ * consumed once is consumed only once.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret } from '../../lib/secret.ts';
 import { openStore, type Store } from '../../store/sqlite/open-store.ts';

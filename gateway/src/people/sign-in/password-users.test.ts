@@ -1,11 +1,13 @@
-/** Checks which users of an address a password finds, and that the time a refusal takes does not tell how many there are. */
+/**
+ * Tests which users of an address a password finds, and that the time of a refusal does not reveal how many there are.
+ */
 import { expect, test } from 'bun:test';
 import type { PersonRow, SignInMethodRow } from '../../store/ports/people.ts';
 import { createFindByPassword, USERS_PER_EMAIL_MAX } from './password-users.ts';
 
 const HASH_MS = 20;
 
-/** One user for each password; null: a user without one. `verified`: which of them is. */
+/** One user for each password; null: a user without one. `verified`: which of them is verified. */
 function openUsers(passwords: readonly (string | null)[], verified = -1) {
   let clockMs = 0;
   let hashCount = 0;

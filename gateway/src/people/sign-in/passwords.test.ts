@@ -1,4 +1,4 @@
-/** Checks how passwords are kept. */
+/** Tests how passwords are stored. */
 import { expect, test } from 'bun:test';
 import { hashPassword, isPassword } from './passwords.ts';
 

@@ -1,4 +1,4 @@
-/** Checks that costly work is bounded, and that a failure gives its place on. */
+/** Tests that expensive work is limited, and that a failure frees its slot. */
 import { expect, test } from 'bun:test';
 import { PeopleFailure } from '../people-failure.ts';
 import { createTurns } from './passwords.ts';

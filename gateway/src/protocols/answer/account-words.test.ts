@@ -1,4 +1,4 @@
-/** Tests of account-words.ts: its rows by code and by words, and no quotation taken for one. */
+/** Tests account-words.ts: its rows by code and by phrase, and that a quoted phrase does not match. */
 import { expect, test } from 'bun:test';
 import { readAccountTrouble } from './account-words.ts';
 

@@ -1,4 +1,4 @@
-/** Tests of error-body.ts and of both formats' parse-answer.ts: every form of an error body, and none that is hostile to its reader. */
+/** Tests error-body.ts and both formats' parse-answer.ts: every form of an error body, and hostile bodies. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readError as readChatError } from '../chat/upstream/parse-answer.ts';

@@ -1,4 +1,7 @@
-/** Tests of overflow-words.ts: every host's words are known by their numbers, and words about anything else are not taken for them. */
+/**
+ * Tests overflow-words.ts: every provider's message is recognized by its numbers, and messages about anything else are
+ * not.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../../test/harness/cpu-clock.ts';

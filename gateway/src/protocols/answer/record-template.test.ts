@@ -1,4 +1,7 @@
-/** Tests of record-template.ts: what is skimmed is the same JSON but for the holes; what is not certain is not learnt. */
+/**
+ * Tests record-template.ts: a skimmed record is the same JSON except for its variable parts; uncertain records are not
+ * learned.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { recordsOf } from '../testing/outline-of.ts';

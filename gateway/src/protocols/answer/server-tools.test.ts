@@ -1,4 +1,4 @@
-/** Tests of server-tools.ts: kinds that are known and not, and numbers that do not hold. */
+/** Tests server-tools.ts: known and unknown kinds, and invalid numbers. */
 import { expect, test } from 'bun:test';
 import { readRequests, readServerToolUse } from './server-tools.ts';
 

@@ -1,4 +1,4 @@
-/** Checks that a translated stream is the same whether its records are skimmed or parsed, at any split of its bytes. */
+/** Tests that a translated stream is the same whether its records are skimmed or parsed, at any split of its bytes. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startSkimmingDecoder } from '../../framing/sse-decoder.ts';
@@ -24,7 +24,7 @@ interface Translated {
   readonly observer: TranslatingObserver;
 }
 
-/** Everything that a client of `client` gets of a stream of `upstream`. */
+/** The complete output to a client of format `client` for a stream of format `upstream`. */
 function translated(upstream: Protocol, client: Protocol, parts: readonly Uint8Array[], skims = true): Translated {
   let heard = '';
   const observer = new TranslatingObserver({
@@ -87,7 +87,7 @@ function messagesStream(texts: readonly string[], kind: 'text' | 'thinking'): Bu
   );
 }
 
-/** Plain words, and what a parser must look at: escapes, quotes, nothing, other planes, control characters. */
+/** Plain words, and text that needs a parser: escapes, quotes, the empty string, other planes, control characters. */
 const words = fc.array(
   fc.oneof(fc.constantFrom(' toll', 'é', '日本', '', 'a', '"', '\\', '\n', '😀', '\u2028', ' x</p>'), fc.string()),
   { maxLength: 12 },

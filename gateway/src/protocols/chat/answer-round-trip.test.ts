@@ -1,4 +1,4 @@
-/** Tests that an answer that was written is read back the same, by this format's own reader and by the official client. */
+/** Tests that a rendered answer is read back unchanged, by this format's own reader and by the official client. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import OpenAI from 'openai';
@@ -12,7 +12,7 @@ import { parseAnswer } from './upstream/parse-answer.ts';
 const CLIENT_CONTEXT = { ...CONTEXT, wantsUsage: true };
 const USAGE = { input: 5, cache_read: 4, cache_write_5m: 3, cache_write_1h: 0, output: 2, reasoning: 1 };
 
-/** One part as it is to be told: its pieces, and what its text rests on. */
+/** One part as events: its pieces, and its citations. */
 interface Told {
   readonly opening: PartOpening;
   readonly pieces: readonly string[];
@@ -40,7 +40,7 @@ const called = fc.tuple(word, fc.constantFrom('function' as const, 'custom' as c
     citations: [],
   }),
 );
-/** Parts that are apart on the wire: two texts of one kind in a row would be one. */
+/** Parts that are distinct on the wire: two adjacent texts of one kind would be one. */
 const told = fc
   .array(fc.oneof(spoken, called), { maxLength: 6 })
   .map((parts) =>
@@ -55,7 +55,7 @@ const told = fc
     }),
   );
 
-/** The events of an answer; where `turns` says so, calls that follow one another are told in turns, all open at once. */
+/** The events of an answer; with `turns`, consecutive calls are interleaved, all open at once. */
 function tell(parts: readonly Told[], cut: boolean, turns: boolean): GenerationEvent[] {
   const groups: GenerationEvent[][][] = [];
   for (const [part, { opening, pieces: said, citations }] of parts.entries()) {
@@ -85,7 +85,7 @@ function finishOf(parts: readonly Told[], cut: boolean) {
   return parts.some(({ opening }) => opening.kind === 'refusal') ? 'refusal' : 'stop';
 }
 
-/** One event of each in turn, all begun before any goes on. */
+/** One event of each in turn; all begin before any continues. */
 function interleave(queues: readonly GenerationEvent[][]): GenerationEvent[] {
   const longest = Math.max(...queues.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) => queues.flatMap((queue) => queue.slice(place, place + 1))).flat();
@@ -96,7 +96,7 @@ function citedLast(parts: readonly Told[]): Told[] {
   return parts.map((part, place) => (place === parts.length - 1 ? part : { ...part, citations: [] }));
 }
 
-/** What this format keeps of an answer. */
+/** The parts of an answer that this format preserves. */
 function kept({ parts, finish_reason, usage, complete }: Generation) {
   return { parts, finish_reason, usage, complete };
 }
@@ -113,7 +113,7 @@ test('a rendered stream is parsed to the same answer, calls in turns too', () =>
   );
 });
 
-/** Texts of each kind joined, and the calls: an answer in one piece does not say in which order they came. */
+/** Texts of each kind joined, and the calls: a non-streamed answer does not tell their order. */
 function summary({ parts, finish_reason, usage, complete }: Generation) {
   const joined = (kind: string) =>
     parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
@@ -133,7 +133,7 @@ test('a rendered answer is parsed to the same texts and calls', () => {
   );
 });
 
-/** What the official client makes of a stream. */
+/** The official client's result for a stream. */
 async function accumulate(stream: string): Promise<OpenAI.ChatCompletion> {
   const client = new OpenAI({
     apiKey: 'none',
@@ -163,7 +163,7 @@ test('the official client makes of the stream what the answer in one piece is', 
   );
 });
 
-/** The client's own addition to a call is no part of the wire. */
+/** The client's own addition to a call is not part of the wire format. */
 function withoutParsed(call: OpenAI.ChatCompletionMessageToolCall): unknown {
   const isOwn = (member: string) => member === 'parsed_arguments' || member === 'parsed';
   return JSON.parse(JSON.stringify(call), (member, value) => (isOwn(member) ? undefined : value));

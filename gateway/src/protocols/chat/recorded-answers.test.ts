@@ -1,4 +1,7 @@
-/** Holds the readers and writers to recorded traffic: every text, call and counter of it arrives, whatever the split of the bytes. */
+/**
+ * Tests the readers and writers against recorded traffic: every text, call and counter arrives, at any split of the
+ * bytes.
+ */
 import { describe, expect, test } from 'bun:test';
 import { recordingBytes } from '../../../test/fake-upstream/recording.ts';
 import { recordingSets, type SetName } from '../../../test/fake-upstream/recordings.ts';
@@ -15,7 +18,7 @@ import { startStreamParser } from './upstream/parse-stream.ts';
 interface Expected {
   readonly streamsMin: number;
   readonly wholesMin: number;
-  /** Answers of status 200 that are errors, as their providers meant them. */
+  /** Answers of status 200 that are errors by their providers' intent. */
   readonly failed: readonly string[];
 }
 
@@ -29,7 +32,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
 };
 const isStream = (text: string) => text.includes('data:');
 
-/** The text of a message or delta as a reader of only the first choice's members would put it together. */
+/** The text of a message or delta as a simple reader of the first choice's members joins it. */
 function wordsOf(message: JsonObject | null): { content: string; reasoning: string; calls: string } {
   const pieces = asArray(message?.content).map(asObject);
   const thought = pieces

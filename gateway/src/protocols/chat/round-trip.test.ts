@@ -1,4 +1,7 @@
-/** Proves by random requests that reading and writing lose nothing, and that no body, however hostile, does more than be refused. */
+/**
+ * Tests with random requests that parsing and rendering lose nothing, and that hostile bodies are refused without
+ * further effect.
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -6,7 +9,7 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import { REQUEST_MEMBERS } from './client/parse-request.ts';
 import { CAPABLE, parse, render, upstream } from './testing/chat-request.ts';
 
-/** An upstream that takes all and calls the model by the same name. */
+/** An upstream that accepts everything and calls the model by the same name. */
 const SAME = { ...CAPABLE, model: 'house-model' };
 
 const word = fc.string({ minLength: 1, maxLength: 12 });
@@ -46,7 +49,7 @@ const call = (id: string) =>
   );
 const resultContent = fc.oneof(fc.string({ maxLength: 12 }), fc.tuple(textPart, imagePart));
 
-/** An assistant's message, the results of its calls and a user's message. */
+/** An assistant message, the results of its calls and a user message. */
 const round = fc.integer({ min: 0, max: 3 }).chain((calls) => {
   const ids = Array.from({ length: calls }, (_, index) => `call_${index}`);
   const assistant = fc.record({
@@ -146,7 +149,7 @@ const body = fc
   .tuple(messages, wishes, option(toolWishes))
   .map(([turns, more, tools]) => ({ model: 'house-model', messages: turns, ...more, ...tools }));
 
-/** What a request means, whatever its members are called and however a choice names its kind. */
+/** The meaning of a request, independent of member names and of how a choice names its kind. */
 function meaning({ named: _, ...request }: GenerationRequest) {
   return request;
 }
@@ -166,20 +169,20 @@ test('what is read, written and read again means the same', () => {
 });
 
 const anything = fc.jsonValue({ maxDepth: 4 });
-/** What hosts and clients add to a message or a part, with values of any shape. */
+/** Additions by providers and clients to a message or a part, with values of any shape. */
 const MORE_MEMBERS = [
   ...['refusal', 'tool_calls', 'function_call', 'audio', 'tool_call_id', 'is_error', 'cache_control', 'name', 'type'],
   ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'thinking', 'extra', '__proto__'],
   ...REQUEST_MEMBERS.map(({ member }) => member),
 ];
 
-/** Every object and list in a value, itself included. */
+/** Every object and array in a value, itself included. */
 function holders(value: unknown): Array<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return [];
   return [value as Record<string, unknown>, ...Object.values(value).flatMap(holders)];
 }
 
-/** A good body in which one value, anywhere, is another or new. */
+/** A valid body in which one value, anywhere, is replaced or added. */
 const hostile = fc
   .tuple(body, fc.nat(), fc.nat(), fc.constantFrom(...MORE_MEMBERS), anything)
   .map(([good, where, which, added, value]) => {

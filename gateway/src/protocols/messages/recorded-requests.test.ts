@@ -1,6 +1,6 @@
 /**
- * Holds both directions of a request to real traffic: what clients sent to Anthropic is read whole and could be written
- * again.
+ * Tests both directions of a request against real traffic: client requests to Anthropic are parsed completely and can
+ * be rendered again.
  */
 import { describe, expect, test } from 'bun:test';
 import type { Recording } from '../../../test/fake-upstream/recording.ts';
@@ -9,7 +9,7 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import { asObject } from '../json.ts';
 import { CAPABLE, parse, refusal, render } from './testing/request-rig.ts';
 
-/** Requests that a list of recordings has. */
+/** The requests in a list of recordings. */
 function bodiesOf(recordings: readonly Recording[]) {
   return recordings.flatMap(({ id, request }) => {
     const body = asObject(request?.body);
@@ -17,10 +17,10 @@ function bodiesOf(recordings: readonly Recording[]) {
   });
 }
 
-/** What no translation can carry, and one history whose result answers another call. */
+/** Requests that no translation can carry, and one history whose result answers another call. */
 const REFUSED = /^(container|mcp_servers|messages\.1\.tool_calls\.0): /;
 
-/** What is the same in other words: five minutes are the usual time, an image has the type that its bytes have. */
+/** Equal in meaning: five minutes are the default TTL, an image has the type that its bytes have. */
 function told({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
   return JSON.parse(
     JSON.stringify({ turns, tools, tool_choice, output_format, stop, end_user })

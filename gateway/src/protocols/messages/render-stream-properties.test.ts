@@ -1,4 +1,7 @@
-/** Property tests of render-stream.ts: any answer keeps the invariants at every step, and comes back whole; so does Anthropic's SDK see it. */
+/**
+ * Tests render-stream.ts with random answers: any answer keeps the invariants at every step and is read back complete,
+ * also by Anthropic's SDK.
+ */
 import { expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import fc from 'fast-check';
@@ -68,7 +71,7 @@ test('the SDK accumulates the stream to the answer in one piece', async () => {
     fc.asyncProperty(anyAnswer(true), async ({ events }) => {
       const { text } = rendered(events);
       const whole = JSON.parse(renderAnswer(foldGeneration(events), CONTEXT).json);
-      // No event after `message_start` says how cache writes split; `parsed_output` is the SDK's own.
+      // No event after `message_start` reports how cache writes split; `parsed_output` is the SDK's own.
       const usage = { ...whole.usage, cache_creation: null };
       expect<unknown>(await accumulate(text)).toEqual({ ...whole, usage, parsed_output: null });
     }),
@@ -76,7 +79,7 @@ test('the SDK accumulates the stream to the answer in one piece', async () => {
   );
 });
 
-/** What the SDK's stream helper makes of a stream's text. */
+/** The SDK stream helper's result for a stream's text. */
 async function accumulate(text: string): Promise<unknown> {
   const reply = () => Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
   const client = new Anthropic({ apiKey: 'none', baseURL: 'http://upstream.invalid', maxRetries: 0, fetch: reply });

@@ -1,7 +1,4 @@
-/**
- * Holds the writing of requests to what Anthropic takes: whatever the turns are, what is written is legal, or it was
- * refused.
- */
+/** Tests that rendered requests are legal for Anthropic: any turns yield a legal request or a refusal. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Part } from '../../generation/part.ts';
@@ -71,7 +68,7 @@ const turns: fc.Arbitrary<Turn[]> = fc
 
 const PLAIN_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Every rule of the format that the written body breaks. */
+/** Every rule of the format that the rendered body breaks. */
 function violations(body: JsonObject): string[] {
   const broken: string[] = [];
   const messages = asArray(body.messages).map((message) => asObject(message) ?? {});

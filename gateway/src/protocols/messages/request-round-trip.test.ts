@@ -1,6 +1,6 @@
 /**
- * Holds both directions of a request to each other: what this format said comes back, and what is written is always a
- * legal request.
+ * Tests both directions of a request against each other: content of this format comes back, and a rendered request is
+ * always legal.
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -49,7 +49,7 @@ const exchange = fc.record({
 });
 type Exchange = typeof exchange extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Turns by turns, each call answered at the start of the next one. */
+/** A sequence of turns; each call is answered at the start of the next turn. */
 function converse(exchanges: readonly Exchange[]): WritableJson[] {
   const messages: WritableJson[] = [];
   let results: WritableJson[] = [];

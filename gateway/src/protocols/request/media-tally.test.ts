@@ -1,4 +1,4 @@
-/** Checks that images inside of tool results are counted apart from text. */
+/** Tests that images inside tool results are counted separately from text. */
 import { expect, test } from 'bun:test';
 import { scanJson } from '../../wire/json-scan.ts';
 import { type MediaTally, tallyNested } from './media-tally.ts';

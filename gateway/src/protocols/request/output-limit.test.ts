@@ -1,4 +1,4 @@
-/** Tests of output-limit.ts: which members a host may read as another output limit than the caller's. */
+/** Tests output-limit.ts: which members a provider may read as an output limit other than the caller's. */
 import { expect, test } from 'bun:test';
 import { checkRequest as checkChat } from '../chat/client/check-request.ts';
 import { checkRequest as checkMessages } from '../messages/client/check-request.ts';
@@ -9,7 +9,7 @@ test.each([
   ['MAX_TOKENS', true],
   ['Max_Completion_Tokens', true],
   ['N', true],
-  // A long s and a Kelvin sign, which decoders that ignore case take for s and k.
+  // A long s and a Kelvin sign, which case-insensitive decoders read as s and k.
   ['max_token\u017f', true],
   ['max_to\u212aens', true],
   ['n_predict', true],

@@ -1,4 +1,4 @@
-/** Checks that aliases fit, stay the same, and are not shared. */
+/** Tests that aliases fit, are stable, and are unique. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { aliasNine, aliasText } from './tool-names.ts';

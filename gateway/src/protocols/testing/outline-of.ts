@@ -1,4 +1,4 @@
-/** Owns making what request checks and observers take from plain texts, for the tests beside them. */
+/** Builds the inputs of request checks and observers from plain texts, for tests. */
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
@@ -9,7 +9,7 @@ import type { CheckContext, RequestCheck } from '../request/request-facts.ts';
 
 export const CONTEXT: CheckContext = { limits: resolveLimits({}), version: '2023-06-01', countOnly: false };
 
-/** The outline of a body as the line of a call makes it. */
+/** The outline of a body as the call pipeline builds it. */
 export function outlineOf(body: unknown): JsonOutline {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const outcome = scanJson(Buffer.from(text), { outlineDepth: 5 });
@@ -17,7 +17,7 @@ export function outlineOf(body: unknown): JsonOutline {
   return outcome;
 }
 
-/** The refusal of a body: the member that it names and its words; null where the body passes. */
+/** The refusal of a body: the member that it names and its message; null if the body passes. */
 export function refusalOf(check: RequestCheck, body: unknown, context: CheckContext = CONTEXT) {
   try {
     check(outlineOf(body), context);

@@ -1,4 +1,7 @@
-/** Checks that the document names the very headers that a caller gets of his limits, in the form that it gives them. */
+/**
+ * Tests that the document names exactly the headers that a caller gets about their limits, in the format that they
+ * have.
+ */
 import { describe, expect, test } from 'bun:test';
 import { limitHeaders } from '../../admission/limit-headers.ts';
 import { openapiText } from './openapi-document.ts';

@@ -35,7 +35,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 const schemas: Record<string, { properties: Record<string, Record<string, unknown>>; required?: string[] }> =
   document.components.schemas;
 
-/** Every value of a member of that name, wherever it stands. */
+/** Every value of a member with that name, at any depth. */
 function collect(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) => [...(key === name ? [child] : []), ...collect(child, name)]);

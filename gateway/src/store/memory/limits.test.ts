@@ -1,4 +1,4 @@
-/** Tests of limits.ts: the contract of every store of limits, and that its memory is bounded by what runs. */
+/** Tests limits.ts: the contract of every limit store, and that its memory is bounded by the running calls. */
 import { expect, test } from 'bun:test';
 import { limitStoreContract } from '../contracts/limits-contract.ts';
 import { bind, claim, START_MS, totalOf } from '../contracts/sample-claims.ts';
@@ -13,7 +13,7 @@ test('end users without number leave nothing behind', () => {
   const store = open();
   let most = 0;
   for (let user = 0; user < 40_000; user++) {
-    // Two hundred new end users a second.
+    // Two hundred new end users per second.
     const nowMs = START_MS + user * 5;
     store.acquire(
       claim('call', [bind({ requestsPerMinute: 5, tokensPerMinute: 900 }, endUser(user))], { tokens: 9 }),
@@ -22,7 +22,7 @@ test('end users without number leave nothing behind', () => {
     store.release('call', 0n, 9, nowMs);
     most = Math.max(most, store.size().subjects);
   }
-  // Those of the minute in which a limit is not whole again, and those not yet looked at.
+  // Those of the minute in which a limit has not reset yet, and those that the sweep has not reached.
   expect(most).toBeLessThan(26_000);
   expect(most).toBeGreaterThan(12_000);
   for (let sweeps = 0; sweeps < 40; sweeps++) store.sweep(START_MS + 400_000);

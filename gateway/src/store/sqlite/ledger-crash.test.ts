@@ -1,4 +1,7 @@
-/** Checks the promises about money where the process is killed at each named moment of the writer's work, recovery included. */
+/**
+ * Tests the guarantees about money when the process is killed at each named point of the writer's work, recovery
+ * included.
+ */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { recompute } from '../contracts/sample-call.ts';
@@ -16,7 +19,7 @@ interface Said {
   readonly moved: string[];
 }
 
-/** Runs calls until the process is killed at the passing of the failpoint; answers what it had acknowledged by then. */
+/** Runs calls until the process is killed at the failpoint; returns what it had acknowledged by then. */
 async function runUntilKilled(
   dataDir: string,
   round: string,
@@ -42,7 +45,10 @@ async function runUntilKilled(
   return said;
 }
 
-/** Starts again and holds the store to what was acknowledged; answers how many calls recovery had to end, then or before. */
+/**
+ * Restarts and checks the store against what was acknowledged; returns how many calls recovery had to end, then or
+ * before.
+ */
 async function judge(dataDir: string, said: readonly Said[]): Promise<number> {
   const store = await openStore({ dataDir });
   const records = await store.calls.readCalls({ limit: 1_000_000, sinceMs: null, requestId: null, keyId: null });
@@ -56,7 +62,7 @@ async function judge(dataDir: string, said: readonly Said[]): Promise<number> {
     for (const [id, cost] of settled) expect(byId.get(id)).toMatchObject({ status: 200, cost_nano_usd: cost });
     for (const id of held) expect(byId.has(id)).toBe(true);
   }
-  // What came through unacknowledged may be there too.
+  // Unacknowledged operations that were stored may be there too.
   const moved = said.reduce((count, each) => count + each.moved.length, 0);
   expect(balance?.toppedUp ?? 0n).toBeGreaterThanOrEqual(BigInt(10 * moved));
   expect(balance?.charged).toBe(sum(records.map(({ cost_nano_usd }) => cost_nano_usd)) - (balance?.absorbed ?? 0n));
@@ -69,7 +75,7 @@ function sum(amounts: readonly (string | null)[]): bigint {
 
 const AT_WORK = FAILPOINTS.filter((point) => !/^(recovery|fold)/.test(point) && !point.includes('spool'));
 const IN_SPOOL = FAILPOINTS.filter((point) => point.includes('spool'));
-/** What a call passes as it comes from the spool into the ledger. */
+/** The failpoints that a call passes on its way from the spool into the ledger. */
 const IN_DRAINING = ['after-hold-insert', 'after-extend', 'after-release', 'after-post', 'after-record'] as const;
 const SPOOLING = 'spool-calls-until-killed.ts';
 const IN_RECOVERY = FAILPOINTS.filter((point) => point.startsWith('recovery'));
@@ -94,7 +100,7 @@ describe('kill -9', () => {
     '%s: what was spooled is in the ledger after the next start, once',
     async (point) => {
       const folder = newFolder();
-      // What is drained and not yet taken out of the file is drained again by the start of the next.
+      // A settlement that is drained but not yet removed from the file is drained again at the next start.
       const again = point === 'after-spool-drain' ? 2 : 1;
       const said = [
         await runUntilKilled(folder, 'a', point, 1, SPOOLING),
@@ -105,7 +111,7 @@ describe('kill -9', () => {
         expect(settled.size).toBe(point === 'after-spool-drain' ? 40 : 0);
       }
       const ended = await judge(folder, said);
-      // Before it is written, an end is lost with its process, and nobody was told of it.
+      // A settlement that is not yet written is lost with its process, and was never acknowledged.
       if (point === 'before-spool-append') expect(ended).toBe(80);
       else expect(ended).toBeLessThan(80);
     },

@@ -1,4 +1,4 @@
-/** Checks what the store keeps and gives back: call records. Policy and the ledger have tests of their own. */
+/** Tests what the store saves and returns: call records. Policy and the ledger have their own tests. */
 import { describe, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { requestIdFloor } from '../../lib/request-id.ts';

@@ -1,4 +1,6 @@
-/** Checks that the reason of a record is kept, covered by the chain of hashes, and absent without harm in what older versions wrote. */
+/**
+ * Tests that a record's reason is stored, covered by the hash chain, and safely absent from records of older versions.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Checks that what was acknowledged is on disk, and that nothing hangs or is doubled, when the disk fills or the writer dies. */
+/**
+ * Tests that acknowledged writes are on disk, and that nothing hangs or is duplicated, when the disk fills or the
+ * writer dies.
+ */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -20,7 +23,7 @@ async function readIds(dataDir: string): Promise<string[]> {
   return records.map(({ request_id }) => request_id);
 }
 
-/** Keeps each change of writability, and waits for the next. */
+/** Records each change of writability, and waits for the next. */
 function watchChanges() {
   const seen: (string | null)[] = [];
   let wake = () => {};
@@ -87,7 +90,7 @@ describe('a full disk', () => {
     expect(store.recorder.writable()).toBe(false);
     expect(changes.seen).toEqual(['full']);
     expect(await readIds(folder)).toEqual([]);
-    // It changes nothing and so is kept on the fullest disk.
+    // It changes nothing and therefore succeeds on a full disk.
     await store.ledger.abandon('a call that holds nothing');
     expect([store.recorder.writable(), changes.seen]).toEqual([false, ['full']]);
 

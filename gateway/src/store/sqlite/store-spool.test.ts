@@ -1,4 +1,6 @@
-/** Checks that calls which run while the store takes no writes end all the same, and are in the ledger once, whatever comes between. */
+/**
+ * Tests that calls end even while the store accepts no writes, and are in the ledger once, whatever happens in between.
+ */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +19,7 @@ import { keepSettlement } from './writer/ledger-operations.ts';
 
 const newFolder = temporaryFolders();
 
-/** A store, with what it told. */
+/** A store, with its reports. */
 async function openWatched(dataDir: string, options: Partial<StoreOptions> = {}) {
   const told = { changes: [] as (string | null)[], problems: [] as string[], drained: 0 };
   let wake = (): void => undefined;
@@ -45,7 +47,7 @@ async function openWatched(dataDir: string, options: Partial<StoreOptions> = {})
   return { store, told, until };
 }
 
-/** Nothing more is taken from here on. */
+/** The store accepts nothing from here on. */
 async function fill(dataDir: string, store: Store): Promise<void> {
   expect(await outcomeOf(fillDatabase(dataDir, store))).toBe('full');
 }
@@ -182,7 +184,7 @@ describe('the writer thread dies', () => {
 });
 
 describe('a spool that another process left', () => {
-  /** Ends a process that held 50 of each call, and puts these settlements into its spool. */
+  /** Ends a process that held 50 for each call, and puts these settlements into its spool. */
   async function leave(folder: string, held: readonly string[], file: Buffer): Promise<void> {
     const { store } = await openWatched(folder);
     for (const id of held) await store.ledger.hold(heldCall(id, 50n));
@@ -263,7 +265,7 @@ test('the more calls run, the more room it takes', async () => {
   const folder = newFolder();
   const { store } = await openWatched(folder, { databaseBytesMax: 50_000_000 });
   await Promise.all(Array.from({ length: 300 }, (_, number) => store.ledger.hold(heldCall(`call ${number}`, 1n))));
-  // Room is taken beside the holds, which do not wait for it.
+  // Space is allocated concurrently with the holds, which do not wait for it.
   const size = () => statSync(join(folder, 'spool')).size;
   await eventually('the spool to have room for 300 calls', () => (size() === 2 * 1_048_576 ? true : null));
   await store.close();

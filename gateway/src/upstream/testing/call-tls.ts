@@ -1,4 +1,6 @@
-/** A program for tests: calls the address in its first argument and prints how the exchange ended and what came. */
+/**
+ * A program for tests: calls the address in its first argument, and prints how the exchange ended and what it received.
+ */
 import { runExchange } from './run-exchange.ts';
 
 const running = runExchange(process.argv[2] ?? '');

@@ -1,4 +1,4 @@
-/** Owns a certificate for `localhost` that nobody trusts, and its key. For tests on this machine; it protects nothing. */
+/** Provides an untrusted certificate for `localhost`, and its key. For tests on this machine; it protects nothing. */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUP89HQWwzFg4mmrgiT5oEJIr0Dc8wCgYIKoZIzj0EAwIw

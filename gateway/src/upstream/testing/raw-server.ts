@@ -1,26 +1,26 @@
-/** Owns a server of bare sockets for the tests of the upstream client: it does what it is told, byte by byte. Parses nothing. */
+/** Provides a raw socket server for tests of the upstream client, controlled byte by byte. Parses nothing. */
 
 /** One connection as the server sees it. */
 export interface RawPeer {
   readonly number: number;
-  /** All that the client sent so far. */
+  /** Everything that the client has sent so far. */
   received(): Buffer;
-  /** Sends bytes; what the kernel does not take at once follows by itself. */
+  /** Sends bytes; what the kernel does not accept at once follows automatically. */
   send(bytes: string | Uint8Array): void;
-  /** Bytes that were given to `send` and that the kernel has not taken yet. */
+  /** Bytes given to `send` that the kernel has not accepted yet. */
   unsentBytes(): number;
   fin(): void;
   reset(): void;
   pause(): void;
   resume(): void;
-  /** How the client left; null while it is there. */
+  /** How the client left; null while it is connected. */
   left(): 'closed' | null;
 }
 
 export interface RawServer {
   readonly url: string;
   readonly peers: readonly RawPeer[];
-  /** Resolves once the condition holds; looks again after every event of every connection. Rejects after 3 s. */
+  /** Resolves once the condition holds; checks again after every event of every connection. Rejects after 3 s. */
   until(holds: () => boolean): Promise<void>;
   stop(): void;
 }

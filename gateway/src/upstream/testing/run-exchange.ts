@@ -1,10 +1,10 @@
-/** Owns running one exchange for a test and gathering all that its listener is told. Judges nothing. */
+/** Runs one exchange for a test and records all listener events. Asserts nothing. */
 import { Exchange, type ExchangeLimits } from '../exchange.ts';
 import type { UpstreamFailure } from '../failure.ts';
 import { parseBaseUrl } from '../origin.ts';
 import type { ResponseHead } from '../response-head.ts';
 
-/** Long enough for every test that is not about time. */
+/** Long enough for every test that is not about timeouts. */
 const PATIENT: ExchangeLimits = {
   connectMs: 5_000,
   firstByteMs: 5_000,
@@ -13,18 +13,18 @@ const PATIENT: ExchangeLimits = {
   responseBytesMax: 64 * 1024 * 1024,
 };
 
-/** An exchange that runs, or has run. `end` resolves with `end` or with what failed. */
+/** A running or finished exchange. `end` resolves with `end` or with the failure. */
 export interface RunningExchange {
   readonly exchange: Exchange;
   readonly end: Promise<'end' | UpstreamFailure>;
   head(): ResponseHead | null;
   body(): Buffer;
   bodyBytes(): number;
-  /** How often `onEnd` and `onFailure` were called together. */
+  /** How many times `onEnd` and `onFailure` were called in total. */
   endings(): number;
-  /** How often the request began to go out. */
+  /** How many times the request began to be sent. */
   sendings(): number;
-  /** Resolves once so many bytes of the body have come. */
+  /** Resolves once this many bytes of the body have arrived. */
   untilBytes(count: number): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Owns the parts of a turn as far as every format that a request went through carries them: what must be equal before and after,
- * in one shape. Written from wire reference C.1, C.2 and C.7, not from the renderers.
+ * Normalizes the parts of a turn to what every format on the request's path carries, so that before and after can be
+ * compared. Written from wire reference C.1, C.2 and C.7, not from the renderers.
  */
 import type {
   CacheMark,
@@ -12,13 +12,13 @@ import type {
 } from '../../../src/generation/part.ts';
 import type { ProtocolName } from '../../../src/protocols/protocol.ts';
 
-/** Through which formats a request went; `marksLost`: it was said that cache marks are. */
+/** The formats a request passed through; `marksLost`: the loss of cache marks was reported. */
 export interface Way {
   readonly through: ReadonlySet<ProtocolName>;
   readonly marksLost: boolean;
 }
 
-/** A part that is compared: members that a format of the way does not have are gone. */
+/** A part for comparison, without members that a format on the path lacks. */
 export type CarriedPart = { readonly kind: string; readonly text?: string; readonly mark?: unknown } & {
   readonly [member: string]: unknown;
 };
@@ -32,7 +32,7 @@ export function carriedMark(mark: CacheMark | null, { through, marksLost }: Way)
   return through.has('messages') || ttlMinutes !== 30 ? 'long' : 'half an hour';
 }
 
-/** What a system turn says: chat has one text of it. */
+/** The content of a system turn; chat joins it into one text. */
 export function carriedInstructions(parts: readonly Part[], way: Way): CarriedPart[] {
   if (!way.through.has('chat')) return parts.flatMap((part) => carriedSaid(part, way));
   const kept = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
@@ -42,7 +42,7 @@ export function carriedInstructions(parts: readonly Part[], way: Way): CarriedPa
   );
 }
 
-/** What the user says beside results. */
+/** User content other than tool results. */
 export function carriedSaid(part: Part, way: Way): CarriedPart[] {
   const [chat, messages] = [way.through.has('chat'), way.through.has('messages')];
   switch (part.kind) {
@@ -69,12 +69,12 @@ export function carriedSaid(part: Part, way: Way): CarriedPart[] {
   }
 }
 
-/** Messages tells an image's type by its bytes, whatever it was called. */
+/** Messages detects an image's type from its bytes, whatever the declared type. */
 function carriedSource(source: Source, messages: boolean): unknown {
   return messages && source.kind === 'base64' ? { kind: 'base64', base64: source.base64 } : source;
 }
 
-/** Chat has no context of a file and only text of a text; Anthropic cites, where chat cannot. */
+/** Chat has no context member for files and reduces text documents to text; Anthropic cites, chat cannot. */
 function carriedDocument(part: DocumentPart, way: Way): CarriedPart[] {
   const { source, title, context, cites } = part;
   const mark = carriedMark(part.cache_mark, way);
@@ -89,7 +89,10 @@ function carriedDocument(part: DocumentPart, way: Way): CarriedPart[] {
   return [...before, { kind: 'document', source, title: name, mark }];
 }
 
-/** Texts as one, up to each mark; what is between them ends a text as well. What stands for an opaque part has its own line. */
+/**
+ * Joins texts up to each cache mark; a part between them also ends a text. The replacement of an opaque part has its
+ * own line.
+ */
 function joined(parts: readonly CarriedPart[], gap: string): CarriedPart[] {
   const texts: Array<CarriedPart & { readonly text: string }> = [];
   let open = false;
@@ -106,7 +109,7 @@ function joined(parts: readonly CarriedPart[], gap: string): CarriedPart[] {
   return texts;
 }
 
-/** Chat says reasoning, text, refusal and calls in this order; messages in the order in which they came. */
+/** Chat orders reasoning, text, refusal and calls; messages keeps the original order. */
 export function carriedSpeech(parts: readonly Part[], way: Way, idOf: (id: string) => string): CarriedPart[] {
   const [chat, messages] = [way.through.has('chat'), way.through.has('messages')];
   const one = (part: Part): CarriedPart[] => {
@@ -135,14 +138,17 @@ export function carriedSpeech(parts: readonly Part[], way: Way, idOf: (id: strin
   ];
 }
 
-/** Only its issuer takes a signature back, and only the text goes where nobody asks for one; through both nothing is left. */
+/**
+ * Only the issuer of a signature accepts it back, and where no signature is required only the text is sent; through
+ * both nothing remains.
+ */
 function carriedReasoning({ text, signature, redacted, issuer }: ReasoningPart, { through }: Way): CarriedPart[] {
   const signed = issuer === 'messages' && signature !== null && !signature.startsWith('gw1.');
   if (!through.has('chat')) return signed ? [{ kind: 'reasoning', text, signature, redacted }] : [];
   return through.has('messages') || redacted || text === '' ? [] : [{ kind: 'reasoning', text }];
 }
 
-/** Messages has no free text: it goes as the one argument of a function. Chat has no mark on a call. */
+/** Messages has no free-text input: it becomes the single argument of a function. Chat has no cache mark on a call. */
 function carriedCall(call: Extract<Part, { kind: 'tool_call' }>, way: Way, idOf: (id: string) => string): CarriedPart {
   const wraps = call.tool === 'custom' && way.through.has('messages');
   const tool = wraps ? 'function' : call.tool;
@@ -152,13 +158,16 @@ function carriedCall(call: Extract<Part, { kind: 'tool_call' }>, way: Way, idOf:
   return { kind: 'tool_call', id: idOf(call.id), name: call.name, tool, arguments: json, ...mark };
 }
 
-/** Chat has no member for an error and none for a mark on the whole. Texts alone are one text, and an empty one is none. */
+/**
+ * Chat has no member for an error or for a cache mark on the whole. Pure texts are one text, and an empty one is
+ * omitted.
+ */
 export function carriedResult(result: ToolResultPart, way: Way, idOf: (id: string) => string): CarriedPart {
   const id = idOf(result.call_id);
   const chat = way.through.has('chat');
   const [only] = result.parts;
   const isOneText = result.parts.length === 1 && only?.kind === 'text';
-  // A text alone is written as it is, a blank one too.
+  // A single text is written unchanged, even if blank.
   const parts = isOneText
     ? [{ kind: 'text', text: only.text, mark: carriedMark(only.cache_mark, way) }]
     : result.parts.flatMap((part) => carriedSaid(part, way));
@@ -184,7 +193,7 @@ function withoutEmpty(parts: readonly CarriedPart[]): readonly CarriedPart[] {
   return parts.filter(({ kind, text, mark }) => kind !== 'text' || text !== '' || mark !== null).map(bare);
 }
 
-/** Citations of a text in a result are no part of what is compared where there are none. */
+/** Citations of a text in a result are ignored in the comparison. */
 function bare({ citations, inPlaceOf: _, ...part }: CarriedPart): CarriedPart {
   return Array.isArray(citations) && citations.length > 0
     ? { ...part, kind: part.kind, citations }

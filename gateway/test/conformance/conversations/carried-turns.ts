@@ -1,6 +1,6 @@
 /**
- * Owns the turns of a request in the one order that every format which it went through can have: results first, turns of one role
- * joined where messages joins them. What parts are in it is carried-parts.ts's. Wire reference C.1 and C.2.
+ * Puts the turns of a request into the order that every format on its path can express: results first, turns of one
+ * role joined where messages joins them. `carried-parts.ts` handles their parts. Wire reference C.1 and C.2.
  */
 import type { Turn } from '../../../src/generation/request.ts';
 import {
@@ -20,14 +20,14 @@ export interface CarriedTurn {
 
 const OPENING = '(continued)';
 
-/** `instruction`: a text that the way puts behind what the request's own system turns say; null: none. */
+/** `instruction`: text that the translation appends to the request's own system turns, or null. */
 export function carriedTurns(turns: readonly Turn[], instruction: string | null, way: Way): readonly CarriedTurn[] {
   const idOf = numberIds();
   const read = turns.map((turn) => carriedTurn(turn, way, idOf));
   return way.through.has('messages') ? inMessagesOrder(read, instruction, way) : inChatOrder(read);
 }
 
-/** Ids are compared by their order: the two formats take other characters. */
+/** Compares ids by their order: the two formats allow different characters. */
 function numberIds(): (id: string) => string {
   const numbers = new Map<string, string>();
   return (id) => {
@@ -52,7 +52,7 @@ function carriedTurn({ role, name, parts }: Turn, way: Way, idOf: (id: string) =
 const isResult = ({ kind }: CarriedPart) => kind === 'tool_result';
 const calls = (turn: CarriedTurn | undefined) => turn?.parts.some(({ kind }) => kind === 'tool_call') ?? false;
 
-/** Results of a run of the user's turns come first, each alone; what else was said keeps its turns. */
+/** Results in a run of user turns come first, each separately; other content keeps its turns. */
 function inChatOrder(turns: readonly CarriedTurn[]): CarriedTurn[] {
   const ordered: CarriedTurn[] = [];
   let said: CarriedTurn[] = [];
@@ -76,7 +76,9 @@ function inChatOrder(turns: readonly CarriedTurn[]): CarriedTurn[] {
   return ordered;
 }
 
-/** Leading instructions are one turn, neighbours of one role are one, results stand in the order of their calls. */
+/**
+ * Leading instructions form one turn, adjacent turns of one role are joined, results follow the order of their calls.
+ */
 function inMessagesOrder(turns: readonly CarriedTurn[], instruction: string | null, way: Way): CarriedTurn[] {
   const first = turns.findIndex(({ role }) => role !== 'system');
   const start = first === -1 ? turns.length : first;
@@ -106,7 +108,7 @@ function orderTurn(turn: CarriedTurn, before: CarriedTurn | undefined, way: Way)
   return { ...turn, parts: [...inOrder, ...turn.parts.filter((part) => !isResult(part))] };
 }
 
-/** Joined turns of an assistant: chat has one text of them, and the calls behind it. */
+/** Joined assistant turns: chat has one text for them, followed by the calls. */
 function callsLast(parts: readonly CarriedPart[]): readonly CarriedPart[] {
   const said = parts.filter(({ kind }) => kind !== 'tool_call');
   return [...joinedTexts(said, ''), ...parts.filter(({ kind }) => kind === 'tool_call')];
@@ -118,7 +120,7 @@ function instructing(parts: readonly CarriedPart[], way: Way): readonly CarriedP
     : parts.map(({ kind, text, mark }) => ({ kind, text: text ?? '', mark }));
 }
 
-/** Neighbouring texts as one, up to each mark. */
+/** Joins adjacent texts up to each cache mark. */
 function joinedTexts(parts: readonly CarriedPart[], gap: string): readonly CarriedPart[] {
   const texts: CarriedPart[] = [];
   for (const part of parts) {

@@ -1,6 +1,7 @@
 /**
- * Owns what of a request must be the same before and after it went through formats: every member that all of them carry, in one
- * shape, less what was named as dropped. Turns and parts are in the files beside it. Wire reference C.1, C.2 and C.5.
+ * Normalizes what must be the same before and after a request passed through formats: every member that all of them
+ * carry, without what was reported as dropped. `carried-turns.ts` and `carried-parts.ts` handle turns and parts. Wire
+ * reference C.1, C.2 and C.5.
  */
 import type { GenerationRequest, ReasoningWish, Tool, ToolChoice } from '../../../src/generation/request.ts';
 import { fitSchema } from '../../../src/protocols/messages/upstream/fit-schema.ts';
@@ -11,11 +12,11 @@ import { carriedTurns } from './carried-turns.ts';
 const JSON_INSTRUCTION = 'Answer with a single JSON object and nothing else.';
 const OUTPUT_TOKENS_FALLBACK = 8192;
 const NO_ARGUMENTS = '{"type":"object","properties":{}}';
-/** Keywords of schemas, in what is sent here, that become words. */
+/** Schema keywords in the generated requests that are replaced by descriptions. */
 const UNENFORCED = /\.(?:schema|parameters)\.(?:x|nullable|additionalProperties)$/;
 const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}';
 
-/** `lost`: features of which it was said that they are dropped, on any leg of the way. */
+/** `lost`: features reported as dropped on any leg of the path. */
 export function carried(
   request: GenerationRequest,
   through: ReadonlySet<ProtocolName>,
@@ -50,7 +51,7 @@ export function carried(
   return Object.fromEntries(Object.entries(all).filter(([feature]) => !lost.has(feature)));
 }
 
-/** The features that the words of one leg's dropped members mean. */
+/** Returns the features that a leg's dropped members stand for. */
 export function lostFeatures({ named }: GenerationRequest, dropped: readonly string[]): string[] {
   return dropped.map((word) => {
     if (word.endsWith('.strict')) return 'strict';
@@ -60,7 +61,7 @@ export function lostFeatures({ named }: GenerationRequest, dropped: readonly str
   });
 }
 
-/** A name that upstream knows by an alias is the client's again. */
+/** Replaces upstream's aliases with the client's names. */
 export function withNames(request: GenerationRequest, restored: ReadonlyMap<string, string>): GenerationRequest {
   if (restored.size === 0) return request;
   const own = (name: string) => restored.get(name) ?? name;
@@ -104,14 +105,14 @@ function carriedTools(
   return [...own, ...searches];
 }
 
-/** Anthropic demands the type, which is put behind a schema that has none, and holds a strict tool to a closed schema only. */
+/** Anthropic requires a type, appended to a schema without one, and accepts strict tools only with a closed schema. */
 function withType(parameters: string | null): string {
   if (parameters === null) return fitted(NO_ARGUMENTS);
   const schema = JSON.parse(parameters);
   return fitted(schema.type === undefined ? JSON.stringify({ ...schema, type: 'object' }) : parameters);
 }
 
-/** The schema as an answer can be held to it; what fits is not changed again. */
+/** The schema as structured output supports it; one that fits is not changed. */
 function fitted(schema: string): string {
   return fitSchema(schema).schema;
 }
@@ -122,7 +123,7 @@ function carriedChoice({ tool_choice: choice }: GenerationRequest, toolCount: nu
   return messages && mode?.kind === 'auto' ? null : mode;
 }
 
-/** Messages says only that at most one tool may be called, and only where one may. */
+/** Messages can only limit calls to one tool at most, and only where a tool may be called. */
 function carriedParallel(
   { parallel_tool_calls: parallel, tool_choice: choice }: GenerationRequest,
   toolCount: number,
@@ -138,7 +139,7 @@ const BUDGET_EFFORTS: ReadonlyArray<readonly [number, string]> = [
   [24_576, 'high'],
 ];
 
-/** Chat has one word for all of it; messages has no effort below `low`. */
+/** Chat has a single member for reasoning; messages has no effort below `low`. */
 function carriedReasoning(wish: ReasoningWish, chat: boolean, messages: boolean): unknown {
   const { mode, effort, budgetTokens } = wish;
   const least = messages ? 'low' : 'minimal';
@@ -150,7 +151,7 @@ function carriedReasoning(wish: ReasoningWish, chat: boolean, messages: boolean)
   return BUDGET_EFFORTS.find(([most]) => budgetTokens <= most)?.[1] ?? 'xhigh';
 }
 
-/** Messages has neither name nor description of a schema and is always strict; chat needs a name. */
+/** Messages has neither name nor description for a schema and is always strict; chat requires a name. */
 function carriedFormat(
   { output_format: format }: GenerationRequest,
   chat: boolean,

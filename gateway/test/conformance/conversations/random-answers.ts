@@ -1,6 +1,6 @@
 /**
- * Owns random answers in normal form, whole and told as events: cut into deltas anywhere, calls that follow one another all open at
- * once. What becomes of them is translation-answer-oracle.ts's.
+ * Generates random answers in normal form, whole and as events: split into deltas anywhere, with consecutive calls all
+ * open at once. `translation-answer-oracle.ts` says how they must be translated.
  */
 import fc from 'fast-check';
 import type { FinishReason, GenerationEvent } from '../../../src/generation/event.ts';
@@ -27,7 +27,7 @@ const usage = fc
     (counters): fc.Arbitrary<Usage> => fc.oneof({ weight: 3, arbitrary: fc.constant(counters) }, withApart(counters)),
   );
 
-/** With sound, images and tools that ran upstream, each some part of what there is of its whole. */
+/** Adds audio, images and server tools, each a part of the whole it belongs to. */
 function withApart(counters: Usage): fc.Arbitrary<Usage> {
   const { input, cache_read, output, reasoning } = counters;
   const share = fc.integer({ min: 0, max: 100 });
@@ -38,7 +38,7 @@ function withApart(counters: Usage): fc.Arbitrary<Usage> {
       const part = (index: number, whole: number) => Math.floor((whole * (shares[index] ?? 0)) / 100);
       const audio_input = part(0, input);
       const audio_output = part(2, output - reasoning);
-      // A chat answer does not say which of its sound came from a cache: some did only where all of the input was sound.
+      // A chat answer does not say how much of its audio came from a cache, so some did only if all input was audio.
       const audio_cache_read = audio_input === input ? part(1, cache_read) : 0;
       const media = {
         audio_input,
@@ -122,7 +122,7 @@ const finish = fc.constantFrom<FinishReason>(
   'other',
 );
 
-/** An answer in normal form: each call with an id of its own, a finish that fits its parts. */
+/** An answer in normal form: each call has its own id, and the finish reason fits the parts. */
 export const randomAnswer: fc.Arbitrary<Generation> = fc
   .record({
     parts: fc.array(part, { maxLength: 6 }),
@@ -149,7 +149,7 @@ export const randomAnswer: fc.Arbitrary<Generation> = fc
     };
   });
 
-/** The answer as events: deltas of so many code units, calls in a row told in turns. */
+/** The answer as events: deltas of the given lengths in code units, adjacent calls interleaved. */
 export function tell(answer: Generation, cuts: readonly number[]): GenerationEvent[] {
   const events = splitDeltas(unfoldGeneration(answer), cuts);
   const told: GenerationEvent[] = [];
@@ -166,7 +166,7 @@ export function tell(answer: Generation, cuts: readonly number[]): GenerationEve
   return told;
 }
 
-/** One event of each in turn. */
+/** Takes one event of each queue in turn. */
 function inTurns(queues: readonly GenerationEvent[][]): GenerationEvent[] {
   const longest = Math.max(0, ...queues.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) => queues.flatMap((queue) => queue.slice(place, place + 1))).flat();

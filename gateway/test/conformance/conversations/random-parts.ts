@@ -1,6 +1,6 @@
 /**
- * Owns random parts of conversations in normal form: what both formats can say, with the texts, digits and ids that translations
- * like to spoil. Joins no turns.
+ * Generates random conversation parts in normal form: what both formats can express, with texts, digits and ids that
+ * translations tend to corrupt.
  */
 import fc from 'fast-check';
 import type {
@@ -17,7 +17,7 @@ const PNG = '89504e470d0a1a0a0000000d49484452';
 const JPEG = 'ffd8ffe000104a46494600010100';
 const PDF = '255044462d312e37';
 
-/** A text of at least one character that can be seen; of any script, with quotes, escapes and line ends. */
+/** A text with at least one visible character; any script, with quotes, escapes and line ends. */
 export const spokenText: fc.Arbitrary<string> = fc
   .tuple(
     fc.string({ unit: 'binary', maxLength: 14 }),
@@ -25,7 +25,7 @@ export const spokenText: fc.Arbitrary<string> = fc
   )
   .map(([text, seen]) => `${text}${seen}`);
 
-/** Texts that only look like nothing. */
+/** Includes texts that are empty or blank. */
 const anyText = fc.oneof({ arbitrary: spokenText, weight: 5 }, fc.constantFrom('', ' ', '\n'));
 
 export const mark: fc.Arbitrary<CacheMark | null> = fc.oneof(
@@ -42,11 +42,11 @@ const image = fc
     fc.constantFrom(
       { kind: 'base64', media_type: 'image/png', base64: base64Of(PNG) } as const,
       { kind: 'base64', media_type: 'image/jpeg', base64: base64Of(JPEG) } as const,
-      // Its bytes tell another type: the commonest mistake of clients.
+      // The bytes have another type than declared: clients' most common mistake.
       { kind: 'base64', media_type: 'image/png', base64: base64Of(JPEG) } as const,
       { kind: 'url', url: 'https://pictures.example/a.png?b=c&d="' } as const,
     ),
-    // Another closeness is dropped by name on the way to messages.
+    // Other detail values are dropped on the way to messages, and reported.
     fc.constantFrom(null, null, 'auto'),
     mark,
   )
@@ -69,23 +69,23 @@ const blank = fc
   .constantFrom('', ' ', '\n\t')
   .map((text): TextPart => ({ kind: 'text', text, citations: [], cache_mark: null }));
 
-/** What a user says. */
+/** User content. */
 export const said: fc.Arbitrary<Part> = fc.oneof({ arbitrary: spoken, weight: 4 }, image, pdf, textDocument);
 
-/** What a user says in one turn: something, and perhaps a text that only looks like nothing. */
+/** User content of one turn: a visible part, and sometimes a blank text. */
 export const saying: fc.Arbitrary<Part[]> = fc
   .tuple(fc.array(said, { minLength: 1, maxLength: 3 }), fc.option(blank, { freq: 2 }), fc.nat(3))
   .map(([spoke, nothing, place]) => (nothing === null ? spoke : spoke.toSpliced(place, 0, nothing)));
 
-/** What instructions say. */
+/** Content of instructions. */
 export const instructed: fc.Arbitrary<Part> = spoken;
 
-/** What an assistant says beside calls: texts, then perhaps a refusal, as chat orders them. */
+/** Assistant content other than calls: texts, then sometimes a refusal, in chat's order. */
 export const answered: fc.Arbitrary<Part[]> = fc
   .tuple(fc.array(spoken, { maxLength: 3 }), fc.option(spokenText, { freq: 2 }))
   .map(([texts, refusal]) => (refusal === null ? texts : [...texts, { kind: 'refusal', text: refusal }]));
 
-/** What an assistant thought first, in turns of the history: signed by Anthropic, by nobody, or by us. */
+/** Reasoning at the start of an assistant turn in the history: signed by Anthropic, unsigned, or signed by us. */
 export const thought: fc.Arbitrary<ReasoningPart> = fc
   .tuple(anyText, fc.constantFrom('EqQB+/==', 'gw1.abc', null), fc.boolean())
   .map(([text, signature, redacts]): ReasoningPart => {
@@ -94,7 +94,7 @@ export const thought: fc.Arbitrary<ReasoningPart> = fc
     return { kind: 'reasoning', text: redacted ? '' : text, signature, redacted, issuer };
   });
 
-/** What a tool gave: a text alone may be blank, among others none is; a mark needs something to stand on. */
+/** A tool's result: a single text may be blank, several may not; a cache mark needs a part. */
 export const outcome: fc.Arbitrary<Pick<ToolResultPart, 'parts' | 'cache_mark'>> = fc
   .tuple(
     fc.oneof(
@@ -113,8 +113,8 @@ export const outcome: fc.Arbitrary<Pick<ToolResultPart, 'parts' | 'cache_mark'>>
   });
 
 /**
- * Arguments as models write them: digits beyond 2⁵³, order and white space must survive. A key that comes twice is not among
- * them: in a messages body it stands in the open, where every key may come once.
+ * Arguments as models write them: digits beyond 2⁵³, order and white space must survive. No duplicate keys: in a
+ * messages body the arguments are JSON members, where each key may occur once.
  */
 export const functionArguments: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(

@@ -1,6 +1,7 @@
 /**
- * Owns random requests in normal form: conversations with parallel calls whose results come in any order, tools, choices, formats
- * and wishes that each format either carries or names as dropped. None of them may be refused by a host that takes everything.
+ * Generates random requests in normal form: conversations with parallel calls whose results come in any order, tools,
+ * tool choices, response formats and options that each format either carries or reports as dropped. An upstream that
+ * accepts everything must refuse none of them.
  */
 import fc from 'fast-check';
 import type { Part } from '../../../src/generation/part.ts';
@@ -16,7 +17,7 @@ import {
 import * as parts from './random-parts.ts';
 
 const MARKS_MAX = 4;
-/** Some are too long or odd for one format or both, and alike as far as the formats reach. */
+/** Some are too long or invalid for one format or both, and equal up to the length that the formats allow. */
 const TOOL_NAMES = [
   ...['get_weather', 'look-up', 'mcp__server.with/odd:name', `long_${'x'.repeat(70)}`],
   ...[`mcp__${'y'.repeat(130)}_read`, `mcp__${'y'.repeat(130)}_write`],
@@ -58,7 +59,7 @@ const id = fc.oneof(
   oneOf('call:1|fc_2', 'ид-1', ' ', `call_${'z'.repeat(60)}`, 'w'.repeat(200), 'w'.repeat(201)),
 );
 
-/** An assistant's turn with calls of the tools, the results of all of them in any order and division, and what follows. */
+/** An assistant turn with tool calls, all their results in any order and split, and what follows. */
 const round = (offered: readonly Tool[]): fc.Arbitrary<Spoken[]> =>
   fc.uniqueArray(id, { maxLength: offered.length === 0 ? 0 : 4 }).chain((ids) =>
     fc
@@ -75,7 +76,7 @@ const round = (offered: readonly Tool[]): fc.Arbitrary<Spoken[]> =>
       .map(({ thought, answered, calls, results, together, before, after, name }): Spoken[] => {
         const spoken = [...(thought === null ? [] : [thought]), ...answered, ...calls];
         const assistant: Spoken = { role: 'assistant', name, parts: spoken };
-        // Before its results a turn may say something: they come first all the same.
+        // A turn may have content before its results; the formats still put results first.
         const outcomes =
           together || results.length === 0
             ? [[...before, ...results, ...after]]
@@ -114,7 +115,7 @@ const user = fc
   .tuple(parts.saying, oneOf(null, null, 'ada'))
   .map(([said, name]): Spoken => ({ role: 'user', name, parts: said }));
 
-/** Instructions lead, and may come again between rounds; a beginning of the answer may stand last. */
+/** Instructions come first and may recur between rounds; the beginning of an answer may come last. */
 const conversation = (offered: readonly Tool[]): fc.Arbitrary<Spoken[]> =>
   fc
     .tuple(
@@ -218,7 +219,7 @@ function marksOf(offered: readonly Tool[]): number {
   return offered.filter((tool) => tool.kind === 'function' && tool.cache_mark !== null).length;
 }
 
-/** Only so many marks can be told: the first stay. */
+/** The number of cache marks is limited: keeps the first ones. */
 function withFewMarks(turns: readonly Spoken[], most: number): Spoken[] {
   let left = most;
   const limited = <Marked extends Part>(part: Marked): Marked => {

@@ -1,4 +1,6 @@
-/** Tests of check-request.ts: what founding specification 2.1 bounds is refused by name, everything else passes. */
+/**
+ * Tests check-request.ts: members limited by founding specification 2.1 are refused by name, everything else passes.
+ */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
 import { checkRequest } from './check-request.ts';

@@ -1,4 +1,4 @@
-/** Proves how content parts are read: data URLs, files, sounds. Messages as wholes are proved in parse-turns.test.ts. */
+/** Tests how content parts are parsed: data URLs, files, audio. Whole messages are tested in parse-turns.test.ts. */
 import { describe, expect, test } from 'bun:test';
 import { textPart } from '../../../generation/part.ts';
 import { parse, refusalOf } from '../testing/chat-request.ts';

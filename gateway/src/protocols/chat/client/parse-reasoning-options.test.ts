@@ -1,4 +1,4 @@
-/** Checks what each way of asking for reasoning in a chat body means, alone and beside the others. */
+/** Tests the meaning of each way to request reasoning in a chat body, alone and combined with the others. */
 import { describe, expect, test } from 'bun:test';
 import type { ReasoningWish } from '../../../generation/request.ts';
 import { parse, refusalOf } from '../testing/chat-request.ts';

@@ -1,10 +1,10 @@
-/** Holds the request parser to its table of members, and proves what the top level of a body becomes. */
+/** Tests the request parser against its table of members, and how the top level of a body is parsed. */
 import { describe, expect, test } from 'bun:test';
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { HELLO, parse, refusalOf } from '../testing/chat-request.ts';
 import { REQUEST_MEMBERS } from './parse-request.ts';
 
-/** Every member of wire reference A.2 with a value that asks for something. */
+/** Every member of wire reference A.2 with a value that requests something. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   model: 'house-model',
   messages: HELLO,
@@ -45,7 +45,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   web_search_options: { search_context_size: 'low' },
 };
 
-/** What shows that a feature was asked for. */
+/** The evidence that a feature was requested. */
 const SHOWS: Readonly<Record<Feature, (request: GenerationRequest) => unknown>> = {
   tools: ({ tools }) => tools[0],
   tool_choice: ({ tool_choice }) => tool_choice,

@@ -1,4 +1,4 @@
-/** Proves how tools and the choice among them are read, in today’s and in the deprecated form. */
+/** Tests how tools and the tool choice are parsed, in the current and in the deprecated form. */
 import { describe, expect, test } from 'bun:test';
 import { parse, refusalOf } from '../testing/chat-request.ts';
 

@@ -1,4 +1,4 @@
-/** Proves how messages become turns: roles, calls and results, reasoning that comes back, cache marks. */
+/** Tests how messages become turns: roles, calls and results, returned reasoning, cache marks. */
 import { describe, expect, test } from 'bun:test';
 import { textPart } from '../../../generation/part.ts';
 import { parse, refusalOf } from '../testing/chat-request.ts';

@@ -1,4 +1,4 @@
-/** Tests of render-answer.ts and usage.ts: the very JSON that a client gets. */
+/** Tests render-answer.ts and usage.ts: the exact JSON that a client gets. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FinishReason } from '../../../generation/event.ts';

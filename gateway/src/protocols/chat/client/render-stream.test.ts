@@ -1,4 +1,4 @@
-/** Tests of render-stream.ts and what it is made of: the very records that a client gets. */
+/** Tests render-stream.ts and its parts: the exact records that a client gets. */
 import { describe, expect, test } from 'bun:test';
 import type { FinishReason, GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import { unfoldGeneration } from '../../../generation/generation.ts';
@@ -10,7 +10,7 @@ const END = { kind: 'end' } as const;
 const finish = (finish_reason: FinishReason, explanation: string | null = null) =>
   ({ kind: 'finish', finish_reason, stop_sequence: null, reported: null, explanation }) as const;
 
-/** A part with its pieces, and what happens to it. */
+/** A part with its pieces, and its events. */
 function part(number: number, opening: PartOpening, ...pieces: readonly string[]): GenerationEvent[] {
   const kind = opening.kind === 'tool_call' ? 'arguments_delta' : 'text_delta';
   const deltas = pieces.map((text) => ({ kind, part: number, text }) as const);

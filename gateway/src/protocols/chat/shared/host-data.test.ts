@@ -1,4 +1,7 @@
-/** Checks that what hosts give beside tool calls is read, plain and streamed, and written again as it was, in its place. */
+/**
+ * Tests that providers' extra members of tool calls are read, plain and streamed, and written again unchanged, in
+ * place.
+ */
 import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';

@@ -1,4 +1,4 @@
-/** Tests of usage.ts: the counters are disjoint, and what does not hold is not billed as if it did. */
+/** Tests usage.ts: the counters are disjoint, and inconsistent counters are not billed as if they were valid. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseConfigPrice } from '../../../billing/config-price.ts';
@@ -187,7 +187,7 @@ describe('readUsage', () => {
         const sent = found.input + found.cache_read + found.cache_write_5m;
         expect([given.prompt_tokens, given.prompt_tokens + (apart.audio_input ?? 0)]).toContain(sent);
         expect(Object.values(counters).every((value) => Number.isSafeInteger(value) && value >= 0)).toBe(true);
-        // Whatever was claimed, it can be billed: no part is more than its whole.
+        // Any reported usage can be billed: no part exceeds its whole.
         expect(costNanoUsd(found, PRICE)).toBeGreaterThanOrEqual(0n);
         expect(found.reasoning).toBeLessThanOrEqual(found.output);
         expect(found.output).toBeGreaterThanOrEqual(given.completion_tokens);

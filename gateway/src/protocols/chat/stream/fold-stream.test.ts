@@ -1,4 +1,4 @@
-/** Tests of fold-stream.ts: what chunks become in one piece, whichever host made them, and where they are cut. */
+/** Tests fold-stream.ts: the non-streamed answer for chunks of any provider, and for truncated streams. */
 import { describe, expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
 import { recordsOf } from '../../testing/outline-of.ts';

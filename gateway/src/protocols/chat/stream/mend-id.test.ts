@@ -1,4 +1,4 @@
-/** Tests of observe-stream.ts: the id changes and no other byte does. */
+/** Tests observe-stream.ts: the id changes and no other byte does. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { recordsOf } from '../../testing/outline-of.ts';

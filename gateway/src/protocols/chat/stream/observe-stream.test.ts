@@ -1,4 +1,4 @@
-/** Tests of observe-stream.ts: what each kind of chunk becomes, and what is known of the stream afterwards. */
+/** Tests observe-stream.ts: the result for each kind of chunk, and the stream's final state. */
 import { describe, expect, test } from 'bun:test';
 import { startSkimmingDecoder } from '../../../framing/sse-decoder.ts';
 import { recordsOf } from '../../testing/outline-of.ts';

@@ -1,8 +1,10 @@
-/** Tests of read-answer.ts: an answer, an error in disguise, nonsense; and the bytes that stand for tokens nobody counted. */
+/**
+ * Tests read-answer.ts: an answer, a disguised error, malformed bodies; and the bytes that stand for uncounted tokens.
+ */
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, messageOf, readAnswer, statusOf } from './read-answer.ts';
 
-/** Of a body as long as its JSON. */
+/** For a body as long as its JSON. */
 const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);
 
 const choices = [{ index: 0, message: { role: 'assistant', content: 'héllo' }, finish_reason: 'stop' }];

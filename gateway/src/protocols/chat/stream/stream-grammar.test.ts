@@ -1,4 +1,7 @@
-/** Tests of stream-grammar.ts and observe-stream.ts: which orders of chunks pass, and what is seen in chunks of others. */
+/**
+ * Tests stream-grammar.ts and observe-stream.ts: which orders of chunks pass, and which violations are found in the
+ * others.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../json.ts';
@@ -14,7 +17,7 @@ function stepOf(word: Word): ChatStep {
   return { kind: word as 'role' };
 }
 
-/** What is wrong with the last of some steps; the ones before it must pass. */
+/** The violation in the last of several steps; the ones before it must pass. */
 function verdict(...words: Word[]): string | null {
   const grammar = new ChatGrammar();
   const verdicts = words.map((word) => grammar.check(stepOf(word)));

@@ -1,4 +1,4 @@
-/** Checks that a completion in one piece becomes a stream that says the same, to clients and to translations. */
+/** Tests that a non-streamed completion becomes a stream with the same content, for clients and for translations. */
 import { expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { parseObject } from '../../json.ts';

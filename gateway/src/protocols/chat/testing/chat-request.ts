@@ -1,4 +1,4 @@
-/** Owns making what the request parser and renderer take, and reading what they give, for the tests beside them. */
+/** Test helpers: build inputs for the chat request parser and renderer and read their results. */
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
@@ -11,7 +11,7 @@ import { renderRequest } from '../upstream/render-request.ts';
 
 export const HELLO = [{ role: 'user', content: 'hello' }];
 
-/** An upstream that takes everything. */
+/** An upstream that accepts everything. */
 export const CAPABLE: UpstreamTraits = {
   provider: 'lab',
   model: 'upstream-model',
@@ -49,12 +49,12 @@ export const CAPABLE: UpstreamTraits = {
   },
 };
 
-/** The capable upstream, but for these. */
+/** `CAPABLE` with these traits changed. */
 export function upstream(chat: Partial<ChatTraits>, rest: Partial<UpstreamTraits> = {}): UpstreamTraits {
   return { ...CAPABLE, ...rest, chat: { ...CAPABLE.chat, ...chat } };
 }
 
-/** A canonical request that says hello, but for these. */
+/** A canonical request that says hello, with these members changed. */
 export function requestOf(members: Partial<GenerationRequest>): GenerationRequest {
   return {
     model: 'house-model',
@@ -105,7 +105,7 @@ export function resultOf(call_id: string, ...parts: ResultParts): Part {
   return { kind: 'tool_result', call_id, parts, is_error: false, cache_mark: null };
 }
 
-/** Reads a body given as text or as an object, `model` and `messages` added where they lack. */
+/** Parses a body given as text or as an object; adds `model` and `messages` to an object that lacks them. */
 export function parse(body: string | object, strict = false) {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'house-model', messages: HELLO, ...body });
   const outline = scanJson(Buffer.from(text), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
@@ -114,19 +114,19 @@ export function parse(body: string | object, strict = false) {
   return { request: parseRequest(outline, notes), dropped: notes.dropped };
 }
 
-/** What was written, as text and read again, and what was dropped. */
+/** The rendered request, as text and parsed again, and the dropped members. */
 export function render(request: GenerationRequest, traits = CAPABLE, strict = false) {
   const notes = startNotes(strict);
   const rendered: RenderedRequest = renderRequest(request, traits, notes);
   return { ...rendered, body: JSON.parse(rendered.json), dropped: notes.dropped };
 }
 
-/** The messages written of turns. */
+/** The messages rendered from turns. */
 export function messagesOf(turns: readonly Turn[], traits = CAPABLE) {
   return render(requestOf({ turns }), traits).body.messages;
 }
 
-/** The member that a refusal names, and its words. Throws where nothing was refused. */
+/** The member and message of a refusal. Throws if nothing was refused. */
 export function refusalOf(act: () => unknown): { readonly param: string | undefined; readonly message: string } {
   try {
     act();

@@ -1,4 +1,4 @@
-/** Owns making chunks, and what a stream of them is read as, for the tests beside the codec. */
+/** Test helpers: build chat-completions chunks, and parse and render streams of them. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
 import type { AnswerContext } from '../../codec.ts';
@@ -17,7 +17,7 @@ export const CONTEXT: AnswerContext = {
   sign: (reasoning) => `gw1.${reasoning.length}`,
 };
 
-/** A record of a chunk. */
+/** A record with one chunk. */
 export function chunk(members: object): string {
   return `data: ${JSON.stringify({ id: 'c1', created: 1, model: 'm', ...members })}\n\n`;
 }
@@ -27,7 +27,7 @@ export function delta(members: object): string {
   return chunk({ choices: [{ index: 0, delta: members, finish_reason: null }] });
 }
 
-/** A record with the finish, and what else its choice has. */
+/** A record with the finish reason and further members of its choice. */
 export function finish(finish_reason: string, members: object = {}): string {
   return chunk({ choices: [{ index: 0, delta: {}, finish_reason, ...members }] });
 }
@@ -37,7 +37,7 @@ export function calls(...fragments: readonly unknown[]): string {
   return delta({ tool_calls: fragments });
 }
 
-/** What records are read as, to where the bytes end in good order. */
+/** The events of the records, up to a normal end of the bytes. */
 export function eventsOf(...records: readonly string[]): GenerationEvent[] {
   const parser = startStreamParser();
   const events = recordsOf(records.join('')).flatMap((record) => parser.push(record));
@@ -48,21 +48,21 @@ export function generationOf(...records: readonly string[]): Generation {
   return foldGeneration(eventsOf(...records));
 }
 
-/** What the tool calls among an answer's parts are. */
+/** The tool calls among an answer's parts. */
 export function callsOf(generation: Generation): Array<readonly [id: string, name: string, text: string]> {
   return generation.parts.flatMap((part) =>
     part.kind === 'tool_call' ? [[part.id, part.name, part.arguments] as const] : [],
   );
 }
 
-/** What a client gets for events, and the renderer that wrote it. */
+/** The client's stream for the events, and its renderer. */
 export function render(events: readonly GenerationEvent[], context: AnswerContext = CONTEXT) {
   const renderer = startStreamRenderer(context);
   const written = events.map((event) => renderer.push(event)).join('');
   return { written, renderer };
 }
 
-/** The chunks in what a client got, without `[DONE]`. */
+/** The chunks in a client's stream, without `[DONE]`. */
 export function chunksIn(written: string): unknown[] {
   return written
     .split('\n\n')

@@ -1,4 +1,4 @@
-/** Tests of parse-answer.ts: an answer in one piece is what the stream of the same content is. */
+/** Tests parse-answer.ts: a non-streamed answer equals the stream of the same content. */
 import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { calls, chunk, DONE, delta, finish, generationOf } from '../testing/chat-stream.ts';

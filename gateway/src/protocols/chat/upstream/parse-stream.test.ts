@@ -1,4 +1,7 @@
-/** Tests of parse-stream.ts and answer-reader.ts: what a stream is read as, when it is complete, what it survives. */
+/**
+ * Tests parse-stream.ts and answer-reader.ts: how a stream is parsed, when it is complete, and which faults it
+ * tolerates.
+ */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { recordsOf } from '../../testing/outline-of.ts';

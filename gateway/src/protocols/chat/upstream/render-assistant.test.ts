@@ -1,4 +1,4 @@
-/** Proves how an assistant’s turn is written: text, calls with their aliases, earlier reasoning. */
+/** Tests how an assistant turn is rendered: text, calls with their aliases, earlier reasoning. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
 import { aliasNine, aliasText } from '../../request/tool-names.ts';

@@ -1,4 +1,4 @@
-/** Proves how content parts are written, and which the host or the model refuses. */
+/** Tests how content parts are rendered, and which ones are refused for the provider or the model. */
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, type Source, textPart } from '../../../generation/part.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';

@@ -1,4 +1,4 @@
-/** Holds the request renderer to its table of features, and proves what is written beside messages and tools. */
+/** Tests the request renderer against its table of features, and the members other than messages and tools. */
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { FEATURES, type Feature, type GenerationRequest, type ReasoningWish } from '../../../generation/request.ts';
@@ -18,7 +18,7 @@ const wish = (members: Partial<ReasoningWish>): ReasoningWish => ({
 const schemaFormat = (strict: boolean | null, schema = STRICT, name: string | null = null) =>
   ({ kind: 'json_schema', name, description: null, schema, strict }) as const;
 
-/** A request that asks for the feature, and the member that carries it. */
+/** A request that uses the feature, and the member that carries it. */
 const ASKS: Readonly<Record<Feature, readonly [Partial<GenerationRequest>, string, unknown]>> = {
   tools: [{ tools: [toolNamed('f')] }, 'tools', [{ type: 'function', function: { name: 'f' } }]],
   tool_choice: [{ tools: [toolNamed('f')], tool_choice: { kind: 'required' } }, 'tool_choice', 'required'],

@@ -1,4 +1,4 @@
-/** Proves how tools and the choice among them are written. */
+/** Tests how tools and the tool choice are rendered. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, Tool } from '../../../generation/request.ts';
 import { CAPABLE, refusalOf, render, requestOf, upstream } from '../testing/chat-request.ts';

@@ -1,4 +1,4 @@
-/** Proves the order of messages: results behind their calls, media behind results, instructions in place. */
+/** Tests the order of messages: results after their calls, media after results, instructions in place. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
 import {

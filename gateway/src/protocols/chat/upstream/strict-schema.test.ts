@@ -1,4 +1,4 @@
-/** Proves which schemas are sent as strict. */
+/** Tests which schemas are sent as strict. */
 import { expect, test } from 'bun:test';
 import { isStrictSchema } from './strict-schema.ts';
 

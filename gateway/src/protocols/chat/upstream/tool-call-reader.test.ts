@@ -1,4 +1,4 @@
-/** Tests of tool-call-reader.ts: which fragments make which call, in every way that upstreams send them. */
+/** Tests tool-call-reader.ts: which fragments form which call, in every way that upstreams send them. */
 import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { calls, callsOf, chunk, DONE, delta, eventsOf, finish, generationOf } from '../testing/chat-stream.ts';
@@ -244,7 +244,7 @@ describe('arguments', () => {
     [[JSON.stringify('{"a": 1}')], '{"a": 1}'],
     [['"{\\"a\\"', ':1}"'], '{"a":1}'],
     [[' {"a"', ':1}'], ' {"a":1}'],
-    // What is no object is the renderer's to judge.
+    // The renderer handles arguments that are not an object.
     [['nullify'], 'nullify'],
     [['"x"'], '"x"'],
     [[[1]], '[1]'],

@@ -1,4 +1,7 @@
-/** Tests of check-request.ts: founding specification 2.4, the chat-only members, and what the newer version no longer takes. */
+/**
+ * Tests check-request.ts: founding specification 2.4, the chat-only members, and members that the newer version no
+ * longer accepts.
+ */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
 import { CHAT_ONLY, checkRequest } from './check-request.ts';

@@ -1,4 +1,4 @@
-/** Holds the reading of a messages request's settings and tools to the wire reference, B.2, B.4, C.2 and C.5. */
+/** Tests the parsing of a messages request's settings and tools against the wire reference, B.2, B.4, C.2 and C.5. */
 import { describe, expect, test } from 'bun:test';
 import { parse, refusal } from '../testing/request-rig.ts';
 

@@ -1,4 +1,4 @@
-/** Holds the reading of turns and blocks to the wire reference, B.3 and C.2. */
+/** Tests the parsing of turns and blocks against the wire reference, B.3 and C.2. */
 import { describe, expect, test } from 'bun:test';
 import type { Part } from '../../../generation/part.ts';
 import { parse, refusal } from '../testing/request-rig.ts';

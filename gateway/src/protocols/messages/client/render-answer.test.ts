@@ -1,4 +1,4 @@
-/** Tests of render-answer.ts: the whole message object, its blocks, its usage, and arguments that are none. */
+/** Tests render-answer.ts: the whole message object, its blocks, its usage, and invalid arguments. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../../../errors/call-failure.ts';
 import type { Generation } from '../../../generation/generation.ts';

@@ -1,4 +1,4 @@
-/** Tests of render-error.ts: every kind of failure has the body of contract 5, and an in-band error is an error event. */
+/** Tests render-error.ts: every kind of failure has the body of contract 5, and an in-band error is an error event. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure, type TokenCounts } from '../../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';

@@ -1,4 +1,6 @@
-/** Tests of render-stream.ts: what a messages client sees of canonical events, by the vectors of wire reference C.8. */
+/**
+ * Tests render-stream.ts: the output to a messages client for canonical events, by the vectors of wire reference C.8.
+ */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
@@ -9,7 +11,7 @@ import { judgeStream } from '../testing/stream-judge.ts';
 const counters = { ...ZERO_USAGE, input: 50, cache_read: 900, cache_write_5m: 50, output: 7, reasoning: 2 };
 const usage: GenerationEvent = { kind: 'usage', usage: counters };
 
-/** What stands between the start and the end of the message, and the last delta. */
+/** The events between the start and the end of the message, and the last delta. */
 function body(events: readonly GenerationEvent[]) {
   const { text, violation, finish_reason } = rendered([start, ...events, end]);
   expect(violation).toBeNull();

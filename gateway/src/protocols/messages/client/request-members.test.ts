@@ -1,11 +1,11 @@
-/** Holds the parser to the table of members: each member of the format has one fate, and really has it. */
+/** Tests the parser against the table of members: each member of the format has one fate, and the parser applies it. */
 import { describe, expect, test } from 'bun:test';
 import { parse, refusal } from '../testing/request-rig.ts';
 import { REQUEST_MEMBERS } from './parse-request.ts';
 
 const BODY = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
 
-/** Wire reference B.2. Members whose own members differ in fate stand here by those. */
+/** Wire reference B.2. Members whose own members differ in fate are listed by those. */
 const FORMAT = [
   'model max_tokens messages system stream temperature top_p top_k stop_sequences tools tool_choice thinking',
   'output_config.effort output_config.format output_config.task_budget output_format cache_control metadata.user_id',

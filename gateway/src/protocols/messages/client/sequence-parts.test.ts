@@ -1,4 +1,4 @@
-/** Tests of sequence-parts.ts: one part at a time, in the order of their beginnings, within bounds. */
+/** Tests sequence-parts.ts: one part at a time, in the order in which they begin, within bounds. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { argues, calls, ended, finish, says, speech, start, thinks } from '../testing/answer-events.ts';

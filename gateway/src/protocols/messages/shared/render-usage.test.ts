@@ -1,4 +1,4 @@
-/** Tests of usage.ts: counters from disjoint to the members of the format, and the estimate that they follow. */
+/** Tests usage.ts: from disjoint counters to the members of the format, and the estimate that they follow. */
 import { expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../../../generation/usage.ts';
 import { readUsage } from '../../chat/shared/usage.ts';

@@ -1,8 +1,8 @@
-/** Tests of usage.ts: the last value wins, cache writes are told apart by their time, iterations replace totals. */
+/** Tests usage.ts: the last value wins, cache writes are separated by TTL, iterations replace totals. */
 import { describe, expect, test } from 'bun:test';
 import { EMPTY_TALLY, tallyUsage, toldUsageOf, usageOf } from './usage.ts';
 
-/** The counters after these usage objects, in their order. */
+/** The counters after these usage objects, in order. */
 function tallied(...usages: readonly unknown[]) {
   return usageOf(usages.reduce(tallyUsage, EMPTY_TALLY));
 }

@@ -1,4 +1,7 @@
-/** Tests of fold-stream.ts: what events become in one piece, exact to the byte where values are not ours, and cut. */
+/**
+ * Tests fold-stream.ts: the non-streamed answer for events, exact to the byte for provider values, and for truncated
+ * streams.
+ */
 import { describe, expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
 import { recordsOf } from '../../testing/outline-of.ts';

@@ -1,4 +1,4 @@
-/** Tests of observe-stream.ts: what each event becomes, and what is known of the stream afterwards. */
+/** Tests observe-stream.ts: the result for each event, and the stream's final state. */
 import { describe, expect, test } from 'bun:test';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { MessagesStreamObserver } from './observe-stream.ts';

@@ -1,8 +1,8 @@
-/** Tests of read-answer.ts: an answer, an error in disguise, nonsense. */
+/** Tests read-answer.ts: an answer, a disguised error, malformed bodies. */
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, readAnswer } from './read-answer.ts';
 
-/** Of a body as long as its JSON. */
+/** For a body as long as its JSON. */
 const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);
 
 const content = [

@@ -1,11 +1,11 @@
-/** Tests of stream-grammar.ts and observe-stream.ts: every rule of wire reference B.7 that one event can break. */
+/** Tests stream-grammar.ts and observe-stream.ts: every rule of wire reference B.7 that one event can break. */
 import { describe, expect, test } from 'bun:test';
 import { readStep } from './observe-stream.ts';
 import { fitsBlock, MessagesGrammar } from './stream-grammar.ts';
 
 type Observed = readonly [type: string, members?: object];
 
-/** The first violation among events as upstream sends them. */
+/** The first violation among the events, given as upstream sends them. */
 function violation(events: readonly Observed[]): string | null {
   const grammar = new MessagesGrammar();
   for (const [type, members] of events) {

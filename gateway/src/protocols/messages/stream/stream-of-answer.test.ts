@@ -1,4 +1,4 @@
-/** Checks that a message in one piece becomes a stream that says the same, in the format's order. */
+/** Tests that a non-streamed message becomes a stream with the same content, in the format's order. */
 import { expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { recordsOf } from '../../testing/outline-of.ts';

@@ -1,4 +1,4 @@
-/** Owns making what answers are tested with: a context, records of upstream's events, what events and records become. */
+/** Builds test inputs for responses: a context, upstream records, and the events and records derived from them. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
 import type { AnswerContext, StreamParser } from '../../codec.ts';
@@ -15,12 +15,12 @@ export const CONTEXT: AnswerContext = {
   sign: (reasoning) => `gw1.${reasoning.length}`,
 };
 
-/** One event as a messages host sends it. */
+/** One event as a messages provider sends it. */
 export function record(type: string, members: object = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }
 
-/** The events that a stream's text becomes; `finish` is called at its end. */
+/** The events parsed from a stream's text, including those of `finish`. */
 export function parsed(stream: string, parser: StreamParser = startStreamParser()): GenerationEvent[] {
   return [...recordsOf(stream).flatMap((one) => [...parser.push(one)]), ...parser.finish()];
 }
@@ -29,7 +29,7 @@ export function foldedStream(stream: string): Generation {
   return foldGeneration(parsed(stream));
 }
 
-/** What a client gets of the events, one text per event, and how it ended. */
+/** The client's output for the events, one text per event, and the final state. */
 export function rendered(events: readonly GenerationEvent[], context: AnswerContext = CONTEXT) {
   const renderer = startStreamRenderer(context);
   const pieces = events.map((event) => renderer.push(event));
@@ -37,7 +37,7 @@ export function rendered(events: readonly GenerationEvent[], context: AnswerCont
   return { pieces, text: pieces.join(''), finish_reason, violation };
 }
 
-/** The data of each record; marked where the event line does not name it. */
+/** The data of each record; marked if the event line does not match it. */
 export function told(text: string): unknown[] {
   return recordsOf(text).map(({ event, dataBytes, dataStart, dataEnd }) => {
     const found = JSON.parse(Buffer.from(dataBytes.subarray(dataStart, dataEnd)).toString());

@@ -1,11 +1,11 @@
-/** Owns random answers for property tests: parts of every kind, whose events come mixed with each other's. */
+/** Generates random responses for property tests: parts of every kind with interleaved events. */
 import fc from 'fast-check';
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import type { Part } from '../../../generation/part.ts';
 import { textPart } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 
-/** A random answer as events, and the parts that a messages client must get of it. */
+/** A random response as events, and the parts that a messages client must receive. */
 export interface AnyAnswer {
   readonly events: readonly GenerationEvent[];
   readonly expected: readonly Part[];
@@ -93,7 +93,7 @@ function eventsOf(draft: Draft, part: number): GenerationEvent[] {
   ];
 }
 
-/** All events of all parts, each part's in their order, the parts' beginnings in theirs. */
+/** Interleaves the events of all parts; keeps the order within each part and the order in which parts begin. */
 function mix(parts: readonly GenerationEvent[][], picks: readonly number[]): GenerationEvent[] {
   const left = parts.map((events) => [...events]);
   const mixed: GenerationEvent[] = [];
@@ -116,7 +116,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   reasoning: fc.constant(0),
 });
 
-/** Answers that their model finished; `mixed` whether several parts may be open at once. */
+/** Completed responses; `mixed`: several parts may be open at once. */
 export function anyAnswer(mixed: boolean): fc.Arbitrary<AnyAnswer> {
   const drafts = fc.array(fc.oneof(speech, reasoning, call), { maxLength: 5 });
   const picks = fc.array(fc.nat(50), { minLength: 1, maxLength: 20 });

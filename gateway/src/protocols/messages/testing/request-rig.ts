@@ -1,4 +1,4 @@
-/** Owns making canonical requests and reading rendered ones, for the tests of this format's requests. */
+/** Builds canonical requests, renders them and parses bodies, for the request tests of this format. */
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest } from '../../../generation/request.ts';
@@ -29,7 +29,7 @@ const CHAT_TRAITS: UpstreamTraits['chat'] = {
   usageOption: true,
 };
 
-/** A model that takes everything. */
+/** A model that supports everything. */
 export const CAPABLE: UpstreamTraits = {
   provider: 'anthropic',
   model: 'claude-up',
@@ -57,7 +57,7 @@ export function withTraits(
   return { ...CAPABLE, ...rest, messages: { ...CAPABLE.messages, ...messages }, takes: { ...CAPABLE.takes, ...takes } };
 }
 
-/** A user who says `hi`, and what a test changes of it. */
+/** A request with the user message `hi`, with a test's changes. */
 export function requestWith(changes: Partial<GenerationRequest>): GenerationRequest {
   return {
     model: 'm',
@@ -86,14 +86,14 @@ export function requestWith(changes: Partial<GenerationRequest>): GenerationRequ
   };
 }
 
-/** What a rendered request says, its JSON as text and as values, and what was dropped. */
+/** The rendered request, its body as text and as a value, and what was dropped. */
 export function render(request: GenerationRequest, traits: UpstreamTraits = CAPABLE, strict = false) {
   const notes = startNotes(strict);
   const rendered = renderRequest(request, traits, notes);
   return { ...rendered, body: JSON.parse(rendered.json), dropped: notes.dropped };
 }
 
-/** A body, as a value or as JSON text, in the canonical language. */
+/** Parses a body, given as a value or as JSON text, into a canonical request. */
 export function parse(body: unknown, strict = false) {
   const notes = startNotes(strict);
   const outline = scanJson(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
@@ -103,7 +103,7 @@ export function parse(body: unknown, strict = false) {
   return { request: parseRequest(outline, notes), dropped: notes.dropped };
 }
 
-/** The member and the words of the refusal; null where there is none. */
+/** The param and the message of the refusal; null if the request is accepted. */
 export function refusal(act: () => unknown): { readonly param: string | undefined; readonly message: string } | null {
   try {
     act();

@@ -1,5 +1,5 @@
 /**
- * Owns an independent check of a messages stream's text against invariants I1–I12 of wire reference B.7. It shares no code with
+ * Checks a messages stream's text independently against invariants I1–I12 of wire reference B.7. Shares no code with
  * the renderer, its grammar or the SSE decoder.
  */
 
@@ -18,7 +18,7 @@ const FITS: { readonly [delta: string]: readonly string[] } = {
   signature_delta: ['thinking'],
 };
 
-/** What is wrong with the beginning of a stream; `whole`: also with what is missing. Empty: nothing. */
+/** The faults of the beginning of a stream; `whole` also reports what is missing. Empty if there are none. */
 export function judgeStream(text: string, whole: boolean): string[] {
   const faults: string[] = [];
   const blocks: Block[] = [];

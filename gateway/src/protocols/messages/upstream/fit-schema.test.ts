@@ -1,4 +1,4 @@
-/** Checks that schemas are fitted to what Anthropic takes, and what is lost thereby is told. */
+/** Tests that schemas are reduced to what Anthropic accepts, and that losses are reported. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { fitSchema } from './fit-schema.ts';

@@ -1,4 +1,4 @@
-/** Tests of parse-answer.ts: the same parts as of a stream, JSON as it was written, errors under a 200. */
+/** Tests parse-answer.ts: the same parts as from a stream, JSON as it was written, errors with status 200. */
 import { describe, expect, test } from 'bun:test';
 import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { foldGeneration } from '../../../generation/generation.ts';
@@ -101,6 +101,6 @@ test('blocks are read in time that grows with their number', () => {
   msOf(10_000);
   const few = leastOf(10_000);
   const many = leastOf(40_000);
-  // Four times as many; a way that looks at all blocks for each would take sixteen times as long.
+  // Four times as many; an algorithm that scans all blocks for each block would take sixteen times as long.
   expect(many / few).toBeLessThan(12);
 });

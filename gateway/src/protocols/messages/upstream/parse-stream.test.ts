@@ -1,4 +1,4 @@
-/** Tests of parse-stream.ts: what each event of an upstream becomes, and that no event of it can do harm. */
+/** Tests parse-stream.ts: the result for each upstream event, and that no event can do harm. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../../../generation/event.ts';
@@ -18,9 +18,9 @@ const tool = { type: 'tool_use', id: 't', name: 'get', input: {} };
 const word = (said: unknown) => ({ type: 'text_delta', text: said });
 const json = (partial_json: unknown) => ({ type: 'input_json_delta', partial_json });
 
-/** The whole answer of a stream that has these records between its start and its end. */
+/** The whole answer of a stream with these records between its start and its end. */
 const answer = (...records: string[]) => foldedStream([start, ...records, stopped('end_turn'), end].join(''));
-/** The last event of a stream that begins so. */
+/** The last event of a stream that begins with these records. */
 const last = (...records: string[]) => parsed(start + records.join('')).at(-1);
 
 test('a stream of every kind of block becomes its parts', () => {

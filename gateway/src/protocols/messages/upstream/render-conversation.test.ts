@@ -1,4 +1,4 @@
-/** Holds the writing of turns to the wire reference, C.1: roles, joining, calls and results, instructions. */
+/** Tests the rendering of turns against the wire reference, C.1: roles, joining, calls and results, instructions. */
 import { describe, expect, test } from 'bun:test';
 import {
   type Part,

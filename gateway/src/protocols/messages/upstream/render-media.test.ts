@@ -1,4 +1,4 @@
-/** Holds the writing of images and documents to the wire reference, B.3 and C.1. */
+/** Tests the rendering of images and documents against the wire reference, B.3 and C.1. */
 import { expect, test } from 'bun:test';
 import type { DocumentPart, MediaPart, Source } from '../../../generation/part.ts';
 import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';

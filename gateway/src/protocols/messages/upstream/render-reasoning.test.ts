@@ -1,4 +1,4 @@
-/** Holds thinking and effort to the table of the wire reference, B.9 and C.5. */
+/** Tests thinking and effort against the table of the wire reference, B.9 and C.5. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, ReasoningEffort, ReasoningWish } from '../../../generation/request.ts';
 import type { MessagesTraits } from '../../upstream-traits.ts';

@@ -1,4 +1,4 @@
-/** Holds the writing of a request's settings to the wire reference, C.1 and C.7, and to the table of features. */
+/** Tests the rendering of a request's settings against the wire reference, C.1 and C.7, and the table of features. */
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, textPart } from '../../../generation/part.ts';
 import { FEATURES, type GenerationRequest } from '../../../generation/request.ts';
@@ -65,7 +65,7 @@ describe('sampling', () => {
     ]);
     expect(sampling({ top_p: 0.9 }, single)).toEqual([undefined, 0.9, undefined, []]);
     expect(sampling({ temperature: 0.7, top_p: 0.9 })).toEqual([0.7, 0.9, undefined, []]);
-    // Thinking takes the temperature away, so that nothing stands beside top_p.
+    // Thinking removes the temperature, so that top_p is alone.
     const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
     expect(sampling({ reasoning, temperature: 0.7, top_p: 0.96 }, single)).toEqual([
       undefined,
@@ -181,7 +181,7 @@ describe('cache marks', () => {
   });
 });
 
-/** A wish for each feature that the format drops, and one that asks for nothing. */
+/** A request for each feature that the format drops, and one that requests nothing. */
 const DROPPED = {
   frequency_penalty: [0.5, 0],
   presence_penalty: [0.5, 0],
@@ -203,7 +203,7 @@ test('the features that the table calls dropped are those that are, by the calle
   }
 });
 
-/** What each carried feature is written as. */
+/** The rendered form of each carried feature. */
 const CARRIED: Readonly<Record<string, readonly [Partial<GenerationRequest>, member: string]>> = {
   tools: [
     { tools: [{ kind: 'function', name: 't', description: null, parameters: null, strict: null, cache_mark: null }] },

@@ -1,6 +1,6 @@
 /**
- * Holds the writing of tools, their choice and their use for the form of an answer to the wire reference, B.4, B.9 and
- * C.1.
+ * Tests the rendering of tools, the tool choice and tools for structured output against the wire reference, B.4, B.9
+ * and C.1.
  */
 import { describe, expect, test } from 'bun:test';
 import { textPart } from '../../../generation/part.ts';

@@ -1,4 +1,4 @@
-/** Checks that thinking leaves a body as if it had never been there, and nothing else changes. */
+/** Tests that thinking is removed from a body without a trace, and that nothing else changes. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { stripThinking } from './strip-thinking.ts';

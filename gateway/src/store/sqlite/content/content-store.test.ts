@@ -1,4 +1,7 @@
-/** Checks that content lies on the disk sealed, apart, bounded and for as long as it should, and that its thread's end is survived. */
+/**
+ * Tests that content is stored sealed, separately, bounded and for its retention period, and that the store survives
+ * its thread's end.
+ */
 import { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -29,7 +32,10 @@ function open(
   return store;
 }
 
-/** What a promise was rejected with; empty: it was not. Bun's `rejects` waits within the event loop, which keeps threads from answering. */
+/**
+ * The rejection of a promise; empty: none. Bun's `rejects` waits within the event loop, which keeps threads from
+ * responding.
+ */
 function faultOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => '',
@@ -174,7 +180,7 @@ test('the file with its log never takes more than its bound, while calls are kep
       .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   let [most, kept, refused, number] = [0, 0, 0, 0];
   let over = false;
-  // As they change: the thread works while this looks.
+  // While they change: the thread works during this check.
   const watching = (async () => {
     while (!over) {
       most = Math.max(most, taken());

@@ -1,4 +1,6 @@
-/** Checks what becomes of the data folder: made closed, taken if ours, refused if somebody else's. */
+/**
+ * Tests the handling of the data folder: created with private permissions, accepted if ours, refused if someone else's.
+ */
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

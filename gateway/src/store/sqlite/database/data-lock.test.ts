@@ -1,4 +1,4 @@
-/** Checks that a data folder has one holder at a time, between processes and in one, however the holder ends. */
+/** Tests that a data folder has one holder at a time, across processes and within one, however the holder ends. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
@@ -6,7 +6,7 @@ import { acquireDataLock } from './data-folder.ts';
 
 const newFolder = temporaryFolders();
 
-/** Starts another process that tries for the lock; resolves once it has said how that went. */
+/** Starts another process that tries to take the lock; resolves once it has reported the result. */
 async function tryElsewhere(dataDir: string) {
   const process_ = Bun.spawn([process.execPath, join(import.meta.dir, '../testing/hold-lock.ts'), dataDir], {
     stdin: 'pipe',

@@ -1,4 +1,6 @@
-/** Checks the master key's file: made once, kept, compared with its database, and refused when it is damaged or lost. */
+/**
+ * Tests the master key's file: created once, kept, compared with its database, and refused when it is damaged or lost.
+ */
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +80,7 @@ describe('loadMasterKey', () => {
 });
 
 describe('beside a database', () => {
-  /** A folder that was used: its database has the check value, and a key where `withKey`. Answers the master key. */
+  /** A used folder: its database has the check value, and a key if `withKey`. Returns the master key. */
   async function useFolder(dataDir: string, { bound, withKey }: { bound: boolean; withKey: boolean }): Promise<string> {
     const { key, bind } = loadMasterKey(dataDir);
     const store = await openStore({ dataDir, ...(bound ? { bindMasterKey: bind } : {}) });
@@ -138,7 +140,7 @@ describe('beside a database', () => {
     const replaced = loadMasterKey(folder);
     expect(replaced.bind).toBeNull();
     expect(replaced.key.reveal()).not.toBe(key);
-    // The old file put back does not fit any more, and is kept when it is replaced again.
+    // The restored old file no longer matches, and is kept when it is replaced again.
     renameSync(join(folder, 'kept'), join(folder, 'master.key'));
     expect(() => loadMasterKey(folder)).toThrow('is not the master key');
     const movedTo = join(folder, 'master.key.replaced-8');

@@ -1,4 +1,4 @@
-/** Checks the way from any database to today's tables, and what is refused. */
+/** Tests the migration of any database to the current tables, and which databases are refused. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function countOf(database: Database, table: string): number {
   return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
 }
 
-/** Inserts the members of a record for which the table of then has columns. */
+/** Inserts the members of a record for which the table of that version has columns. */
 function insertAsThen(database: Database, record: CallRecord): void {
   const then = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('call_record')").all();
   const [, columns = ''] = /\((.+?)\)/.exec(INSERT_CALL_RECORD) ?? [];

@@ -1,4 +1,4 @@
-/** Checks that every question to a thread that reads gets its answer, though the thread dies or the store is closed. */
+/** Tests that every query to a reading thread gets an answer, even if the thread dies or the store is closed. */
 import { afterEach, expect, test } from 'bun:test';
 import { createReadingThread, type ReadingThread } from './reading-thread.ts';
 

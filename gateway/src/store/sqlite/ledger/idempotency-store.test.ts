@@ -1,4 +1,4 @@
-/** Runs SQLite's store of runs under idempotency keys through the port's suite. */
+/** Tests SQLite's store of idempotent runs with the port's suite. */
 import { expect, test } from 'bun:test';
 import { idempotencyContract, type OpenedIdempotencyStore } from '../../contracts/idempotency-contract.ts';
 import type { RunName } from '../../ports/idempotency.ts';

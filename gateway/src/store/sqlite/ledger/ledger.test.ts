@@ -1,4 +1,4 @@
-/** Runs the SQLite ledger through the contract, and through random sequences against a model of its own. */
+/** Tests the SQLite ledger with the contract's suite, and with random sequences against an independent model. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { outcomeOf, testLedger } from '../../contracts/ledger-contract.ts';
@@ -36,7 +36,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** A prepaid account in plain numbers, written apart from the code under test. */
+/** A prepaid account in plain numbers, independent of the code under test. */
 class Model {
   available = 0;
   charged = 0;
@@ -61,7 +61,7 @@ class Model {
     for (const [id, { checkpoint }] of [...this.open]) this.end(id, checkpoint ?? 0);
   }
 
-  /** Whether the ledger is to keep the step, which is taken then. */
+  /** Whether the ledger should accept the step; applies it if so. */
   take(step: Exclude<Step, { does: 'restart' }>): boolean {
     if (step.does === 'topup' || step.does === 'correct') {
       return (step.does === 'topup' ? step.amount > 0 : step.amount !== 0) && this.move(step.amount);

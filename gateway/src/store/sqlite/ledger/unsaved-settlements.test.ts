@@ -1,8 +1,8 @@
-/** Tests of unsaved-settlements.ts: what is ended at once, what later, and how often. */
+/** Tests unsaved-settlements.ts: what ends at once, what ends later, and how often. */
 import { expect, test } from 'bun:test';
 import { createUnkeptEnds } from './unsaved-settlements.ts';
 
-/** An abandonment that fails while the store is away. */
+/** An abandonment that fails while the store is unavailable. */
 function watchAbandoning() {
   const seen: string[] = [];
   const store = { away: false };

@@ -1,4 +1,7 @@
-/** Checks who is verified after the step to version 21, and what becomes of memberships that an unverified address does not bear. */
+/**
+ * Tests who is verified after the migration to version 21, and what happens to memberships that depend on an unverified
+ * address.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { migrate } from '../database/migrate.ts';

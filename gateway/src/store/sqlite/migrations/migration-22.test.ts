@@ -1,4 +1,7 @@
-/** Checks which layer the rules of earlier releases come into: the account's own only where its people alone set them. */
+/**
+ * Tests the layer that migrated rules of earlier releases get: the account's own only if the account's members alone
+ * set them.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { migrate } from '../database/migrate.ts';

@@ -1,4 +1,7 @@
-/** Checks that a ledger kept before the index became partial goes on as it was, and that whoever looks into the index finds it. */
+/**
+ * Tests that a ledger from before the index became partial continues unchanged, and that queries of the index still
+ * find its entries.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { outcomeOf } from '../../contracts/ledger-contract.ts';
@@ -21,8 +24,9 @@ const reach = () => undefined;
 const latest = MIGRATIONS.at(-1)?.version;
 
 /**
- * A data folder whose database kept the operations without the step, and took it then; `draft` is that of the call that goes
- * on. The steps after it are there from the start, for today's statements need their columns.
+ * A data folder whose database stored the operations before the migration, and was then migrated; `draft` is that of
+ * the call that continues. Later migrations are present from the start, because the current statements need their
+ * columns.
  */
 function folderBroughtTo6(operations: readonly Operation[], draft: readonly unknown[]): string {
   const dataDir = newFolder();

@@ -1,4 +1,4 @@
-/** The audit trail in SQLite: with its change or not at all, and never changed. */
+/** Tests the audit trail in SQLite: an entry is stored with its change or not at all, and never changed. */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { type AuditFilter, BY_COMMAND_LINE, type NewAuditEntry } from '../../ports/audit.ts';
@@ -23,7 +23,7 @@ function entry(changes: Partial<NewAuditEntry> = {}): NewAuditEntry {
   };
 }
 
-/** What became of a write. (`expect().rejects` holds up the turn in which the writer's answer would come.) */
+/** The result of a write. (`expect().rejects` blocks the turn in which the writer's response would arrive.) */
 async function kindOf(write: Promise<unknown>): Promise<string> {
   return write.then(
     () => 'kept',

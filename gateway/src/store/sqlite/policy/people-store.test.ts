@@ -1,4 +1,4 @@
-/** Checks how people are kept: all or none, by conditions, and seen as soon as they are durable. */
+/** Tests how people are stored: all or none, by conditions, and visible as soon as they are durable. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { PeopleStore, PersonRow } from '../../ports/people.ts';
 import { openStore, type Store } from '../open-store.ts';

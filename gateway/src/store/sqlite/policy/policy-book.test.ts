@@ -1,4 +1,4 @@
-/** Checks policy over the database: what is kept comes back, changes hold all or none, and wrong ones are refused. */
+/** Tests policy over the database: stored values come back, changes apply all or none, and invalid ones are refused. */
 import { describe, expect, test } from 'bun:test';
 import type { Caps, Subject } from '../../ports/limits.ts';
 import type { PolicyChange, StoredAccount } from '../../ports/policy.ts';

@@ -1,4 +1,4 @@
-/** Checks that providers, tests and prices are kept as they were entered, and what the tables refuse. */
+/** Tests that providers, tests and prices are stored as entered, and what the tables refuse. */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { StoredPrice, StoredProvider, StoredProviderTest } from '../../ports/providers.ts';

@@ -1,4 +1,4 @@
-/** Checks that the proof accepts what the ledger wrote and finds whatever was changed, added or taken out after. */
+/** Tests that the proof accepts what the ledger wrote and finds whatever was later changed, added or removed. */
 import { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync } from 'node:fs';
@@ -17,7 +17,9 @@ const newFolder = temporaryFolders();
 const GUARDS = ['entry', 'epoch', 'seal'].flatMap((table) => [`ledger_${table}_keeps`, `ledger_${table}_stays`]);
 let original: string;
 
-/** Two epochs: a top-up, a correction, calls that posted, absorbed, were extended, voided, recovered; one that runs. */
+/**
+ * Two epochs: a top-up, a correction, calls that were posted, absorbed, extended, voided and recovered; one open call.
+ */
 beforeAll(async () => {
   const dataDir = newFolder();
   const first = await openStore({ dataDir });
@@ -41,7 +43,7 @@ beforeAll(async () => {
   original = databasePath(dataDir);
 });
 
-/** A copy of the ledger that nothing guards. */
+/** A copy of the ledger without its triggers. */
 function openUnguarded(): { path: string; database: Database } {
   const path = join(newFolder(), 'tollgate.db');
   copyFileSync(original, path);
@@ -136,7 +138,7 @@ test('a change of any value of the record of a call that ended is found, and tol
   expect(proveLedger(path, recompute).problem).toBeNull();
 }, 20_000);
 
-/** The value with one byte changed, for each of its bytes; for a number, its neighbours. */
+/** The value with one byte changed, for each of its bytes; for a number, its neighbors. */
 function tampered(value: string | number | Uint8Array | null | undefined): (string | number | Uint8Array)[] {
   if (typeof value === 'number') return [value + 1, value - 1];
   if (typeof value === 'string') {
@@ -297,7 +299,7 @@ describe('found as well is', () => {
   });
 });
 
-/** Computes the chain anew, as a forger who knows how would, within what the epochs' seals leave: the last epoch hangs loose. */
+/** Recomputes the chain, as a skilled forger would, as far as the epochs' seals allow: the last epoch is not sealed. */
 function rehash(database: Database): void {
   database.run('UPDATE ledger_entry SET epoch = 1');
   const epochs = database

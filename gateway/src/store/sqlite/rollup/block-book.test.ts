@@ -1,4 +1,7 @@
-/** Checks how a place grows: few parts whatever comes, all of what was added, and no part larger than what holds up the writer. */
+/**
+ * Tests how the blocks of a place grow: few parts for any input, everything that was added, and no part large enough to
+ * delay the writer.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { migrate } from '../database/migrate.ts';

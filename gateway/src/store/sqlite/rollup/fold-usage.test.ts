@@ -1,4 +1,7 @@
-/** Checks rolling up where the process is killed or ends in the middle of it, and what comes in between: each call is summed up once. */
+/**
+ * Tests the rollup when the process is killed or ends in the middle of it, and when calls arrive meanwhile: each call
+ * is summed once.
+ */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';

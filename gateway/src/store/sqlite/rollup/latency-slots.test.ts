@@ -1,4 +1,4 @@
-/** Tests of latency-slots.ts: percentiles are at most 5 % off. */
+/** Tests latency-slots.ts: percentiles are at most 5% off. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addToSlot, percentilesMs, type Slots, slotOf } from './latency-slots.ts';
@@ -22,7 +22,7 @@ test('a percentile is at most 5 % from the duration at its rank', () => {
     fc.property(durations, fc.constantFrom(0.01, 0.5, 0.95, 1), (list, part) => {
       const exact = list.toSorted((one, other) => one - other)[Math.max(1, Math.ceil(list.length * part)) - 1] ?? 0;
       const told = percentilesMs(slotsOf(list), [part])[0] ?? 0;
-      // The last hundredth is that of rounding.
+      // The last hundredth is rounding.
       expect(Math.abs(told - exact)).toBeLessThanOrEqual(exact * 0.05 + 0.005);
     }),
   );

@@ -1,4 +1,7 @@
-/** Checks that lists come back as they were packed, wherever their bytes lie, and that nothing is packed that would come back changed. */
+/**
+ * Tests that lists are unpacked as they were packed, wherever their bytes are in memory, and that nothing is packed
+ * that would come back changed.
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { openColumns, packColumns } from './sum-block.ts';
@@ -15,7 +18,7 @@ test('what is packed is read back', () => {
   fc.assert(
     fc.property(fc.array(column, { maxLength: 9 }), fc.integer({ min: 0, max: 9 }), (columns, shift) => {
       const packed = packColumns(columns);
-      // As a part of larger memory, which begins anywhere.
+      // As a part of a larger buffer, at any offset.
       const moved = new Uint8Array(packed.length + shift);
       moved.set(packed, shift);
       expect(openColumns(moved.subarray(shift)).map((one) => [...one])).toEqual(columns.map((one) => [...one]));

@@ -1,10 +1,13 @@
-/** Checks when records are rolled up: step after step while there is more, on after a fault, which is told once, and not after the end. */
+/**
+ * Tests when records are rolled up: step after step while there are more, again after a fault, which is reported once,
+ * and not after the end.
+ */
 import { expect, test } from 'bun:test';
 import { startFolding } from './start-folding.ts';
 
 const PACE = { everyMs: 3, restMs: 1, gatherMs: 0 };
 
-/** A writer whose steps come to what `outcomes` say, one after the other; then there is nothing more. */
+/** A writer whose steps have these `outcomes`, one after the other; then there is nothing more. */
 function writerOf(outcomes: readonly (boolean | Error)[], isWritable = true) {
   const { promise: done, resolve } = Promise.withResolvers<void>();
   let steps = 0;

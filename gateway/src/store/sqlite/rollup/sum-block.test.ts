@@ -1,4 +1,7 @@
-/** Checks blocks against adding one by one: however records are divided among blocks, merged and packed, their sums are the same. */
+/**
+ * Tests blocks against adding one by one: however records are divided among blocks, merged and packed, their sums are
+ * the same.
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SumRows } from './gather-additions.ts';
@@ -55,7 +58,7 @@ function read({ sums: { series, sums }, latencies }: WholeBlock) {
   });
 }
 
-/** The same, from the shares one by one. */
+/** The same, computed from the shares one by one. */
 function plain(shares: readonly Share[]) {
   return [...Map.groupBy(shares, ({ series }) => series)]
     .sort(([one], [other]) => one - other)

@@ -1,4 +1,4 @@
-/** Checks what a subject's calls are found to have been charged: its own, within the window, to the nano-dollar. */
+/** Tests the spending found for a subject's calls: its own, within the window, to the nano-dollar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../../contracts/sample-call.ts';
 import { bind, totalOf } from '../../contracts/sample-claims.ts';
@@ -15,7 +15,7 @@ const DAY = { startMs: DAY_START_MS, endMs: DAY_END_MS };
 let store: Store;
 let count = 0;
 
-/** A call that arrived then, held `held` and costs two nano-dollars for each token. */
+/** A call that arrived at that time, held `held` and costs two nano-dollars per token. */
 async function keepCall(at_ms: number, output: number, changes: Partial<CallRecord> = {}, held = 1_000_000n) {
   const id = `req_${at_ms.toString(16).padStart(12, '0')}${String(count++).padStart(20, '0')}`;
   const { account = 'default' } = changes;
@@ -113,7 +113,7 @@ test('subjects asked for together get what each gets alone', async () => {
     { kind: 'key', id: 'nobody' },
     { kind: 'model', id: 'grouped' },
   ];
-  // The first is asked for alone; while it is read the others gather.
+  // The first is queried alone; the others are batched while it is read.
   expect(await Promise.all(subjects.map((subject) => spent(subject, DAY)))).toEqual([2n, 220n, 220n, 0n, 200n]);
   expect(await Promise.all(subjects.map((subject) => spent(subject)))).toEqual([2n, 220n, 220n, 0n, 200n]);
 });

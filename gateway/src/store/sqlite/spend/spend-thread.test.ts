@@ -1,4 +1,4 @@
-/** Checks that every question about spends gets its answer, though the thread that reads dies or the store is closed. */
+/** Tests that every query about spending gets an answer, even if the reading thread dies or the store is closed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../../contracts/sample-call.ts';
 import { databasePath } from '../database/connection.ts';

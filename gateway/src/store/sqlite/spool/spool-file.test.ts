@@ -1,4 +1,4 @@
-/** Checks the spool's file: what was added is there, nothing else is, and its room is on the disk. */
+/** Tests the spool's file: it contains exactly what was added, and its space is allocated on disk. */
 import { expect, test } from 'bun:test';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Checks that a spool gives back what was put in, cut or damaged anywhere, and never anything else. */
+/** Tests that a spool returns what was added, truncated or damaged anywhere, and never anything else. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { HEADER_BYTES, readFrames, renderFrame } from './spool-file.ts';
@@ -30,7 +30,7 @@ test('a last entry of which only a part was written is told of, and not taken', 
       const before = fileOf(entries.slice(0, -1), 0);
       const last = renderFrame(entries.length, entries.at(-1) ?? '');
       const kept = 1 + Math.floor(share * (last.length - 2));
-      // Where the last bytes are zeros anyway, a part is the whole.
+      // If the last bytes are zeros anyway, a part equals the whole.
       fc.pre(last.subarray(kept).some((byte) => byte !== 0));
       const found = readFrames(Buffer.concat([before, last.subarray(0, kept), Buffer.alloc(last.length)]));
       expect(found.entries).toEqual(entries.slice(0, -1));

@@ -1,4 +1,7 @@
-/** A process that appends records to the data folder of its first argument, and prints each id once it is acknowledged. For tests. */
+/**
+ * Appends records to the data folder given as its first argument, in a separate process, and prints each id once it is
+ * acknowledged. For tests.
+ */
 import { openStore } from '../open-store.ts';
 import { sampleRecord } from './sample-record.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Owns the death of a process at a moment of its work: TOLLGATE_TEST_FAILPOINT says which and at which passing, as in
+ * Kills a process at a chosen point of its work: TOLLGATE_TEST_FAILPOINT names the point and the passing, as in
  * `before-commit:3`. For tests.
  */
 import type { Reach } from '../failpoints.ts';
 
-/** Kills the process, as kill -9 does, when the moment comes. Every thread counts its own passings. */
+/** Kills the process, as kill -9 does, at that point. Every thread counts its own passings. */
 export function armedReach(): Reach {
   const [armed = '', passing = '1'] = (process.env.TOLLGATE_TEST_FAILPOINT ?? '').split(':');
   let left = Number(passing);

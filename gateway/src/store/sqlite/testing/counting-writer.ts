@@ -1,4 +1,4 @@
-/** A writer thread that keeps nothing: each operation is refused, with the number of the batch that it came in. */
+/** Runs a writer thread that stores nothing: it refuses each operation with the number of the batch that it came in. */
 import { parseOperations } from '../writer/operation-batch.ts';
 import type { WriterPort } from '../writer/serve-writer.ts';
 import type { WriterReply, WriterRequest } from '../writer/writer-messages.ts';

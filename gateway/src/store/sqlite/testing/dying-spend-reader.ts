@@ -1,4 +1,4 @@
-/** A thread that reads spends and dies when asked of a key called `exit` or `throw`. For tests. */
+/** Runs a thread that reads spending and dies when queried for a key called `exit` or `throw`. For tests. */
 import '../spend/spend-worker.ts';
 import type { SpendRequest } from '../spend/spend-thread.ts';
 

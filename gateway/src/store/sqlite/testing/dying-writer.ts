@@ -1,4 +1,7 @@
-/** A writer thread that dies, in the way its name says, when a batch holds a record called `exit` or `throw`. For tests. */
+/**
+ * Runs a writer thread that dies when a batch contains a record called `exit` or `throw`, in the way that the name
+ * says. For tests.
+ */
 import '../writer/writer-worker.ts';
 import type { WriterRequest } from '../writer/writer-messages.ts';
 

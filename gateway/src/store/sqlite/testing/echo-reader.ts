@@ -1,4 +1,4 @@
-/** A thread that answers what it is asked, and dies when asked `exit` or `throw`. For tests. */
+/** Runs a thread that echoes its queries, and dies on `exit` or `throw`. For tests. */
 declare const self: Worker;
 
 self.onmessage = ({ data: question }: MessageEvent<string>) => {

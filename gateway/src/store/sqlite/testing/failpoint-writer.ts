@@ -1,4 +1,4 @@
-/** A writer thread that kills its process at a moment of its work, as `armed-reach.ts` says. For tests. */
+/** Runs a writer thread that kills its process at a point of its work, as `armed-reach.ts` describes. For tests. */
 import { serveWriter } from '../writer/serve-writer.ts';
 import { armedReach } from './armed-reach.ts';
 

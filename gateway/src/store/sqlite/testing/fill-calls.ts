@@ -1,9 +1,13 @@
-/** Owns filling a database with calls as the writer keeps them, without its thread: each held, and settled in some other order. */
+/**
+ * Fills a database with calls as the writer stores them, without its thread: each held, and settled in another order.
+ */
 import type { CallRecord } from '../../ports/records.ts';
 import { keepHold, keepSettlement, type Operation } from '../writer/ledger-operations.ts';
 import type { WriterDatabase } from '../writer/writer-database.ts';
 
-/** Calls without a price or charge end like any other. Every third hold is too small, so that the rest is absorbed. */
+/**
+ * Calls without a price or charge end like any other. Every third hold is too small; the rest of its cost is absorbed.
+ */
 export function fillCalls(writer: WriterDatabase, calls: readonly CallRecord[]): void {
   const operations: Operation[] = [];
   for (const [index, record] of calls.entries()) {

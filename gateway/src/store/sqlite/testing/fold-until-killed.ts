@@ -1,6 +1,6 @@
 /**
- * A process that keeps calls and rolls them up in the data folder of its first argument, and dies at the failpoint of its
- * second, at the passing that the third says. For tests.
+ * Stores calls and rolls them up in the data folder given as its first argument, in a separate process, and dies at the
+ * failpoint given as its second, at the passing given as its third. For tests.
  */
 import { databasePath } from '../database/connection.ts';
 import { openWriterDatabase } from '../writer/writer-database.ts';
@@ -21,7 +21,7 @@ const writer = openWriterDatabase(place, START_MS, (point) => {
 });
 for (let batch = 0; ; batch++) {
   const first = Number(round) * 100_000 + batch * 100;
-  // Each round goes back in time, so that its calls come late.
+  // Each round goes back in time, so that its calls arrive late.
   const atMs = START_MS + batch * 60_000 - Number(round) * 30_000;
   fillCalls(
     writer,

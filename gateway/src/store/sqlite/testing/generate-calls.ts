@@ -1,6 +1,6 @@
 /**
- * Fills the data folder of its first argument with as many calls as the second says, each held and settled, and says what
- * one cost the request thread and the whole process. For measuring the ledger and its proof.
+ * Fills the data folder given as its first argument with as many calls as its second says, each held and settled, and
+ * prints what one cost the request thread and the whole process. For measuring the ledger and its proof.
  */
 import { performance } from 'node:perf_hooks';
 import { newRequestId } from '../../../lib/request-id.ts';
@@ -16,7 +16,7 @@ async function runCalls(): Promise<void> {
   while (begun < calls) {
     const id = newRequestId();
     begun += 1;
-    // Before the wait: behind it, all that run at once would have the same number.
+    // Before the wait: after it, all concurrent calls would have the same number.
     const output = begun % 1_000;
     await store.ledger.hold(heldCall(id, 3_000n));
     await store.ledger.settle(settledCall(id, { held: 3_000n, output }));

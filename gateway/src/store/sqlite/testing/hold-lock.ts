@@ -1,10 +1,13 @@
-/** A process that takes the lock of the data folder in its first argument, says how that went, and holds it until it ends. For tests. */
+/**
+ * Takes the lock of the data folder given as its first argument, in a separate process, prints the result, and holds
+ * the lock until it ends. For tests.
+ */
 import { acquireDataLock } from '../database/data-folder.ts';
 
 const lock = acquireDataLock(process.argv[2] ?? '');
 process.stdout.write(lock === 'held' ? 'held\n' : 'taken\n');
 if (lock !== 'held') {
-  // The garbage collector must not let go of the lock either.
+  // Keeps the garbage collector from releasing the lock.
   Bun.gc(true);
   process.stdin.resume();
   process.stdin.on('end', () => process.exit(0));

@@ -1,11 +1,11 @@
-/** Owns the SQLite store as the ledger's tests want it: over a folder of its own, restarted at will, proved. */
+/** Runs the SQLite store for the ledger's tests: over its own folder, restarted on demand, verified. */
 import type { LedgerRig } from '../../contracts/ledger-contract.ts';
 import { recompute } from '../../contracts/sample-call.ts';
 import { databasePath } from '../database/connection.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
 
-/** A ledger in SQLite over an empty folder. */
+/** A SQLite ledger over an empty folder. */
 export async function openLedgerRig(dataDir: string): Promise<LedgerRig> {
   let store = await openStore({ dataDir });
   return {
@@ -20,7 +20,7 @@ export async function openLedgerRig(dataDir: string): Promise<LedgerRig> {
     },
     readCalls: () => store.calls.readCalls({ limit: 100_000, sinceMs: null, requestId: null, keyId: null }),
     prove: () => proveLedger(databasePath(dataDir), recompute),
-    // To close in good order leaves open what calls hold, as a crash does.
+    // A clean close leaves calls' holds open, as a crash does.
     async restart() {
       await store.close();
       store = await openStore({ dataDir });

@@ -1,4 +1,7 @@
-/** Owns calls for tests and measurements of usage: of several accounts, keys, models, end users and sessions, with prices and faults. */
+/**
+ * Generates calls for tests and measurements of usage: of several accounts, keys, models, end users and sessions, with
+ * prices and faults.
+ */
 import { costNanoUsd } from '../../../billing/cost.ts';
 import { parsePriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
@@ -6,7 +9,7 @@ import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';
 
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -22,7 +25,7 @@ export interface Variety {
   readonly keysPerAccount: number;
   readonly models: number;
   readonly endUsersPerAccount: number;
-  /** Calls of a session follow one another within so much time. */
+  /** Calls of a session follow one another within this time. */
   readonly sessionMs: number;
 }
 
@@ -36,7 +39,7 @@ const FAULTS = [
 
 const PROVIDERS = ['openai', 'anthropic', 'groq'];
 
-/** A call that arrived at `atMs`; `nth` makes its id the only one. */
+/** A call that arrived at `atMs`; `nth` makes its id unique. */
 export function randomCall(random: () => number, variety: Variety, atMs: number, nth: number): CallRecord {
   const pick = (count: number) => Math.floor(random() ** 2 * count);
   const account = variety.accounts[pick(variety.accounts.length)] ?? 'default';

@@ -1,6 +1,7 @@
 /**
- * A process that holds, extends and settles calls in the data folder of its first argument, with the writer that dies at a
- * failpoint. Prints what was acknowledged, one JSON object per line: `held`, `settled` with its cost, `moved`. For tests.
+ * Holds, extends and settles calls in the data folder given as its first argument, in a separate process, with the
+ * writer that dies at a failpoint. Prints what was acknowledged, one JSON object per line: `held`, `settled` with its
+ * cost, `moved`. For tests.
  */
 import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
 import { openStore } from '../open-store.ts';

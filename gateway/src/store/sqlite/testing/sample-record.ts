@@ -1,4 +1,4 @@
-/** Owns a call record for tests, whole and plausible. */
+/** Creates a complete and plausible call record for tests. */
 import type { CallRecord } from '../../ports/records.ts';
 
 /** A record of a priced call; `changes` replace members. */

@@ -1,6 +1,7 @@
 /**
- * A process that holds calls in the data folder of its first argument, lets the database be full, ends the calls, gives it
- * room again, and dies at a failpoint on the way. Prints what was acknowledged as `run-calls-until-killed.ts` does. For tests.
+ * Holds calls in the data folder given as its first argument, in a separate process, fills the database, ends the
+ * calls, gives it space again, and dies at a failpoint on the way. Prints what was acknowledged as
+ * `run-calls-until-killed.ts` does. For tests.
  */
 
 import { heldCall, settledCall } from '../../contracts/sample-call.ts';
@@ -16,7 +17,7 @@ function say(said: object): void {
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
 
-// The process before may have died in want of it.
+// The previous process may have died while the database was full.
 giveRoom(dataDir);
 const store = await openStore({
   dataDir,
@@ -46,5 +47,5 @@ async function end(id: string, number: number): Promise<void> {
 const unheld = settledCall(`${round}-unheld`, { held: 0n, output: 7 });
 await Promise.all([...ids.map(end), ledger.settleUnheld(unheld)]);
 giveRoom(dataDir);
-// The failpoint ends this process, here or before.
+// The failpoint ends this process, here or earlier.
 setInterval(() => undefined, 1_000);

@@ -1,10 +1,10 @@
-/** Owns folders for tests, which go when the test's file is done. */
+/** Creates temporary folders for tests, and removes them after the test file. */
 import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Makes new empty folders (mode 0700), and removes all of them after the last test of the file. */
+/** Creates new empty folders (mode 0700), and removes all of them after the last test of the file. */
 export function temporaryFolders(): () => string {
   const made: string[] = [];
   afterAll(() => {

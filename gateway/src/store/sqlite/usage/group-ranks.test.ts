@@ -1,4 +1,4 @@
-/** Checks the first of many groups against sorting all of them exactly. */
+/** Tests the top groups of many against sorting all of them exactly. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { MONEY_UNIT, moneyOf } from '../rollup/tally.ts';

@@ -1,4 +1,7 @@
-/** Checks that all entries of a call are found, wherever noting them stands, however late it ended and however the clock was set. */
+/**
+ * Tests that all ledger entries of a call are found, at any progress of the index of ranges, however late the call
+ * ended and however the clock was set.
+ */
 import type { Database } from 'bun:sqlite';
 import { afterEach, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../../lib/request-id.ts';
@@ -59,7 +62,7 @@ test('a call that ended thousands of entries after its beginning, and one that e
       expect(kindsOf(reading, call)).toEqual(['hold', 'post']);
     }
   }
-  // The stretch of its own, and the one in which an older call ended; none between them.
+  // Its own range, and the one in which an older call ended; none between them.
   const found = findEntryRanges(reading, second.request_id, second.request_id, 1_000);
   expect(found.map(({ first }) => first)).toEqual([1, 5_001]);
 }, 60_000);

@@ -1,4 +1,4 @@
-/** Shows that numbers get the places that a Map would give them. */
+/** Tests that numbers get the same places as in a Map. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { NumberPlaces } from './rank-callers.ts';

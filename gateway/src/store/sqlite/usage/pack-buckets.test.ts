@@ -1,4 +1,4 @@
-/** Shows that sums over buckets come out of their packing as they went in. */
+/** Tests that sums over buckets are unpacked as they were packed. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { UsageSums } from '../../ports/usage.ts';

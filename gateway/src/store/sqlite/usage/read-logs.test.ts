@@ -1,4 +1,4 @@
-/** Checks lists of calls: every call once and in order, whatever filter leads to them and wherever rolling up stands. */
+/** Tests lists of calls: every call once and in order, for any filter and any progress of the rollup. */
 
 import type { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
@@ -31,7 +31,10 @@ afterAll(() => {
   for (const close of closers.splice(0).reverse()) close();
 });
 
-/** `folded`: how many steps were rolled up before the last calls came. `zone`: which the account has then, and they are rolled up in. */
+/**
+ * `folded`: how many steps were rolled up before the last calls arrived. `zone`: the account's zone at that time, in
+ * which they are rolled up.
+ */
 function open(folded: number, zone: string | null = null): { reading: Database; calls: CallRecord[] } {
   const path = databasePath(newFolder());
   const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
@@ -81,7 +84,7 @@ const QUESTION: LogQuestion = {
   timeMsMax: 5_000,
 };
 
-/** Page after page. A pace of no time shows that a page that ends early goes on where it ended. */
+/** Page after page. A time limit of 0 shows that a page that ends early continues where it ended. */
 function readAll(reading: Database, question: LogQuestion, paceMs: number): string[] {
   const ids: string[] = [];
   for (let beforeId: string | null = null; ; ) {

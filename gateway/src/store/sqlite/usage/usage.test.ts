@@ -1,4 +1,6 @@
-/** Checks that sums are those of the records at every moment: wherever rolling up stands, in every zone, for every grouping. */
+/**
+ * Tests that sums match the records at every moment: at any progress of the rollup, in every zone, for every grouping.
+ */
 
 import type { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
@@ -43,7 +45,7 @@ const ANY: CallCondition = {
   protocol: null,
 };
 const HOUR_MS = 3_600_000;
-/** Clocks go forward in Berlin on the 30th; in Lord Howe back by half an hour on the 6th of April. */
+/** Clocks go forward in Berlin on the 30th; in Lord Howe back by half an hour on April 6. */
 const START_MS = Date.UTC(2025, 2, 28, 21, 7, 13, 456);
 const END_MS = START_MS + 10 * 24 * HOUR_MS;
 
@@ -75,14 +77,14 @@ function open(timeZone: string): Opened {
 function randomCalls(count: number, seed: number): CallRecord[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, (_, nth) => {
-    // Some at the very edges of quarters, hours and days.
+    // Some exactly at the edges of quarters, hours and days.
     const anywhere = START_MS + Math.floor(((END_MS - START_MS) * nth) / count);
     const edge = Math.ceil(anywhere / HOUR_MS) * HOUR_MS - (nth % 2);
     return randomCall(random, VARIETY, nth % 10 === 0 && edge < END_MS ? edge : anywhere, nth);
   });
 }
 
-/** What a plain loop over records says; without percentiles. */
+/** The result of a simple loop over records; without percentiles. */
 function sumOf(calls: readonly CallRecord[]) {
   const plain = { requests: calls.length, unpriced: 0, input: 0, cache_read: 0, output: 0, reasoning: 0, cost: 0n };
   for (const { usage, cost_nano_usd } of calls) {
@@ -136,7 +138,7 @@ function questionOf(changes: Partial<UsageQuestion>): UsageQuestion {
   };
 }
 
-/** When the last call arrived that is rolled up. */
+/** The arrival time of the last call that is rolled up. */
 function lastOf(reading: Database): number {
   const last = reading.query<{ at_ms: number }, []>(
     'SELECT at_ms FROM usage_through JOIN call_record USING (request_id)',
@@ -163,7 +165,7 @@ const AMOUNT_OF: Readonly<Record<UsageRank, (sums: UsageSums) => bigint>> = {
   tokens: (sums) => BigInt(sums.input + sums.cache_read + sums.cache_write_5m + sums.cache_write_1h + sums.output),
 };
 
-/** Holds an answer to the records, group by group and bucket by bucket. */
+/** Checks a result against the records, group by group and bucket by bucket. */
 function judge(reading: Database, question: UsageQuestion, calls: readonly CallRecord[]): UsageAnswer {
   const { tenant, fromMs, toMs, buckets, by, rankedBy } = question;
   const drawn = by.length === 0 ? 0 : question.drawn;
@@ -235,7 +237,7 @@ describe('sums are those of the records', () => {
   test('wherever rolling up stands, and with calls that came late', () => {
     const { writer, reading } = open('Europe/Berlin');
     const calls = randomCalls(900, 11);
-    // Long calls: arrived with the others, kept after all of them.
+    // Long calls: arrived with the others, stored after all of them.
     const late = calls.filter((_, nth) => nth % 13 === 5);
     fillCalls(
       writer,

@@ -1,4 +1,4 @@
-/** Checks that writes which share a transaction share no fate, save that of the disk. */
+/** Tests that writes that share a transaction fail independently, except for disk errors. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { keepWrites } from './writer-database.ts';

@@ -1,4 +1,4 @@
-/** Checks that operations come out of a batch's text as they went in, whatever their texts hold. */
+/** Tests that operations are unpacked from a batch's text as they were packed, whatever their texts contain. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';

@@ -1,4 +1,7 @@
-/** Checks what goes to the writer thread together: what nobody waits for wakes nobody, and is kept all the same. */
+/**
+ * Tests which operations go to the writer thread together: an operation that no caller awaits does not wake the writer,
+ * and is still stored.
+ */
 import { afterEach, expect, test } from 'bun:test';
 import { keepAbandonment } from './ledger-operations.ts';
 import { startWriter, type Writer } from './writer.ts';

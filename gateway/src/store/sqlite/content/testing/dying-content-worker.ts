@@ -1,4 +1,4 @@
-/** The thread that keeps content, but for one thing: asked to keep a call named `die`, it ends. */
+/** Runs the content thread, but exits when asked to store a call named `die`. */
 import type { ContentRequest } from '../content-thread.ts';
 import '../content-worker.ts';
 
