@@ -1,4 +1,7 @@
-/** Tests navigation by links and the browser's Back: addresses, scroll positions, and a page that is kept. */
+/**
+ * Tests navigation by links and the browser's Back: addresses, scroll positions, and a page with an unsaved one-time
+ * secret, which Back does not leave.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';

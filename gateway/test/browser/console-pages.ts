@@ -8,7 +8,7 @@ import { eventually } from '../harness/eventually.ts';
 export interface PageNames {
   readonly key: string;
   readonly request: string;
-  /** Tokens of one-time links. Default: expired links, of which one address may try ten. */
+  /** Tokens of one-time links. Default: links that no longer work, of which one address may try ten. */
   readonly invitation?: string;
   readonly reset?: string;
 }

@@ -1,4 +1,4 @@
-/** Tests the key `/`: it focuses the page's filter if there is one; otherwise the page does not mention it. */
+/** Tests the key `/`: it focuses the page's filter if there is one; otherwise the page does not mention the key. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';

@@ -37,7 +37,7 @@ const BODIES = {
 } as const satisfies Partial<Record<ConsoleRoute, object | undefined>>;
 type Named = keyof typeof BODIES;
 
-/** Path names of shared resources that only the installation's admins may change. */
+/** Path names of shared resources that only the account that runs the installation may change. */
 const SHARED = /\{(model|provider)\}/;
 
 let pair: Pair;

@@ -1,6 +1,6 @@
 /**
- * Tests bin/tollgate: it finds Bun wherever npm put it, ignores foreign runtime settings, forwards signals, and ends
- * with the server's status.
+ * Tests bin/tollgate: it finds Bun wherever npm put it, ignores code and settings of the working directory, forwards
+ * signals, and ends with the server's status.
  */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
