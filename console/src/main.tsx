@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './lib/queries.ts';
 import { applyTheme } from './lib/theme.ts';
 import { Router } from './router.tsx';
-import { Gate } from './shell/gate.tsx';
+import { CallDeps } from './shell/gate.tsx';
 
 applyTheme();
 const root = document.getElementById('root');
@@ -13,7 +13,7 @@ if (root === null) throw new Error('the page has no root element');
 createRoot(root).render(
   <QueryClientProvider client={queryClient}>
     <Router>
-      <Gate />
+      <CallDeps />
     </Router>
   </QueryClientProvider>,
 );

@@ -38,7 +38,7 @@ export function replyKey<Route extends ConsoleRoute>(route: Route, given: Ask<Ro
   return [route, given.path ?? null, given.query ?? null];
 }
 
-export interface QueryWishes {
+export interface QueryOptions {
   /** Refetch interval in ms. */
   readonly everyMs?: number | false;
   /** False: do not fetch yet. */
@@ -51,7 +51,7 @@ export interface QueryWishes {
 export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
   route: Route,
   given: Ask<Route>,
-  { everyMs = false, enabled = true, keepsPrevious = false }: QueryWishes = {},
+  { everyMs = false, enabled = true, keepsPrevious = false }: QueryOptions = {},
 ): UseQueryResult<Reply<Route>, ApiError> {
   return useQuery<Reply<Route>, ApiError>({
     queryKey: replyKey(route, given),

@@ -22,17 +22,17 @@ export function useSession() {
  * Refetches everything after a sign-in, because the user may have changed. The gate drops a page that belongs to
  * another user.
  */
-export async function learnSession(): Promise<void> {
+export async function loadSession(): Promise<void> {
   await queryClient.invalidateQueries();
 }
 
 /** Reloads the page after a sign-out, so that no data of the previous user stays in memory. */
-export function leaveSession(): void {
+export function clearSession(): void {
   location.reload();
 }
 
 /** Stores a reply that is the new session, for a user who had fewer rights before, so that it applies at once. */
-export async function keepSession(session: Session): Promise<void> {
+export async function saveSession(session: Session): Promise<void> {
   await queryClient.cancelQueries({ queryKey: ['GET /session'] });
   queryClient.setQueryData(replyKey('GET /session', {}), session);
 }
@@ -43,7 +43,7 @@ export interface CurrentAccount extends AccountGrant {
 }
 
 /** The account in the address when the user is not a member of it; otherwise null. */
-export function useStrangeAccount({ accounts }: Session): string | null {
+export function useUnknownAccount({ accounts }: Session): string | null {
   const { account: asked } = useSearch();
   return asked === undefined || accounts.some(({ account }) => account === asked) ? null : asked;
 }

@@ -4,7 +4,7 @@
 export type Search = Readonly<Record<string, string>>;
 
 /** Search parameters to set; undefined and empty members are omitted. */
-export type SearchWish = Readonly<Record<string, string | undefined>>;
+export type SearchParams = Readonly<Record<string, string | undefined>>;
 
 export interface PathMatch {
   readonly pattern: string;
@@ -53,7 +53,7 @@ function decoded(segment: string): string {
 }
 
 /** Fills a pattern's names; an optional segment without a value is omitted. */
-export function fillPath(pattern: string, names: SearchWish): string {
+export function fillPath(pattern: string, names: SearchParams): string {
   const segments = segmentsOf(pattern).map((piece) => {
     const name = NAMED.exec(piece)?.[1];
     if (name === undefined) return piece;
@@ -70,7 +70,7 @@ export function readSearch(text: string): Search {
 }
 
 /** Includes the `?`; empty when there are no parameters. */
-export function searchText(search: SearchWish): string {
+export function searchText(search: SearchParams): string {
   const given = Object.entries(search).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   const text = new URLSearchParams(given).toString();
   return text === '' ? '' : `?${text}`;

@@ -1,6 +1,6 @@
 /** Gives pages their address and navigation to others. `router.tsx` defines the pages. */
 import { createContext, useContext, useEffect } from 'react';
-import { fillPath, type Search, type SearchWish, searchText } from './address.ts';
+import { fillPath, type Search, type SearchParams, searchText } from './address.ts';
 import { holdPage } from './history.ts';
 
 /** A navigation target. */
@@ -8,9 +8,9 @@ export interface Goal {
   /** A path, or a pattern of the router. Left out: the current page. */
   readonly to?: string;
   /** For the pattern's `$name`s. */
-  readonly names?: SearchWish;
+  readonly names?: SearchParams;
   /** Replaces all search parameters except the account. */
-  readonly search?: SearchWish;
+  readonly search?: SearchParams;
 }
 
 export interface Route {

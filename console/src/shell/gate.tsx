@@ -1,14 +1,14 @@
 /** Chooses what a visitor sees: the page, the sign-in page, or an error. Never a blank screen. */
 import { Activity, Suspense, useEffect, useState } from 'react';
 import { part } from '../lib/part.ts';
-import { EnteredSession, type Session, useAccountInAddress, useSession, useStrangeAccount } from '../lib/session.ts';
+import { EnteredSession, type Session, useAccountInAddress, useSession, useUnknownAccount } from '../lib/session.ts';
 import { usePathname } from '../route/route.ts';
 import { RoutedPage } from '../router.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { SkeletonPanel } from '../ui/skeleton.tsx';
 import { NoAccount } from './no-account.tsx';
 import { Shell } from './shell.tsx';
-import { StrangeAccount } from './strange-account.tsx';
+import { UnknownAccount } from './strange-account.tsx';
 
 const SignIn = part(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
@@ -16,7 +16,7 @@ const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
 /** Public pages, which do not require a sign-in. */
 const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 
-export function Gate() {
+export function CallDeps() {
   const session = useSession();
   const pathname = usePathname();
   const [entered, setEntered] = useState<Session | null>(null);
@@ -53,7 +53,11 @@ export function Gate() {
       )}
       {!isIn && (
         <Suspense fallback={<SkeletonPanel heightPx={160} />}>
-          {session.data.state === 'setup' ? <Unclaimed /> : <SignIn session={session.data} goesOn={entered !== null} />}
+          {session.data.state === 'setup' ? (
+            <Unclaimed />
+          ) : (
+            <SignIn session={session.data} continuesCall={entered !== null} />
+          )}
         </Suspense>
       )}
     </>
@@ -62,8 +66,8 @@ export function Gate() {
 
 /** The content for signed-in users. */
 function Entered({ session }: { readonly session: Session }) {
-  const strange = useStrangeAccount(session);
+  const strange = useUnknownAccount(session);
   useAccountInAddress(session);
   if (session.accounts.length === 0) return <NoAccount session={session} />;
-  return strange === null ? <Shell session={session} /> : <StrangeAccount session={session} asked={strange} />;
+  return strange === null ? <Shell session={session} /> : <UnknownAccount session={session} asked={strange} />;
 }

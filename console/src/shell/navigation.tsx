@@ -3,7 +3,7 @@
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { useAct } from '../lib/queries.ts';
-import { type CurrentAccount, leaveSession, type Session, useChooseAccount } from '../lib/session.ts';
+import { type CurrentAccount, clearSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
 import { Link } from '../route/link.tsx';
 import { useNavigate, usePathname } from '../route/route.ts';
@@ -162,7 +162,7 @@ function PersonMenu({ session }: { readonly session: Session }) {
         </MenuItem>
       ))}
       <MenuLine />
-      <MenuItem icon={<LogOut size={14} />} onSelect={() => signOut.mutate({ body: {} }, { onSuccess: leaveSession })}>
+      <MenuItem icon={<LogOut size={14} />} onSelect={() => signOut.mutate({ body: {} }, { onSuccess: clearSession })}>
         Sign out
       </MenuItem>
     </Menu>

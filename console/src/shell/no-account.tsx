@@ -1,6 +1,6 @@
 /** Informs a signed-in user who is no longer a member of any account. */
 import { useAct } from '../lib/queries.ts';
-import { leaveSession, type Session } from '../lib/session.ts';
+import { clearSession, type Session } from '../lib/session.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { OpenFrame } from './open-frame.tsx';
@@ -18,7 +18,7 @@ export function NoAccount({ session }: { readonly session: Session }) {
       }
     >
       {signOut.error !== null && <ErrorNote error={signOut.error} />}
-      <Button busy={signOut.isPending} onClick={() => signOut.mutate({ body: {} }, { onSuccess: leaveSession })}>
+      <Button busy={signOut.isPending} onClick={() => signOut.mutate({ body: {} }, { onSuccess: clearSession })}>
         Sign out
       </Button>
     </OpenFrame>

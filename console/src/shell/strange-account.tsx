@@ -7,7 +7,7 @@ import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';
 import { OpenFrame } from './open-frame.tsx';
 
-export function StrangeAccount({ session, asked }: { readonly session: Session; readonly asked: string }) {
+export function UnknownAccount({ session, asked }: { readonly session: Session; readonly asked: string }) {
   const pathname = usePathname();
   const own = session.accounts.filter(({ member }) => member);
   return (

@@ -1,6 +1,6 @@
 /** Renders the page docs/console.md: what the console is, with tables of roles and tools generated from the program. */
 import { NOT_CONNECTED, TOOLS } from '../../src/connect/tools.ts';
-import { HOUSE_ACCOUNT, isOfWholeAccount, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
+import { isOfWholeAccount, OPERATOR_ACCOUNT, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
 import {
   CONNECT,
   CONNECT_NOTE,
@@ -36,7 +36,7 @@ export function renderConsolePage(): string {
 /** A row for each permission and a column for each role, for the account that runs the installation. */
 function renderRoles(): string {
   const rows = PERMISSIONS.map((permission) => {
-    const cells = ROLES.map((role) => (roleMay(role, permission, HOUSE_ACCOUNT) ? 'yes' : '–'));
+    const cells = ROLES.map((role) => (roleMay(role, permission, OPERATOR_ACCOUNT) ? 'yes' : '–'));
     return `| ${[PERMISSION_WORDS[permission], `\`${permission}\``, ...cells].join(' | ')} |`;
   });
   return [`| | permission | ${ROLES.join(' | ')} |`, `|---|---|${'---|'.repeat(ROLES.length)}`, ...rows].join('\n');

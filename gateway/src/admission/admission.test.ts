@@ -7,7 +7,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
-import { type Admission, admitCall, foreseeCall, type Limits } from './admission.ts';
+import { type Admission, admitCall, type Limits, previewCall } from './admission.ts';
 import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
 
 const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
@@ -43,7 +43,7 @@ test('a look ahead seeds what is not known, answers as the call would be answere
     const limits = limitsOf(store, { readSettled: async () => 4n, readAvailable: async () => 0n });
     const kinds: string[] = [];
     for (const amount of [6n, 7n, 6n]) {
-      kinds.push((await foreseeCall(limits, claim('a', [budget], { amount }), START_MS)).kind);
+      kinds.push((await previewCall(limits, claim('a', [budget], { amount }), START_MS)).kind);
     }
     expect(kinds).toEqual(['admitted', 'refused', 'admitted']);
     expect(await store.readBudget(budget)).toEqual({ settled: 4n, held: 0n });
@@ -100,7 +100,7 @@ describe.each([
 
   test('a refused call is told by what', async () => {
     const answer = await admitCall(limitsOf(open()), claim('a', [budget], { amount: 11n }), START_MS);
-    expect(answer).toMatchObject({ kind: 'refused', refusal: { kind: 'budget' }, standing: { requests: null } });
+    expect(answer).toMatchObject({ kind: 'refused', refusal: { kind: 'budget' }, rateLimitStatus: { requests: null } });
   });
 });
 
@@ -157,7 +157,7 @@ test('a call is not kept waiting by a long read, which the next one finds done',
   const failures = await Promise.all(['a', 'b'].map((id) => admitted(limits, id, 1n).catch((fault: unknown) => fault)));
   for (const failure of failures) {
     if (!(failure instanceof CallFailure)) throw failure;
-    expect([failure.kind, failure.details.retryAfterSeconds]).toEqual(['store_away', 1]);
+    expect([failure.kind, failure.details.retryAfterSeconds]).toEqual(['store_unavailable', 1]);
     expect(failure.message).toBe('what the key of this call has spent is still being read; try again');
   }
   resolve(9n);

@@ -1,5 +1,5 @@
 /** Manages a call's part of the limits: acquired once, all or none, and given back once, by settling or releasing. */
-import type { LimitClaim, LimitRefusal, LimitStore, Standing } from '../store/ports/limits.ts';
+import type { LimitClaim, LimitRefusal, LimitStore, RateLimitStatus } from '../store/ports/limits.ts';
 import type { MoneySeeds } from './money-seeds.ts';
 
 export interface Limits {
@@ -9,7 +9,7 @@ export interface Limits {
 
 export type Admitted =
   | { readonly kind: 'admitted'; readonly admission: Admission }
-  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly standing: Standing };
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rateLimitStatus: RateLimitStatus };
 
 /** Maximum rounds of seeding before it is a fault: a changed rule can drop a budget while it is seeded. */
 const SEEDINGS_MAX = 5;
@@ -25,7 +25,7 @@ export function admitCall(limits: Limits, claim: LimitClaim, nowMs: number): Adm
 }
 
 /** As `admitCall` for a call that is not made: takes nothing. Seeds what is missing, as the call would. */
-export async function foreseeCall(
+export async function previewCall(
   { store, seeds }: Limits,
   claim: LimitClaim,
   nowMs: number,
@@ -62,21 +62,21 @@ async function seedAndAdmit(
 
 function answer(store: LimitStore, claim: LimitClaim, decision: Exclude<Decision, { kind: 'unseeded' }>): Admitted {
   if (decision.kind === 'refused') return decision;
-  return { kind: 'admitted', admission: new Admission(store, claim, decision.standing) };
+  return { kind: 'admitted', admission: new Admission(store, claim, decision.rateLimitStatus) };
 }
 
 /** Holds the limits of one admitted call. */
 export class Admission {
   readonly callId: string;
-  readonly standing: Standing;
+  readonly rateLimitStatus: RateLimitStatus;
   readonly #store: LimitStore;
   #amount: bigint;
   #ended = false;
 
-  constructor(store: LimitStore, { callId, amount }: LimitClaim, standing: Standing) {
+  constructor(store: LimitStore, { callId, amount }: LimitClaim, rateLimitStatus: RateLimitStatus) {
     this.#store = store;
     this.callId = callId;
-    this.standing = standing;
+    this.rateLimitStatus = rateLimitStatus;
     this.#amount = amount;
   }
 

@@ -6,8 +6,8 @@ const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z');
 const left = (resetAfterMs: number) => ({ limit: 60, remaining: 7, resetMs: NOW_MS + resetAfterMs });
 
 test('chat has a span, messages a moment', () => {
-  const standing = { requests: left(360_000), tokens: left(1_500) };
-  expect(limitHeaders(standing, 'chat', NOW_MS, NOW_MS)).toEqual({
+  const rateLimitStatus = { requests: left(360_000), tokens: left(1_500) };
+  expect(limitHeaders(rateLimitStatus, 'chat', NOW_MS, NOW_MS)).toEqual({
     'x-ratelimit-limit-requests': '60',
     'x-ratelimit-remaining-requests': '7',
     'x-ratelimit-reset-requests': '6m0s',
@@ -15,7 +15,7 @@ test('chat has a span, messages a moment', () => {
     'x-ratelimit-remaining-tokens': '7',
     'x-ratelimit-reset-tokens': '2s',
   });
-  expect(limitHeaders(standing, 'messages', NOW_MS, NOW_MS)).toEqual({
+  expect(limitHeaders(rateLimitStatus, 'messages', NOW_MS, NOW_MS)).toEqual({
     'anthropic-ratelimit-requests-limit': '60',
     'anthropic-ratelimit-requests-remaining': '7',
     'anthropic-ratelimit-requests-reset': '2026-11-20T12:06:00Z',
@@ -26,10 +26,10 @@ test('chat has a span, messages a moment', () => {
 });
 
 test('a clock that was set off shows its own moments', () => {
-  const standing = { requests: left(360_000), tokens: null };
+  const rateLimitStatus = { requests: left(360_000), tokens: null };
   const shownMs = NOW_MS - 7_200_000;
-  expect(limitHeaders(standing, 'chat', NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe('6m0s');
-  expect(limitHeaders(standing, 'messages', NOW_MS, shownMs)['anthropic-ratelimit-requests-reset']).toBe(
+  expect(limitHeaders(rateLimitStatus, 'chat', NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe('6m0s');
+  expect(limitHeaders(rateLimitStatus, 'messages', NOW_MS, shownMs)['anthropic-ratelimit-requests-reset']).toBe(
     '2026-11-20T10:06:00Z',
   );
 });

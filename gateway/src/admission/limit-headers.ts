@@ -1,6 +1,6 @@
 /** Renders the response headers with the remaining limits of a caller. Contract, 8; wire reference A.10 and B.8. */
 import type { ProtocolName } from '../protocols/protocol.ts';
-import type { Standing } from '../store/ports/limits.ts';
+import type { RateLimitStatus } from '../store/ports/limits.ts';
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat,
@@ -9,14 +9,14 @@ import type { Standing } from '../store/ports/limits.ts';
  * `shownMs` on the caller's.
  */
 export function limitHeaders(
-  standing: Standing,
+  rateLimitStatus: RateLimitStatus,
   protocol: ProtocolName,
   nowMs: number,
   shownMs: number,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const sort of ['requests', 'tokens'] as const) {
-    const left = standing[sort];
+    const left = rateLimitStatus[sort];
     if (left === null) continue;
     const name =
       protocol === 'chat'

@@ -15,7 +15,7 @@ export interface MoneySource {
 
 /**
  * Each resolves once the store is seeded and rejects where the ledger cannot be read; the next call reads again. Where
- * reading exceeds the time that a call may wait, it rejects with a CallFailure `store_away` and reading continues for
+ * reading exceeds the time that a call may wait, it rejects with a CallFailure `store_unavailable` and reading continues for
  * the next call.
  */
 export interface MoneySeeds {
@@ -72,7 +72,7 @@ async function waitFor(seeding: Promise<void>, what: string, ticksMax: number): 
     timer = setInterval(() => {
       ticks += 1;
       if (ticks < ticksMax) return;
-      reject(new CallFailure('store_away', `${what} is still being read; try again`, { retryAfterSeconds: 1 }));
+      reject(new CallFailure('store_unavailable', `${what} is still being read; try again`, { retryAfterSeconds: 1 }));
     }, TICK_MS);
   });
   try {

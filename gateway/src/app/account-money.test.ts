@@ -42,7 +42,7 @@ test('the budget of the account itself, settled and held, and its balance', asyn
   const log = { warn: () => undefined, error: () => undefined } as unknown as Parameters<typeof openMoney>[0]['log'];
   const money = await openMoney({ store, directory, log, callMsMax: () => 1_000, namesOfModel: (model) => [model] });
   closers.push(() => money.close());
-  const { readBudget, readBalance } = accountMoney(money.desk, directory, Date.now);
+  const { readBudget, readBalance } = accountMoney(money.billing, directory, Date.now);
   expect(await readBudget('team')).toEqual({ window: 'total', limit: 50n, used: 20n, held: 0n });
   expect(await readBudget('default')).toBeNull();
   expect([await readBalance('team'), await readBalance('default')]).toEqual([80n, null]);

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { type BodyBounds, createCapacity } from '../admission/capacity.ts';
 import { boundsOfDescriptors } from '../admission/descriptor-bounds.ts';
 import { createProviderHealth } from '../call/attempt/provider-health.ts';
-import type { Gate } from '../call/deps.ts';
+import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency } from '../call/idempotency/idempotency.ts';
 import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
@@ -22,10 +22,10 @@ import { createContentOf } from '../console-api/logs/call-content.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
-import { startKeepingKeyUses } from '../identity/keep-key-uses.ts';
+import { startSavingKeyUses } from '../identity/keep-key-uses.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
 import { openFilesMax } from '../lib/open-files.ts';
-import { Roster } from '../lib/roster.ts';
+import { OpenSet } from '../lib/roster.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createVerifyEmail } from '../people/members/verify-email.ts';
@@ -43,12 +43,12 @@ import { openConsole } from './open-console.ts';
 import { openContent } from './open-content.ts';
 import { openModels } from './open-models.ts';
 import { openMoney } from './open-money.ts';
-import { entryOfModelNote, entryOfNote, openPeople } from './open-people.ts';
+import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
 import { openPolicy } from './open-policy.ts';
 
 /** A running gateway. */
 export interface App {
-  readonly gate: Gate;
+  readonly deps: CallDeps;
   readonly server: HttpServer;
   /** Sentences for the operator, each with a remedy. */
   readonly notices: readonly string[];
@@ -109,7 +109,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     );
     const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
     const directory = await loadKeyDirectory(store.policies, masterKey.key, makersOf(memberships));
-    const uses = startKeepingKeyUses(directory, store.keyUses, (cause) =>
+    const uses = startSavingKeyUses(directory, store.keyUses, (cause) =>
       log.warn({ cause: String(cause) }, 'when keys were last used could not be kept or read'),
     );
     closers.push(() => uses.stop());
@@ -119,7 +119,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       log,
       callMsMax: () => callMsMax,
-      namesOfModel: (model) => namesIn(gate.settings.routes, model),
+      namesOfModel: (model) => namesIn(deps.settings.routes, model),
     });
     closers.push(() => money.close());
     const setUp = createSetUp(store.people, Date.now);
@@ -129,21 +129,21 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       policies: store.policies,
       ledger: store.ledger,
       directory,
-      limits: money.desk.rules,
+      limits: money.billing.rules,
       credit: money.credit,
       bindAccount: money.bindAccount,
       links: {
         ...createLinkMakers(store.people, Date.now),
-        served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
+        served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl() }),
       },
       users: { verifyEmail: createVerifyEmail(store.people) },
-      modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
+      modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
       nowMs: Date.now,
     });
-    const limits = () => gate.settings.config.limits;
+    const limits = () => deps.settings.config.limits;
     const filesMax = openFilesMax();
     const descriptors = boundsOfDescriptors(filesMax);
-    const baseUrl = () => gate.settings.config.server.publicUrl ?? server.url;
+    const baseUrl = () => deps.settings.config.server.publicUrl ?? server.url;
     const health = createProviderHealth();
     const models = await openModels({
       config,
@@ -154,13 +154,13 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       health,
       log,
       takeOver: (settings) => {
-        const { routes } = gate.settings;
-        gate.settings = settings;
+        const { routes } = deps.settings;
+        deps.settings = settings;
         money.bindModels((model) => namesIn(routes, model));
       },
-      note: (note) => store.audit.append([entryOfModelNote(note, Date.now())]),
+      note: (note) => store.audit.append([modelAuditEntryOf(note, Date.now())]),
     });
-    const gate: Gate = {
+    const deps: CallDeps = {
       settings: models.settings,
       directory,
       recorder: store.recorder,
@@ -169,15 +169,15 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         () => boundsOfBodies(limits()),
       ),
       log: createCallLog(log),
-      waiting: new Roster(),
+      openCalls: new OpenSet(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
-      desk: money.desk,
+      billing: money.billing,
       health,
-      content: content.desk,
-      disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
+      content: content.recorder,
+      protocolViolations: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
       unknownCallers: 0,
       ready: true,
       draining: false,
@@ -189,32 +189,32 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       control,
       masterKey: masterKey.key,
       log,
-      note: (note) => store.audit.append([entryOfNote(note)]),
-      config: () => gate.settings.config,
-      suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
+      note: (note) => store.audit.append([auditEntryOf(note)]),
+      config: () => deps.settings.config,
+      suggestModel: () => suggestModel(deps.settings.routes, 'chat', Date.now()),
       nowMs: Date.now,
     });
-    const policy = openPolicy({ store, control, gate, nowMs: Date.now });
+    const policy = openPolicy({ store, control, deps, nowMs: Date.now });
     const console = openConsole({
       log,
       directory,
       people,
       policy,
       usage: store.usage,
-      desk: money.desk,
-      models: models.desk,
+      billing: money.billing,
+      models: models.deps,
       contentOf: createContentOf(content.store, (request_id, cause) =>
         log.error({ request_id, cause: String(cause) }, 'what was said in a call is kept and cannot be read'),
       ),
       bodyTimes: limits,
-      status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
+      status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
-    content.startSweeping(directory, () => gate.settings.config);
+    content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();
     const server = startHttpServer(config.server.host, config.server.port, {
-      gate,
+      deps,
       describe: describeModel,
       readKeyStanding: money.readKeyStanding,
       console,
@@ -238,10 +238,10 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     closers.push(() => socket.stop());
     // Last, because a key is created and shown only once: a failed start must not use it up.
     const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
-    const setUpNeed = gate.settings.config.server.console && !(await setUp.isClaimed());
+    const setUpNeed = deps.settings.config.server.console && !(await setUp.isClaimed());
     const setUpLink = setUpNeed && firstKey !== null ? await setUp.makeLink() : null;
     return {
-      gate,
+      deps,
       server,
       firstKey,
       setUpLink: setUpLink === null ? null : `${baseUrl()}/app/setup?token=${setUpLink.token}`,
@@ -253,7 +253,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
         ...models.notices,
       ],
-      suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
+      suggestModel: (protocol) => suggestModel(deps.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
         models.reconfigure(found.config, found.listed);

@@ -26,15 +26,15 @@ const QUIET_WITHIN_MS = 2_000;
 
 /** Resolves when the last call is settled and everything is closed. */
 export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan): Promise<void> {
-  const { gate, server } = app;
-  gate.ready = false;
+  const { deps, server } = app;
+  deps.ready = false;
   await waitUntil(() => false, serveOnMs, hurry);
-  gate.draining = true;
+  deps.draining = true;
   await untilQuiet(() => server.lastRequestMs(), hurry);
   const stopped = server.stop(false);
-  const idle = () => gate.capacity.present.held === 0;
+  const idle = () => deps.capacity.present.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
-  for (const call of gate.waiting.items()) {
+  for (const call of deps.openCalls.items()) {
     call.interrupt(
       new CallFailure('draining', 'the gateway is shutting down; send the call again', { retryAfterSeconds: 1 }),
     );

@@ -1,12 +1,12 @@
 /** Assembles the console: the dependencies of its API handlers, and its files. Contains no rules. */
 
-import type { MoneyDesk } from '../call/money/billing-deps.ts';
+import type { BillingDeps } from '../call/money/billing-deps.ts';
 import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import { createIdentify } from '../console-api/kernel/identify.ts';
 import type { ContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
-import type { ModelDesk } from '../console-api/models/model-desk.ts';
+import type { ModelDeps } from '../console-api/models/model-desk.ts';
 import { modelHandlers } from '../console-api/models/models.ts';
 import { providerHandlers } from '../console-api/models/providers.ts';
 import { type StatusParts, statusHandlers } from '../console-api/models/status.ts';
@@ -18,12 +18,12 @@ import { setUpHandlers } from '../console-api/people/set-up.ts';
 import { sessionHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
 import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
-import { homeHandlers } from '../console-api/usage/home.ts';
+import { overviewHandlers } from '../console-api/usage/home.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { PersonNames } from '../people/members/members.ts';
-import { type ConsoleDesk, createConsoleDesk } from '../server/console-files.ts';
+import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import type { UsageReader } from '../store/ports/usage.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -35,11 +35,11 @@ interface ConsoleParts {
   readonly policy: PolicyParts;
   readonly log: Log;
   readonly usage: UsageReader;
-  readonly desk: MoneyDesk;
-  readonly models: ModelDesk;
+  readonly billing: BillingDeps;
+  readonly models: ModelDeps;
   /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
-  readonly status: Omit<StatusParts, 'desk'>;
+  readonly status: Omit<StatusParts, 'models'>;
   /** The content of a call, for those who may see it. */
   readonly contentOf: ContentOf;
 }
@@ -51,20 +51,20 @@ export function openConsole({
   people,
   policy,
   usage,
-  desk,
+  billing,
   models,
   contentOf,
   status,
   bodyTimes,
-}: ConsoleParts): ConsoleDesk {
+}: ConsoleParts): ConsoleServer {
   const { nowMs } = people;
   const usageParts = {
     usage,
     health: models.health,
     nowMs,
-    timeZoneOf: desk.timeZoneOf,
+    timeZoneOf: billing.timeZoneOf,
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
-    ...accountMoney(desk, directory, nowMs),
+    ...accountMoney(billing, directory, nowMs),
   };
   const api = createConsoleApi({
     handlers: {
@@ -76,12 +76,12 @@ export function openConsole({
       ...invitationHandlers(people),
       ...resetHandlers(people),
       ...memberHandlers(people),
-      ...homeHandlers(usageParts),
+      ...overviewHandlers(usageParts),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, contentOf }),
       ...modelHandlers(models),
       ...providerHandlers(models),
-      ...statusHandlers({ desk: models, ...status }),
+      ...statusHandlers({ models, ...status }),
       ...policyHandlers(policy),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
@@ -89,7 +89,7 @@ export function openConsole({
     bodyTimes,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });
-  return createConsoleDesk(api, buildConsole, (cause) =>
+  return createConsoleServer(api, buildConsole, (cause) =>
     log.error({ cause: String(cause) }, 'the console could not be built: calls are served, the console is not'),
   );
 }
@@ -165,7 +165,7 @@ interface AccountMoney {
 const NOBODY = '';
 
 export function accountMoney(
-  { limits, rules, ledger, budgetZoneOf }: Pick<MoneyDesk, 'limits' | 'rules' | 'ledger' | 'budgetZoneOf'>,
+  { limits, rules, ledger, budgetZoneOf }: Pick<BillingDeps, 'limits' | 'rules' | 'ledger' | 'budgetZoneOf'>,
   { accounts }: Pick<KeyDirectory, 'accounts'>,
   nowMs: () => number,
 ): AccountMoney {
@@ -190,7 +190,7 @@ export function accountMoney(
   };
 }
 
-async function readOne({ store, seeds }: MoneyDesk['limits'], binding: BindingCaps): Promise<AccountBudget> {
+async function readOne({ store, seeds }: BillingDeps['limits'], binding: BindingCaps): Promise<AccountBudget> {
   const { caps, subject } = binding;
   if ((await store.readBudget(binding)) === null) await seeds.seedBudget(binding);
   const state = await store.readBudget(binding);

@@ -3,7 +3,7 @@
  * content.
  */
 
-import { type ContentDesk, createContentDesk } from '../call/content/content-recorder.ts';
+import { type ContentRecorder, createContentRecorder } from '../call/content/content-recorder.ts';
 import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
 import type { Defaults } from '../config/config.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
@@ -13,7 +13,7 @@ import { createContentStore } from '../store/sqlite/content/content-store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Content {
-  readonly desk: ContentDesk;
+  readonly recorder: ContentRecorder;
   readonly store: ContentStore;
   /** Starts deleting expired content. `settings`: as configured now. */
   startSweeping(directory: Pick<KeyDirectory, 'workspaces'>, settings: () => SweepSettings): void;
@@ -37,7 +37,7 @@ export function openContent(
   let stopSweeping: () => void = () => undefined;
   return {
     store,
-    desk: createContentDesk(store, (dropped, cause) =>
+    recorder: createContentRecorder(store, (dropped, cause) =>
       log.warn({ dropped, cause }, 'what was said in calls was not kept; the calls themselves are not concerned'),
     ),
     startSweeping(directory, settings) {

@@ -10,7 +10,7 @@ import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
-import type { ProviderBook, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
+import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import { openModels } from './open-models.ts';
 
 const MASTER_KEY = new Secret('5'.repeat(64));
@@ -42,7 +42,7 @@ async function open({ entries, prices = [], environment = {}, masterKey = MASTER
   const { config } = loadConfig({ environment, cwd: '/nowhere' });
   if (config === null) throw new Error('expected a configuration');
   const never = () => Promise.reject(new Error('not asked'));
-  const book: ProviderBook = {
+  const book: ProviderStore = {
     readProviders: async () => entries,
     readTests: async () => [],
     readPrices: async () => prices,
@@ -84,7 +84,7 @@ describe('entries beside the configuration', () => {
     expect(routed(models, 'shared')).toEqual(['one', 'of-one', 'secret of one']);
     const tenancy = { account: 'default', workspaces: null, may: () => true };
     const asked = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
-    const [goes, stops] = dryRun(models.desk, asked);
+    const [goes, stops] = dryRun(models.deps, asked);
     expect(goes?.text).toStartWith('To one as of-one: the first of 2 targets; it speaks chat itself');
     expect(stops).toMatchObject({ outcome: 'stops' });
     expect(stops?.text).toEndWith('Next in line: two as of-two.');

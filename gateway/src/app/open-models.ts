@@ -9,20 +9,20 @@ import { findModel, listModels } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
 import { type ListCatalogNames, type ListedModels, listServedModels } from '../config/served-models.ts';
-import type { ModelDesk, ModelNote, Running } from '../console-api/models/model-desk.ts';
+import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
-import { HOUSE_ACCOUNT } from '../people/roles.ts';
+import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import { buildRouteTable } from '../routing/route.ts';
-import type { ProviderBook, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
+import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Models {
   /** The settings that calls use now. */
   readonly settings: Settings;
   /** What the console's model routes use. */
-  readonly desk: ModelDesk;
+  readonly deps: ModelDeps;
   /** Problems with console entries, as sentences for the operator. */
   readonly notices: readonly string[];
   /** Applies a new configuration. Throws if it cannot be built; then nothing changes. */
@@ -33,14 +33,14 @@ export interface ModelParts {
   readonly config: Config;
   /** Models that the providers themselves listed. */
   readonly listed: ListedModels;
-  readonly book: ProviderBook;
+  readonly book: ProviderStore;
   readonly masterKey: Secret;
   readonly directory: KeyDirectory;
   readonly health: ProviderHealth;
   readonly log: Pick<Log, 'warn'>;
   /** Receives each later change; calls use these settings from then on. */
   takeOver(settings: Settings): void;
-  note(entry: ModelNote): Promise<void>;
+  note(entry: ModelEvent): Promise<void>;
 }
 
 /** Reads the console's entries; rejects if they cannot be read. */
@@ -65,7 +65,7 @@ export async function openModels(parts: ModelParts): Promise<Models> {
     settings: running.settings,
     notices,
     reconfigure: (config, listed) => runWith({ config, listed }, entered),
-    desk: {
+    deps: {
       running: () => running,
       book,
       seal,
@@ -91,7 +91,7 @@ interface Entered {
   readonly prices: readonly StoredPrice[];
 }
 
-async function readEntered(book: ProviderBook): Promise<Entered> {
+async function readEntered(book: ProviderStore): Promise<Entered> {
   const [providers, prices] = await Promise.all([book.readProviders(), book.readPrices()]);
   return { providers, prices };
 }
@@ -101,7 +101,7 @@ const listCatalogNames: ListCatalogNames = (provider) =>
 
 function build({ config, listed }: Configured, { providers, prices }: Entered, seal: CredentialSeal): Running {
   const resolved = resolveConsoleProviders(config, providers, ({ name, sealed }, origin) =>
-    seal.open({ tenant: HOUSE_ACCOUNT, provider: name, origin }, sealed ?? ''),
+    seal.open({ tenant: OPERATOR_ACCOUNT, provider: name, origin }, sealed ?? ''),
   );
   const configured = listServedModels(config, listCatalogNames, listed);
   const { models, providers: added } = addConsoleModels(configured, resolved, listCatalogNames);
@@ -116,7 +116,7 @@ function noticesOf(added: readonly ConsoleProvider[]): string[] {
   );
 }
 
-function createTurns(): ModelDesk['inTurn'] {
+function createTurns(): ModelDeps['inTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);

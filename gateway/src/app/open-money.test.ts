@@ -70,15 +70,15 @@ async function onceRead<Result>(act: () => Promise<Result> | Result): Promise<Re
     try {
       return await act();
     } catch (failure) {
-      if (!(failure instanceof CallFailure) || failure.kind !== 'store_away') throw failure;
+      if (!(failure instanceof CallFailure) || failure.kind !== 'store_unavailable') throw failure;
     }
   }
 }
 
 /** The result of a call of the account for the model. */
-async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
+async function ask({ billing }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
   const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
-  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
+  const binding = billing.rules.bindingCapsOf(subjects, billing.timeZoneOf, nowMs);
   const claim = {
     callId: `req_asked_${count++}`,
     subjects,
@@ -88,7 +88,7 @@ async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Da
     tokens: 0,
     amount,
   };
-  const admitted = await onceRead(() => admitCall(desk.limits, claim, nowMs));
+  const admitted = await onceRead(() => admitCall(billing.limits, claim, nowMs));
   return admitted.kind === 'refused' ? admitted.refusal.kind : admitted.admission;
 }
 
@@ -107,14 +107,14 @@ describe('what is known at the start', () => {
 });
 
 test('what is spent of a budget is read ahead, before any call asks', async () => {
-  const { desk, readAhead } = await open();
-  const binding = desk.rules.budgetOf(MODEL, '', desk.budgetZoneOf, Date.now());
+  const { billing, readAhead } = await open();
+  const binding = billing.rules.budgetOf(MODEL, '', billing.budgetZoneOf, Date.now());
   if (binding === null) throw new Error('the rule has no budget');
   readAhead();
-  expect(await desk.limits.store.readBudget(binding)).toBeNull();
+  expect(await billing.limits.store.readBudget(binding)).toBeNull();
   // Joins the same read instead of starting another.
-  await desk.limits.seeds.seedBudgetAhead(binding);
-  expect(await desk.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
+  await billing.limits.seeds.seedBudgetAhead(binding);
+  expect(await billing.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
 });
 
 describe('what changes', () => {
@@ -138,7 +138,7 @@ describe('what changes', () => {
   test('a budget of another amount binds with what is known of it', async () => {
     const opened = await open();
     expect(await ask(opened, 1n, 'house')).not.toBeString();
-    opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
+    opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
     expect(await ask(opened, 1n, 'house')).toBe('budget');
   });
 });
@@ -171,7 +171,7 @@ test('a budget that is set while calls run has what they hold, and what others w
   const running = await ask(opened, 30n, 'alias');
   if (typeof running === 'string') throw new Error(running);
   const alias: Subject = { kind: 'model', id: 'alias' };
-  opened.desk.rules.put(alias, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });
+  opened.billing.rules.put(alias, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });
   expect(await ask(opened, 11n, 'alias')).toBe('budget');
   expect(await ask(opened, 5n, 'alias')).not.toBeString();
   expect([await running.extend(6n, Date.now()), await running.extend(5n, Date.now())]).toEqual([false, true]);
@@ -196,7 +196,7 @@ test('a budget whose amount is changed tells its marks by the new one', async ()
   };
   const marks = () =>
     opened.told.splice(0).map((line) => /reached (\d+) %.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
-  const give = (amount: bigint) => opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
+  const give = (amount: bigint) => opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
   await settle(30n);
   expect(marks().map((mark) => mark?.[0])).toEqual(['50', '80', '100']);
   give(100n);
@@ -209,17 +209,17 @@ test('a budget whose amount is changed tells its marks by the new one', async ()
 });
 
 test('a price with a mark-up is one object for all calls, and without one the price itself', async () => {
-  const { desk } = await open();
+  const { billing } = await open();
   const price = parseConfigPrice({ input: '1', output: '2' });
-  expect(desk.priced(price, 0)).toBe(price);
-  expect(desk.priced(price, 5_000)).toEqual(withMarkUp(price, 5_000));
-  expect(desk.priced(price, 5_000)).toBe(desk.priced({ ...price }, 5_000));
-  expect(desk.priced(price, 6_000).version).not.toBe(desk.priced(price, 5_000).version);
+  expect(billing.priced(price, 0)).toBe(price);
+  expect(billing.priced(price, 5_000)).toEqual(withMarkUp(price, 5_000));
+  expect(billing.priced(price, 5_000)).toBe(billing.priced({ ...price }, 5_000));
+  expect(billing.priced(price, 6_000).version).not.toBe(billing.priced(price, 5_000).version);
 });
 
 test('windows follow the account’s zone, and UTC where there is none', async () => {
-  const { desk } = await open();
-  expect([desk.timeZoneOf('team'), desk.timeZoneOf('nobody')]).toEqual(['Asia/Tokyo', 'UTC']);
+  const { billing } = await open();
+  expect([billing.timeZoneOf('team'), billing.timeZoneOf('nobody')]).toEqual(['Asia/Tokyo', 'UTC']);
 });
 
 test('a call that never ends gives its limits back, after the longest that a call may run now', async () => {
@@ -227,7 +227,7 @@ test('a call that never ends gives its limits back, after the longest that a cal
   const opened = await open({ callMsMax: () => callMsMax });
   const startMs = Date.now();
   await ask(opened, 80n, 'other', startMs);
-  const sweepAt = (nowMs: number) => opened.desk.limits.store.sweep(nowMs);
+  const sweepAt = (nowMs: number) => opened.billing.limits.store.sweep(nowMs);
   expect(await sweepAt(startMs + 600_999)).toBe(0);
   expect(await sweepAt(startMs + 601_000)).toBe(1);
   callMsMax = 7_200_000;

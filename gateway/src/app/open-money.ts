@@ -7,14 +7,14 @@ import { createMoneySeeds } from '../admission/money-seeds.ts';
 import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
-import type { MoneyDesk } from '../call/money/billing-deps.ts';
+import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
-import { LearntRatio } from '../call/money/token-ratio.ts';
-import { type OddUsage, OddUsageLog } from '../call/money/usage-anomalies.ts';
+import { TokenRatio } from '../call/money/token-ratio.ts';
+import { type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-anomalies.ts';
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import { createKeyStandingReader, createKeyUsageReader, type ReadKeyStanding } from '../server/key-status.ts';
+import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-status.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
@@ -22,8 +22,8 @@ import type { Store } from '../store/sqlite/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Money {
-  readonly desk: MoneyDesk;
-  readonly readKeyStanding: ReadKeyStanding;
+  readonly billing: BillingDeps;
+  readonly readKeyStanding: ReadKeyLimitStatus;
   /** Applies a credit to, or a debit from, an account outside of calls. */
   credit(account: string, amount: bigint): void;
   /** Call before an account is added or changed: if its mode changes, its cached balance is dropped. */
@@ -107,22 +107,22 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
   }, SWEEP_MS);
   return {
-    desk: {
+    billing: {
       ledger: store.ledger,
       limits: { store: limits, seeds },
       counting: { store: counting, seeds },
       rules,
-      ratio: new LearntRatio(),
-      oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
+      ratio: new TokenRatio(),
+      usageAnomalies: new UsageAnomalyLog((odd) => tellOdd(log, odd)),
       limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
       timeZoneOf,
       budgetZoneOf,
       priced: rememberPrices(),
-      tellUnpriced: createUnpricedTeller(log),
-      tellUnknownTier: createTierTeller(log),
+      warnUnpriced: createUnpricedWarner(log),
+      warnUnknownTier: createTierTeller(log),
       retryTokens: createRetryTokens(),
     },
-    readKeyStanding: createKeyStandingReader(
+    readKeyStanding: createKeyLimitReader(
       {
         bindingCapsOf: (subjects, nowMs) => rules.bindingCapsOf(subjects, budgetZoneOf, nowMs),
         seed: async (budgets) => void (await Promise.all(budgets.map((binding) => seeds.seedBudget(binding)))),
@@ -165,7 +165,7 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
   log.warn(about, `a budget has reached ${mark} %`);
 }
 
-function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: OddUsage): void {
+function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
   log.warn(
     { ...odd, request_id },
     'odd usage: what the provider counted does not add up or is far from our estimate; it is billed as told',
@@ -181,7 +181,7 @@ function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceed
 }
 
 /** The same price with the same markup is one object, so that calls need no arithmetic. */
-function rememberPrices(): MoneyDesk['priced'] {
+function rememberPrices(): BillingDeps['priced'] {
   const known = new Map<string, Price>();
   return (price, markUpPpm) => {
     if (markUpPpm === 0) return price;
@@ -259,7 +259,7 @@ function createTierTeller(log: Warned): (model: string, tier: string) => void {
 }
 
 /** Returns a function that logs each model and kind once. */
-export function createUnpricedTeller(log: Warned): (model: string, kinds: readonly string[]) => void {
+export function createUnpricedWarner(log: Warned): (model: string, kinds: readonly string[]) => void {
   const told = new Set<string>();
   return (model, kinds) => {
     for (const kind of kinds) {

@@ -4,7 +4,7 @@
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import { ConsoleFailure } from '../console-api/kernel/console-failure.ts';
-import type { ModelNote } from '../console-api/models/model-desk.ts';
+import type { ModelEvent } from '../console-api/models/model-desk.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
@@ -14,12 +14,12 @@ import { createInvitations } from '../people/members/invitations.ts';
 import { bindPerson, createMembers, createPersonNames } from '../people/members/members.ts';
 import { createPasswordResets, createResetLinks } from '../people/members/password-resets.ts';
 import type { SetUp } from '../people/members/set-up.ts';
-import { createWaysIn } from '../people/members/ways-in.ts';
+import { createSignInMethods } from '../people/members/ways-in.ts';
 import { createPasskeyChallenges } from '../people/passkeys/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkeys/passkey-proof.ts';
 import { createPasskeys } from '../people/passkeys/passkeys.ts';
-import type { PeopleNote, TakeNote } from '../people/people-failure.ts';
-import { HOUSE_ACCOUNT } from '../people/roles.ts';
+import type { PeopleEvent, RecordEvent } from '../people/people-failure.ts';
+import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { createAttempts } from '../people/sign-in/attempts.ts';
 import { createAuthEngines, deriveAuthSecret } from '../people/sign-in/auth-engines.ts';
 import { createCredentials, createFreshProof, createSpentCodes } from '../people/sign-in/credentials.ts';
@@ -39,7 +39,7 @@ interface OpenPeopleParts {
   readonly control: Control;
   readonly masterKey: Secret;
   readonly log: Log;
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   config(): Config;
   suggestModel(): string | null;
   nowMs(): number;
@@ -62,7 +62,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const passkeyProof = createPasskeyProof({ people, challenges, onWords, nowMs });
   const proveFresh = createFreshProof({ people, attempts, nowMs });
   const spentCodes = createSpentCodes(nowMs);
-  const waysIn = createWaysIn({ people, services });
+  const waysIn = createSignInMethods({ people, services });
   const serviceLinks = createServiceLinks({ people, engines, sessions, proveFresh, waysIn, services, note, nowMs });
   const findByPassword = createFindByPassword({
     people,
@@ -122,24 +122,33 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       model: parts.suggestModel() ?? '',
     }),
     checkWorkspace(id) {
-      if ((directory.workspaces.get(id)?.accountId ?? HOUSE_ACCOUNT) === HOUSE_ACCOUNT) return;
+      if ((directory.workspaces.get(id)?.accountId ?? OPERATOR_ACCOUNT) === OPERATOR_ACCOUNT) return;
       throw new ConsoleFailure('invalid', `workspace: ${id} is taken by another account; choose another name`, {
         member: 'workspace',
       });
     },
     async makeWorkspace(id) {
-      if (directory.workspaces.get(id)?.accountId === HOUSE_ACCOUNT) return;
-      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, FROM_COMMAND_LINE);
+      if (directory.workspaces.get(id)?.accountId === OPERATOR_ACCOUNT) return;
+      const reply = await control.run('workspaces.create', { id, account: OPERATOR_ACCOUNT }, FROM_COMMAND_LINE);
       if (!reply.ok) throw new ConsoleFailure('invalid', `workspace: ${reply.message}`, { member: 'workspace' });
     },
   };
 }
 
 /** Notes without an account go to the audit trail of the installation. */
-export function entryOfNote({ act, actor, account, subject, before, after, address, atMs }: PeopleNote): NewAuditEntry {
+export function auditEntryOf({
+  act,
+  actor,
+  account,
+  subject,
+  before,
+  after,
+  address,
+  atMs,
+}: PeopleEvent): NewAuditEntry {
   return {
     atMs,
-    account: account ?? HOUSE_ACCOUNT,
+    account: account ?? OPERATOR_ACCOUNT,
     workspace: null,
     by: { actor: actor === null ? { kind: 'nobody', id: '', name: '' } : { kind: 'person', ...actor }, address },
     act,
@@ -150,8 +159,8 @@ export function entryOfNote({ act, actor, account, subject, before, after, addre
 }
 
 /** Providers and prices belong to the installation. */
-export function entryOfModelNote(
-  { act, actor, subject, before, after, address }: ModelNote,
+export function modelAuditEntryOf(
+  { act, actor, subject, before, after, address }: ModelEvent,
   atMs: number,
 ): NewAuditEntry {
   const by =
@@ -160,7 +169,7 @@ export function entryOfModelNote(
       : { kind: actor.kind, id: actor.id, name: actor.name };
   return {
     atMs,
-    account: HOUSE_ACCOUNT,
+    account: OPERATOR_ACCOUNT,
     workspace: null,
     by: { actor: by, address },
     act,

@@ -4,30 +4,30 @@ import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
 import { createPersonNames } from '../people/members/members.ts';
 import type { Store } from '../store/sqlite/open-store.ts';
 
-export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {
+export interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
   readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'budgetSpends' | 'usage' | 'statements' | 'people'>;
   /** Unix ms. */
   nowMs(): number;
 }
 
-export function openPolicy({ store, control, gate, nowMs }: PolicySources): PolicyParts {
+export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
   const { policies, ledger, audit, usage, statements, people } = store;
   return {
     control,
-    gate,
+    deps,
     policies,
     ledger,
     audit,
-    spends: store.budgetSpends((model) => gate.settings.routes.get(model)?.names ?? [model]),
+    spends: store.budgetSpends((model) => deps.settings.routes.get(model)?.names ?? [model]),
     usage,
     statements,
     personNames: createPersonNames(people),
-    readFacts: () => describeInstallation(gate),
+    readFacts: () => describeInstallation(deps),
     nowMs,
   };
 }
 
-function describeInstallation({ settings }: PolicyParts['gate']): ReturnType<PolicyParts['readFacts']> {
+function describeInstallation({ settings }: PolicyParts['deps']): ReturnType<PolicyParts['readFacts']> {
   const { file, dataDir, providersFrom } = settings.config;
   return [
     { name: 'Version', text: manifest.version },

@@ -1,7 +1,7 @@
 /** Tests that a start waits for disk space, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { nameSqliteFault, StoreFailure } from '../store/sqlite/store-failure.ts';
-import { startWhenRoom } from './start-when-room.ts';
+import { waitForDiskSpace } from './start-when-room.ts';
 
 const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code });
 
@@ -19,7 +19,7 @@ test.each([
     if (tries < 4) throw fault;
     return 'started';
   };
-  expect(await startWhenRoom(start, { warn: (...words: unknown[]) => void told.push(words.at(-1)) }, 1)).toBe(
+  expect(await waitForDiskSpace(start, { warn: (...words: unknown[]) => void told.push(words.at(-1)) }, 1)).toBe(
     'started',
   );
   expect(told).toEqual([
@@ -35,7 +35,7 @@ test.each([
   new Error('x'),
 ])('%p ends the start', async (fault) => {
   let tries = 0;
-  const started = startWhenRoom(
+  const started = waitForDiskSpace(
     async () => {
       tries += 1;
       throw fault;

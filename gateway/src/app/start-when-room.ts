@@ -10,7 +10,7 @@ const TRIES_PER_LINE = 30;
  * Starts, and retries while the disk has no space for what a start writes; each try leaves nothing open behind. Rejects
  * on any other error. `retryMs`: only tests set it.
  */
-export async function startWhenRoom<Started>(
+export async function waitForDiskSpace<Started>(
   start: () => Promise<Started>,
   log: Pick<Log, 'warn'>,
   retryMs: number = RETRY_MS,

@@ -1,10 +1,10 @@
 /** Tests that the operator is told once of each model and kind without a price. */
 import { expect, test } from 'bun:test';
-import { createUnpricedTeller } from './open-money.ts';
+import { createUnpricedWarner } from './open-money.ts';
 
 function openTeller() {
   const told: object[] = [];
-  const tell = createUnpricedTeller({ warn: (about) => void told.push(about) });
+  const tell = createUnpricedWarner({ warn: (about) => void told.push(about) });
   return { told, tell };
 }
 

@@ -47,8 +47,8 @@ describe('costNanoUsd', () => {
       image_input: 0.25,
       image_output: 30,
     });
-    const apart = { audio_input: 100, audio_cache_read: 10, audio_output: 20, image_input: 300, image_output: 5 };
-    expect(costNanoUsd(usage({ input: 1000, cache_read: 50, output: 200, reasoning: 60, apart }), price)).toBe(
+    const extras = { audio_input: 100, audio_cache_read: 10, audio_output: 20, image_input: 300, image_output: 5 };
+    expect(costNanoUsd(usage({ input: 1000, cache_read: 50, output: 200, reasoning: 60, extras }), price)).toBe(
       600n * 1000n +
         100n * 40_000n +
         300n * 250n +
@@ -63,21 +63,25 @@ describe('costNanoUsd', () => {
 
   test('bills requests of server tools by kind; of a kind without a fee nothing, which the price says of itself', () => {
     const price = parseConfigPrice({ input: 1, output: 5, per_1000_requests: { web_search: 10, web_fetch: 0 } });
-    const apart = { server_tools: { web_search: 3, web_fetch: 2, tool_search: 7 } };
-    expect(costNanoUsd(usage({ apart }), price)).toBe(30_000_000n);
-    expect(costNanoUsd(usage({ apart }), withMarkUp(price, 500_000))).toBe(45_000_000n);
-    expect(unpricedTools(apart, price.fees)).toEqual(['tool_search']);
+    const extras = { server_tools: { web_search: 3, web_fetch: 2, tool_search: 7 } };
+    expect(costNanoUsd(usage({ extras }), price)).toBe(30_000_000n);
+    expect(costNanoUsd(usage({ extras }), withMarkUp(price, 500_000))).toBe(45_000_000n);
+    expect(unpricedTools(extras, price.fees)).toEqual(['tool_search']);
     expect(unpricedTools(undefined, price.fees)).toEqual([]);
-    expect(unpricedTools(apart, FREE_PRICE.fees)).toEqual([]);
-    expect(unpricedTools(apart, parsePriceVersion(FREE_PRICE.version).fees)).toEqual([]);
-    expect(costNanoUsd(usage({ apart }), FREE_PRICE)).toBe(0n);
+    expect(unpricedTools(extras, FREE_PRICE.fees)).toEqual([]);
+    expect(unpricedTools(extras, parsePriceVersion(FREE_PRICE.version).fees)).toEqual([]);
+    expect(costNanoUsd(usage({ extras }), FREE_PRICE)).toBe(0n);
   });
 
   test('takes sound, too, at the rates of the tier', () => {
     const tiers = [{ above: 1000, input: 2, output: 10, audio_input: 90 }];
     const price = parseConfigPrice({ input: 1, output: 5, audio_input: 40, tiers });
-    expect(costNanoUsd(usage({ input: 1000, apart: { audio_input: 400 } }), price)).toBe(600n * 1000n + 400n * 40_000n);
-    expect(costNanoUsd(usage({ input: 1001, apart: { audio_input: 400 } }), price)).toBe(601n * 2000n + 400n * 90_000n);
+    expect(costNanoUsd(usage({ input: 1000, extras: { audio_input: 400 } }), price)).toBe(
+      600n * 1000n + 400n * 40_000n,
+    );
+    expect(costNanoUsd(usage({ input: 1001, extras: { audio_input: 400 } }), price)).toBe(
+      601n * 2000n + 400n * 90_000n,
+    );
   });
 
   test.each([
@@ -113,14 +117,14 @@ describe('costNanoUsd', () => {
     [{ cache_write_1h: 2 ** 53 }, 'usage cache_write_1h: found 9007199254740992'],
     [{ output: 1, reasoning: 2 }, 'usage output - reasoning: found -1'],
     [{ output: 1, reasoning: -1 }, 'usage reasoning: found -1'],
-    [{ input: 3, apart: { audio_input: 2, image_input: 2 } }, 'usage input - audio_input - image_input: found -1'],
-    [{ input: 3, apart: { audio_cache_read: 1 } }, 'usage cache_read - audio_cache_read: found -1'],
+    [{ input: 3, extras: { audio_input: 2, image_input: 2 } }, 'usage input - audio_input - image_input: found -1'],
+    [{ input: 3, extras: { audio_cache_read: 1 } }, 'usage cache_read - audio_cache_read: found -1'],
     [
-      { output: 3, reasoning: 1, apart: { audio_output: 2, image_output: 1 } },
+      { output: 3, reasoning: 1, extras: { audio_output: 2, image_output: 1 } },
       'usage output - reasoning - audio_output - image_output: found -1',
     ],
-    [{ input: 3, apart: { audio_input: -1 } }, 'usage audio_input: found -1'],
-    [{ apart: { server_tools: { web_search: 0.5 } } }, 'usage server_tools.web_search: found 0.5'],
+    [{ input: 3, extras: { audio_input: -1 } }, 'usage audio_input: found -1'],
+    [{ extras: { server_tools: { web_search: 0.5 } } }, 'usage server_tools.web_search: found 0.5'],
   ])('refuses to bill %j', (counters, message) => {
     expect(() => costNanoUsd(usage(counters), parseConfigPrice({ input: 1, output: 1 }))).toThrow(message);
   });
@@ -159,7 +163,7 @@ describe('costNanoUsd', () => {
     expect(tally.ties).toBeGreaterThan(0);
     expect(tally.tiered).toBeGreaterThan(2000);
     expect(tally.markedUp).toBeGreaterThan(2000);
-    expect(tally.apart).toBeGreaterThan(5000);
+    expect(tally.extras).toBeGreaterThan(5000);
     expect(tally.drift < 0n ? -tally.drift : tally.drift).toBeLessThanOrEqual(tally.driftMax);
   });
 });
@@ -195,7 +199,7 @@ describe('parts at prices of their own', () => {
     ...ZERO_USAGE,
     input: 30,
     output: 5,
-    apart: { server_tools: { web_search: 1 }, parts: [part(10, 4, CHEAP), part(20, 1, DEAR)] },
+    extras: { server_tools: { web_search: 1 }, parts: [part(10, 4, CHEAP), part(20, 1, DEAR)] },
   };
 
   test('are summed exactly, with the fees of the whole, and rounded once', () => {

@@ -1,5 +1,5 @@
 /** Computes the cost of a call from its usage and price. */
-import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsageApart } from '../generation/usage.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaAndToolUsage, type Usage } from '../generation/usage.ts';
 import type { NanoUsd } from './money.ts';
 import { chooseRates, type Fees, type Price, type Rates } from './price.ts';
 
@@ -16,7 +16,7 @@ const PPM = 1_000_000n;
  * of upstream's numbers decides what such numbers mean, so that no bill is made from them by accident.
  */
 export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
-  const picoUsd = tokenPicoUsd(usage, price) + (usage.apart === undefined ? 0n : feePicoUsd(usage.apart, price.fees));
+  const picoUsd = tokenPicoUsd(usage, price) + (usage.extras === undefined ? 0n : feePicoUsd(usage.extras, price.fees));
   if (price.markUpPpm === 0n) return (picoUsd + HALF_NANO) / PICO_PER_NANO;
   return (picoUsd * (PPM + price.markUpPpm) + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
 }
@@ -27,14 +27,14 @@ export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
  * @throws RangeError also where the parts do not add up to the counters.
  */
 export function chargedNanoUsd(usage: Usage, price: Price, priceOf: (version: string) => Price): NanoUsd {
-  const parts = usage.apart?.parts;
+  const parts = usage.extras?.parts;
   if (parts === undefined) return costNanoUsd(usage, price);
   for (const counter of PART_COUNTERS) {
     const sum = parts.reduce((total, part) => total + part[counter], 0);
     if (sum !== usage[counter])
       throw new RangeError(`usage ${counter}: found ${usage[counter]}, its parts come to ${sum}`);
   }
-  let scaled = feePicoUsd(usage.apart ?? {}, price.fees) * (PPM + price.markUpPpm);
+  let scaled = feePicoUsd(usage.extras ?? {}, price.fees) * (PPM + price.markUpPpm);
   for (const { price_version, ...counters } of parts) {
     const own = price_version === undefined ? price : priceOf(price_version);
     scaled += tokenPicoUsd(counters, own) * (PPM + own.markUpPpm);
@@ -56,12 +56,12 @@ function tokenPicoUsd(usage: Usage, price: Price): bigint {
     tokens(cache_write_1h, 'cache_write_1h') * rates.cache_write_1h +
     tokens(usage.output - usage.reasoning, 'output - reasoning') * rates.output +
     tokens(usage.reasoning, 'reasoning') * rates.reasoning;
-  return usage.apart === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.apart, rates);
+  return usage.extras === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.extras, rates);
 }
 
 /** The extra cost of audio and images over a sum at the rates of their whole; below 0 where they cost less. */
-function mediaPicoUsd(usage: Usage, apart: UsageApart, rates: Rates): bigint {
-  const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
+function mediaPicoUsd(usage: Usage, extras: MediaAndToolUsage, rates: Rates): bigint {
+  const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = extras;
   tokens(usage.input - audio_input - image_input, 'input - audio_input - image_input');
   tokens(usage.cache_read - audio_cache_read, 'cache_read - audio_cache_read');
   tokens(
@@ -70,13 +70,13 @@ function mediaPicoUsd(usage: Usage, apart: UsageApart, rates: Rates): bigint {
   );
   let picoUsd = 0n;
   for (const counter of MEDIA_COUNTERS) {
-    const count = apart[counter];
+    const count = extras[counter];
     if (count !== undefined) picoUsd += tokens(count, counter) * (rates[counter] - rates[MEDIA_PARTS[counter]]);
   }
   return picoUsd;
 }
 
-function feePicoUsd({ server_tools = {} }: UsageApart, fees: Fees | null): bigint {
+function feePicoUsd({ server_tools = {} }: MediaAndToolUsage, fees: Fees | null): bigint {
   let picoUsd = 0n;
   for (const kind in server_tools) {
     const requests = tokens(server_tools[kind] ?? 0, `server_tools.${kind}`);

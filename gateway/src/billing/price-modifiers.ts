@@ -1,5 +1,5 @@
 /** Applies tier prices: how a list price changes with the service tier, the speed and the inference region. */
-import { specialTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
+import { chargedTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { type PicoUsdPerToken, USD_PER_MILLION_MAX } from './money.ts';
 import { fillPrice, PRICE_MEMBERS, type Price, type PublishedPrice, type Rates } from './price.ts';
@@ -13,7 +13,7 @@ const made = new WeakMap<Price, Map<string, Price | null>>();
  * request do not change. Null: one of the words has no known price.
  */
 export function priceOfTier(price: Price, words: TierWords): Price | null {
-  const special = specialTier(words);
+  const special = chargedTier(words);
   // A free price is free in every tier.
   if (special === undefined || price.fees === null) return price;
   const suffix = TIER_MEMBERS.map((member) =>

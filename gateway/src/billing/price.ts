@@ -3,7 +3,13 @@
  * the version text that records keep. Renders and parses version texts.
  */
 import type { TierMember } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaCounter, TOOL_KIND, type UsageApart } from '../generation/usage.ts';
+import {
+  MEDIA_COUNTERS,
+  MEDIA_PARTS,
+  type MediaAndToolUsage,
+  type MediaCounter,
+  TOOL_KIND,
+} from '../generation/usage.ts';
 import {
   formatUsdPerMillion,
   formatUsdPerThousand,
@@ -61,9 +67,9 @@ function parseFeeSteps(steps: readonly string[]): Fees | null {
 }
 
 /** The kinds of tools that were used without a fee in the price, sorted: they are not billed. */
-export function unpricedTools(apart: UsageApart | undefined, fees: Fees | null): readonly string[] {
-  if (apart?.server_tools === undefined || fees === null) return [];
-  return Object.keys(apart.server_tools)
+export function unpricedTools(extras: MediaAndToolUsage | undefined, fees: Fees | null): readonly string[] {
+  if (extras?.server_tools === undefined || fees === null) return [];
+  return Object.keys(extras.server_tools)
     .filter((kind) => !fees.has(kind))
     .sort();
 }
@@ -132,8 +138,8 @@ function fillRates(published: PublishedPrice): Rates {
  */
 function renderRates(rates: Rates): string {
   const six = PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
-  const apart = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
-  return six + apart.map((counter) => `,${counter}=${formatUsdPerMillion(rates[counter])}`).join('');
+  const extras = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  return six + extras.map((counter) => `,${counter}=${formatUsdPerMillion(rates[counter])}`).join('');
 }
 
 /**
@@ -141,14 +147,14 @@ function renderRates(rates: Rates): string {
  * @throws PriceError there; null for a text of another form.
  */
 function parseRates(text: string, where: string): Rates | null {
-  const [six = '', ...apart] = text.split(',');
+  const [six = '', ...extras] = text.split(',');
   const numbers = six.split('_');
   if (numbers.length !== PRICE_MEMBERS.length) return null;
   const rates = new Map<string, PicoUsdPerToken>();
   for (const [index, member] of PRICE_MEMBERS.entries()) {
     rates.set(member, parseUsdPerMillion(numbers[index] ?? '', `${where}: ${member}`));
   }
-  for (const written of apart) {
+  for (const written of extras) {
     const [member = '', number = '', ...more] = written.split('=');
     if (more.length > 0 || rates.has(member) || !Object.hasOwn(MEDIA_PARTS, member)) return null;
     rates.set(member, parseUsdPerMillion(number, `${where}: ${member}`));

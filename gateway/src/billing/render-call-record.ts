@@ -36,7 +36,7 @@ export function renderCallRecord(record: CallRecord) {
       cache_write_1h: record.usage.cache_write_1h,
       output: record.usage.output,
       reasoning: record.usage.reasoning,
-      ...record.usage.apart,
+      ...record.usage.extras,
     },
     usage_source: record.usage_source,
     ...(record.usage_flags === null ? {} : { usage_flags: [...record.usage_flags] }),
@@ -60,8 +60,8 @@ function renderAttempt({ provider, model, status, error, duration_ms, ...marks }
  * says so), or where the price text does not state its fees.
  */
 export function unpricedToolsOf({ usage, price_version }: CallRecord): readonly string[] {
-  if (usage.apart === undefined || price_version === null) return [];
-  return unpricedTools(usage.apart, readPriceVersion(price_version)?.fees ?? null);
+  if (usage.extras === undefined || price_version === null) return [];
+  return unpricedTools(usage.extras, readPriceVersion(price_version)?.fees ?? null);
 }
 
 function renderUnpriced(record: CallRecord): { unpriced_server_tools?: string[] } {

@@ -1,14 +1,14 @@
 /** Tests how much a call holds, when a stream holds more, and that a hold covers every cost within its bounds. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { apartOf } from '../generation/usage.ts';
+import { extrasOf } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
 import { costNanoUsd } from './cost.ts';
 import { withMarkUp } from './price.ts';
 import {
   chooseHold,
   costsOutput,
-  type HoldWish,
+  type HoldRequest,
   holdUnmetered,
   nextSlice,
   OUTPUT_TOKENS_ASSUMED,
@@ -25,8 +25,14 @@ const PRICE = parseConfigPrice({
   output: 5,
   reasoning: 6,
 });
-const STREAM: HoldWish = { mode: 'adaptive', stream: true, inputTokens: 1000, outputTokensMax: 64_000, price: PRICE };
-const PLAIN: HoldWish = { ...STREAM, stream: false };
+const STREAM: HoldRequest = {
+  mode: 'adaptive',
+  stream: true,
+  inputTokens: 1000,
+  outputTokensMax: 64_000,
+  price: PRICE,
+};
+const PLAIN: HoldRequest = { ...STREAM, stream: false };
 /** 1,000 × 1.15 tokens at the highest input price, in nano-USD. */
 const INPUT = 1150n * 2000n;
 
@@ -35,8 +41,8 @@ test.each([
   ['nothing of a stream that one slice covers', { ...STREAM, outputTokensMax: 2048 }, null],
   ['nothing of a plain call', PLAIN, null],
   ['nothing of a strict stream', { ...STREAM, mode: 'strict' } as const, null],
-])('roomToMeter wants %s', (_, wish, room) => {
-  expect(roomToMeter(wish, chooseHold(wish))).toBe(room);
+])('roomToMeter wants %s', (_, holdRequest, room) => {
+  expect(roomToMeter(holdRequest, chooseHold(holdRequest))).toBe(room);
 });
 
 describe('holdUnmetered', () => {
@@ -66,8 +72,8 @@ describe('chooseHold', () => {
   test.each([
     ['a plain call', PLAIN, null],
     ['a strict stream, and meters what goes beyond it', { ...STREAM, mode: 'strict' } as const, 80_001],
-  ])('holds for %s the worst case', (_, wish, extendAtTokens) => {
-    expect(chooseHold(wish)).toEqual({ amount: INPUT + 64_000n * 6000n, outputTokens: 64_000, extendAtTokens });
+  ])('holds for %s the worst case', (_, holdRequest, extendAtTokens) => {
+    expect(chooseHold(holdRequest)).toEqual({ amount: INPUT + 64_000n * 6000n, outputTokens: 64_000, extendAtTokens });
   });
 
   test.each([
@@ -112,18 +118,18 @@ describe('chooseHold', () => {
   test('is at the prices of sound and images only where the call brings them, or asks for them', () => {
     const price = parseConfigPrice({ input: 1, output: 5, audio_input: 40, image_input: 3, audio_output: 80 });
     const held = (mediaInput: boolean, mediaOutput: boolean) =>
-      chooseHold({ ...STREAM, price, apart: { mediaInput, mediaOutput, toolRequests: new Map() } }).amount;
+      chooseHold({ ...STREAM, price, extras: { mediaInput, mediaOutput, toolRequests: new Map() } }).amount;
     expect(chooseHold({ ...STREAM, price }).amount).toBe(1150n * 1000n + 2048n * 5000n);
     expect(held(false, false)).toBe(1150n * 1000n + 2048n * 5000n);
     expect(held(true, false)).toBe(1150n * 40_000n + 2048n * 5000n);
     expect(held(true, true)).toBe(1150n * 40_000n + 2048n * 80_000n);
-    const spoken = { ...STREAM, price, apart: { mediaInput: true, mediaOutput: true, toolRequests: new Map() } };
+    const spoken = { ...STREAM, price, extras: { mediaInput: true, mediaOutput: true, toolRequests: new Map() } };
     expect(nextSlice(spoken, 2048, 1536)?.amount).toBe(2048n * 80_000n);
   });
 
   test('holds the fees of the tools that are declared, once, and the dearest class of hosts that charge each call', () => {
     const fees = { web_search: 10, web_fetch: 0, search_low: 5, search_high: 12 };
-    const apart = {
+    const extras = {
       mediaInput: false,
       mediaOutput: false,
       toolRequests: new Map([
@@ -131,15 +137,16 @@ describe('chooseHold', () => {
         ['bash', 9],
       ]),
     };
-    const amount = (per_1000_requests: Record<string, number>, wish: Partial<HoldWish>) =>
-      chooseHold({ ...STREAM, price: parseConfigPrice({ input: 1, output: 5, per_1000_requests }), ...wish }).amount;
+    const amount = (per_1000_requests: Record<string, number>, holdRequest: Partial<HoldRequest>) =>
+      chooseHold({ ...STREAM, price: parseConfigPrice({ input: 1, output: 5, per_1000_requests }), ...holdRequest })
+        .amount;
     const text = amount({}, {});
     expect(amount({ web_search: 10 }, {}) - text).toBe(0n);
-    expect(amount({ web_search: 10 }, { apart }) - text).toBe(40_000_000n);
+    expect(amount({ web_search: 10 }, { extras }) - text).toBe(40_000_000n);
     expect(amount(fees, {}) - text).toBe(12_000_000n);
-    expect(amount(fees, { apart }) - text).toBe(52_000_000n);
+    expect(amount(fees, { extras }) - text).toBe(52_000_000n);
     const price = withMarkUp(parseConfigPrice({ input: 0, output: 0, per_1000_requests: fees }), 500_000);
-    expect(chooseHold({ ...STREAM, price, apart }).amount).toBe(78_000_000n);
+    expect(chooseHold({ ...STREAM, price, extras }).amount).toBe(78_000_000n);
   });
 
   test.each([
@@ -166,18 +173,22 @@ describe('nextSlice', () => {
   });
 
   test('ends with what was asked for', () => {
-    const wish = { ...STREAM, outputTokensMax: 3000 };
-    expect(nextSlice(wish, 2048, 1600)).toEqual({ amount: 952n * 6000n, outputTokens: 3000, extendAtTokens: 3751 });
-    expect(nextSlice(wish, 3000, 3000)).toBeNull();
+    const holdRequest = { ...STREAM, outputTokensMax: 3000 };
+    expect(nextSlice(holdRequest, 2048, 1600)).toEqual({
+      amount: 952n * 6000n,
+      outputTokens: 3000,
+      extendAtTokens: 3751,
+    });
+    expect(nextSlice(holdRequest, 3000, 3000)).toBeNull();
   });
 
   test('goes on where upstream is past what was asked for by more than our count may be wrong', () => {
-    const wish = { ...STREAM, outputTokensMax: 3000 };
-    expect(nextSlice(wish, 3000, 3750)).toBeNull();
-    expect(nextSlice(wish, 3000, 3751)?.outputTokens).toBe(5048);
-    expect(nextSlice(wish, 5048, 4535)).toBeNull();
-    expect(nextSlice(wish, 5048, 4536)?.outputTokens).toBe(7096);
-    expect(nextSlice(wish, OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)).toBeNull();
+    const holdRequest = { ...STREAM, outputTokensMax: 3000 };
+    expect(nextSlice(holdRequest, 3000, 3750)).toBeNull();
+    expect(nextSlice(holdRequest, 3000, 3751)?.outputTokens).toBe(5048);
+    expect(nextSlice(holdRequest, 5048, 4535)).toBeNull();
+    expect(nextSlice(holdRequest, 5048, 4536)?.outputTokens).toBe(7096);
+    expect(nextSlice(holdRequest, OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)).toBeNull();
   });
 
   test('is never due of a plain call', () => {
@@ -195,13 +206,13 @@ describe('nextSlice', () => {
     const bursts = fc.array(fc.nat(9000), { maxLength: 40 });
     fc.assert(
       fc.property(fc.nat(200_000), bursts, (outputTokensMax, grown) => {
-        const wish = { ...STREAM, outputTokensMax };
-        let slice = chooseHold(wish);
+        const holdRequest = { ...STREAM, outputTokensMax };
+        let slice = chooseHold(holdRequest);
         let held = slice.amount;
         let produced = 0;
         for (const burst of grown) {
           produced += burst;
-          const next = nextSlice(wish, slice.outputTokens, produced);
+          const next = nextSlice(holdRequest, slice.outputTokens, produced);
           expect(next !== null).toBe(slice.extendAtTokens !== null && produced >= slice.extendAtTokens);
           if (next === null) continue;
           const added = next.outputTokens - slice.outputTokens;
@@ -251,8 +262,8 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
       (base, tier, above, markUp, inputTokens, parts, output, thought, per_1000_requests, { media, tools }) => {
         const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }), markUp);
         const toolRequests = new Map(Object.entries(tools));
-        const apart = { mediaInput: media, mediaOutput: media, toolRequests };
-        const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price, apart });
+        const extras = { mediaInput: media, mediaOutput: media, toolRequests };
+        const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price, extras });
         const most = Math.ceil((inputTokens * 115) / 100);
         const [input, cache_read, cache_write_5m, cache_write_1h] = parts.map((part) =>
           Math.floor((most * part) / 4000),
@@ -266,7 +277,7 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
           reasoning: Math.min(thought, output),
         };
         const half = (whole: number) => (media ? Math.floor(whole / 2) : 0);
-        const found = apartOf(
+        const found = extrasOf(
           {
             audio_input: half(counters.input),
             image_input: half(counters.input),
@@ -276,7 +287,7 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
           },
           toolRequests,
         );
-        const usage = found === undefined ? counters : { ...counters, apart: found };
+        const usage = found === undefined ? counters : { ...counters, extras: found };
         expect(costNanoUsd(usage, price)).toBeLessThanOrEqual(hold.amount);
       },
     ),

@@ -2,14 +2,14 @@
  * Computes how much money a call holds before it runs, how much more while it streams, and how the hold is split at its
  * end. Source: money design, "Holds that do not starve agents".
  */
-import type { RequestApart } from '../protocols/request/request-facts.ts';
+import type { RequestExtras } from '../protocols/request/request-facts.ts';
 import type { HoldMode } from '../store/ports/records.ts';
 import { ceilNanoUsd } from './cost.ts';
 import type { NanoUsd } from './money.ts';
 import { mostFees, type Price, type PriceMember, type Rates } from './price.ts';
 
 /** Input to the choice of a hold. Tokens are integers ≥ 0. */
-export interface HoldWish {
+export interface HoldRequest {
   readonly mode: HoldMode;
   /** Whether the upstream response is a stream, so that it can be metered and stopped. */
   readonly stream: boolean;
@@ -20,7 +20,7 @@ export interface HoldWish {
   /** Includes the account's mark-up; the most expensive of the route's targets. */
   readonly price: Price;
   /** Absent for text-only calls. */
-  readonly apart?: RequestApart | undefined;
+  readonly extras?: RequestExtras | undefined;
 }
 
 export interface HoldSlice {
@@ -53,21 +53,21 @@ export const OUTPUT_TOKENS_MAX = 4_194_304;
  * is folded.
  * @throws RangeError where a number of tokens is not an integer ≥ 0.
  */
-export function chooseHold(wish: HoldWish): HoldSlice {
-  const { price } = wish;
-  const worst = worstOutput(wish);
-  const outputTokens = isSliced(wish) && worst > SLICE_TOKENS ? SLICE_TOKENS : worst;
-  const { input, output } = dearestRates(wish);
-  const picoUsd = heldInput(wish) * input + BigInt(outputTokens) * output + heldFees(wish);
-  return { amount: ceilNanoUsd(picoUsd, price), ...coverage(wish, outputTokens, worst) };
+export function chooseHold(holdRequest: HoldRequest): HoldSlice {
+  const { price } = holdRequest;
+  const worst = worstOutput(holdRequest);
+  const outputTokens = isSliced(holdRequest) && worst > SLICE_TOKENS ? SLICE_TOKENS : worst;
+  const { input, output } = dearestRates(holdRequest);
+  const picoUsd = heldInput(holdRequest) * input + BigInt(outputTokens) * output + heldFees(holdRequest);
+  return { amount: ceilNanoUsd(picoUsd, price), ...coverage(holdRequest, outputTokens, worst) };
 }
 
 /**
  * The room that the caps must have left to hold a stream with hidden reasoning slice by slice: two first slices, so
  * that usage reported at the end beyond one slice can still be held. Null: the first hold already covers all of it.
  */
-export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
-  return isSliced(wish) && first.outputTokens < worstOutput(wish) ? 2n * first.amount : null;
+export function roomToMeter(holdRequest: HoldRequest, first: HoldSlice): NanoUsd | null {
+  return isSliced(holdRequest) && first.outputTokens < worstOutput(holdRequest) ? 2n * first.amount : null;
 }
 
 /**
@@ -75,26 +75,30 @@ export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
  * A burst gets as many slices as it needs to stay ahead. An upstream that exceeds the caller's `max_tokens` by more
  * than the error of our count (a quarter) is held for as well, even with strict holds.
  */
-export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens: number): HoldSlice | null {
-  if (!wish.stream || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
-  const asked = worstOutput(wish);
+export function nextSlice(holdRequest: HoldRequest, coveredTokens: number, producedTokens: number): HoldSlice | null {
+  if (!holdRequest.stream || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
+  const asked = worstOutput(holdRequest);
   const worst = producedTokens * 4 > asked * 5 ? OUTPUT_TOKENS_MAX : asked;
   if (coveredTokens >= worst) return null;
   const behind = checkTokens(producedTokens, 'producedTokens') + SLICE_REST_TOKENS - coveredTokens;
   const ahead = coveredTokens + behind - (behind % SLICE_TOKENS) + SLICE_TOKENS;
   const outputTokens = ahead < worst ? ahead : worst;
-  const picoUsd = BigInt(outputTokens - coveredTokens) * dearestRates(wish).output;
-  return { amount: ceilNanoUsd(picoUsd, wish.price), ...coverage(wish, outputTokens, worst) };
+  const picoUsd = BigInt(outputTokens - coveredTokens) * dearestRates(holdRequest).output;
+  return { amount: ceilNanoUsd(picoUsd, holdRequest.price), ...coverage(holdRequest, outputTokens, worst) };
 }
 
 /**
  * What a call with `coveredTokens` held must additionally hold before it runs unmetered at an upstream that may produce
  * up to `outputTokensMax`; null: unknown.
  */
-export function holdUnmetered(wish: HoldWish, coveredTokens: number, outputTokensMax: number | null): HoldSlice {
-  const worst = Math.max(coveredTokens, worstOutput({ ...wish, outputTokensMax }));
-  const picoUsd = BigInt(worst - coveredTokens) * dearestRates(wish).output;
-  return { amount: ceilNanoUsd(picoUsd, wish.price), outputTokens: worst, extendAtTokens: null };
+export function holdUnmetered(
+  holdRequest: HoldRequest,
+  coveredTokens: number,
+  outputTokensMax: number | null,
+): HoldSlice {
+  const worst = Math.max(coveredTokens, worstOutput({ ...holdRequest, outputTokensMax }));
+  const picoUsd = BigInt(worst - coveredTokens) * dearestRates(holdRequest).output;
+  return { amount: ceilNanoUsd(picoUsd, holdRequest.price), outputTokens: worst, extendAtTokens: null };
 }
 
 /** Whether output has a price, so that output beyond the hold is a loss. */
@@ -107,30 +111,30 @@ function hasOutputRate(rates: Rates): boolean {
   return MEDIA_OUTPUT.some((member) => rates[member] > 0n);
 }
 
-function isSliced({ mode, stream }: HoldWish): boolean {
+function isSliced({ mode, stream }: HoldRequest): boolean {
   return stream && mode === 'adaptive';
 }
 
 /** The last slice has a threshold too: an upstream may exceed the requested maximum. */
-function coverage(wish: HoldWish, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
-  if (!wish.stream) return { outputTokens, extendAtTokens: null };
+function coverage(holdRequest: HoldRequest, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
+  if (!holdRequest.stream) return { outputTokens, extendAtTokens: null };
   if (outputTokens < worst) return { outputTokens, extendAtTokens: outputTokens - SLICE_REST_TOKENS };
   return { outputTokens, extendAtTokens: worst === OUTPUT_TOKENS_MAX ? null : worst + (worst - (worst % 4)) / 4 + 1 };
 }
 
-function worstOutput({ outputTokensMax }: HoldWish): number {
+function worstOutput({ outputTokensMax }: HoldRequest): number {
   const asked = checkTokens(outputTokensMax ?? OUTPUT_TOKENS_ASSUMED, 'outputTokensMax');
   return asked < OUTPUT_TOKENS_MAX ? asked : OUTPUT_TOKENS_MAX;
 }
 
 /** The estimate × 1.15, rounded up. */
-function heldInput({ inputTokens }: HoldWish): bigint {
+function heldInput({ inputTokens }: HoldRequest): bigint {
   return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
 }
 
 /** In pico-USD. Tool requests beyond this are held for at settlement, as far as the caps allow. */
-function heldFees({ price: { fees }, apart }: HoldWish): bigint {
-  return fees === null || fees.size === 0 ? 0n : mostFees(fees, apart?.toolRequests) * 1000n;
+function heldFees({ price: { fees }, extras }: HoldRequest): bigint {
+  return fees === null || fees.size === 0 ? 0n : mostFees(fees, extras?.toolRequests) * 1000n;
 }
 
 const TEXT_INPUT: readonly PriceMember[] = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h'];
@@ -139,12 +143,12 @@ const TEXT_OUTPUT: readonly PriceMember[] = ['output', 'reasoning'];
 const MEDIA_OUTPUT: readonly PriceMember[] = [...TEXT_OUTPUT, 'audio_output', 'image_output'];
 
 /** The highest prices of an input and an output token, in any tier that the held input reaches. */
-function dearestRates(wish: HoldWish): { input: bigint; output: bigint } {
-  const { price, apart } = wish;
-  const inputs = apart?.mediaInput ? MEDIA_INPUT : TEXT_INPUT;
-  const outputs = apart?.mediaOutput ? MEDIA_OUTPUT : TEXT_OUTPUT;
+function dearestRates(holdRequest: HoldRequest): { input: bigint; output: bigint } {
+  const { price, extras } = holdRequest;
+  const inputs = extras?.mediaInput ? MEDIA_INPUT : TEXT_INPUT;
+  const outputs = extras?.mediaOutput ? MEDIA_OUTPUT : TEXT_OUTPUT;
   const reached: Rates[] = [price];
-  const held = price.tiers.length === 0 ? 0n : heldInput(wish);
+  const held = price.tiers.length === 0 ? 0n : heldInput(holdRequest);
   for (const tier of price.tiers) if (held > BigInt(tier.inputTokensAbove)) reached.push(tier.rates);
   let input = 0n;
   let output = 0n;
@@ -175,12 +179,12 @@ interface HoldSplit {
   readonly extension: NanoUsd;
   readonly posted: NanoUsd;
   readonly released: NanoUsd;
-  readonly absorbed: NanoUsd;
+  readonly writtenOff: NanoUsd;
 }
 
 /** The split where the operator pays the whole cost: nothing of the hold is posted. Amounts ≥ 0. */
-export function bearCost(held: NanoUsd, cost: NanoUsd): HoldSplit {
-  return { extension: 0n, posted: 0n, released: held, absorbed: cost };
+export function splitCost(held: NanoUsd, cost: NanoUsd): HoldSplit {
+  return { extension: 0n, posted: 0n, released: held, writtenOff: cost };
 }
 
 /** The part of the cost that exceeds the hold: the extension to request from the caps. */
@@ -199,5 +203,5 @@ export function settleHold({ held, cost, extensible }: EndedHold): HoldSplit {
   const missing = missingFromHold(held, cost);
   const extension = extensible === null || extensible > missing ? missing : extensible;
   const posted = cost - missing + extension;
-  return { extension, posted, released: held + extension - posted, absorbed: missing - extension };
+  return { extension, posted, released: held + extension - posted, writtenOff: missing - extension };
 }

@@ -1,7 +1,7 @@
 /** Tests that every nano-dollar of a hold and of a cost is accounted for, and that a posting never exceeds its hold. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { bearCost, missingFromHold, settleHold } from './reserve.ts';
+import { missingFromHold, settleHold, splitCost } from './reserve.ts';
 
 describe('settleHold', () => {
   test.each([
@@ -16,8 +16,8 @@ describe('settleHold', () => {
     [100n, 130n, 0n, [0n, 100n, 0n, 30n]],
     [0n, 0n, null, [0n, 0n, 0n, 0n]],
   ])('of %p held, a cost of %p and %p to extend by', (held, cost, extensible, split) => {
-    const { extension, posted, released, absorbed } = settleHold({ held, cost, extensible });
-    expect([extension, posted, released, absorbed]).toEqual(split);
+    const { extension, posted, released, writtenOff } = settleHold({ held, cost, extensible });
+    expect([extension, posted, released, writtenOff]).toEqual(split);
   });
 
   test('keeps its sums whatever the amounts are', () => {
@@ -25,18 +25,18 @@ describe('settleHold', () => {
     fc.assert(
       fc.property(amount, amount, fc.option(amount), (held, cost, extensible) => {
         const split = settleHold({ held, cost, extensible });
-        expect(split.posted + split.absorbed).toBe(cost);
+        expect(split.posted + split.writtenOff).toBe(cost);
         expect(split.posted + split.released).toBe(held + split.extension);
         for (const part of Object.values(split)) expect(part).toBeGreaterThanOrEqual(0n);
         if (extensible !== null) expect(split.extension).toBeLessThanOrEqual(extensible);
         expect(split.extension).toBeLessThanOrEqual(missingFromHold(held, cost));
-        if (split.absorbed > 0n) expect(split.extension).toBe(extensible ?? -1n);
+        if (split.writtenOff > 0n) expect(split.extension).toBe(extensible ?? -1n);
       }),
     );
   });
 
   test('gives the whole hold back where the operator bears the cost', () => {
-    expect(bearCost(100n, 130n)).toEqual({ extension: 0n, posted: 0n, released: 100n, absorbed: 130n });
+    expect(splitCost(100n, 130n)).toEqual({ extension: 0n, posted: 0n, released: 100n, writtenOff: 130n });
   });
 
   test.each([

@@ -5,7 +5,7 @@ import { newRequestId } from '../lib/request-id.ts';
 import type { AnswerFacts, ProtocolName } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { Route } from '../routing/route.ts';
-import type { Standing } from '../store/ports/limits.ts';
+import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptRecord } from '../store/ports/records.ts';
 import type { ContentDraft } from './content/content-draft.ts';
 import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
@@ -53,7 +53,7 @@ export interface Call {
   /** The call's hold and settlement; null: it was not admitted to its limits. */
   money: CallMoney | null;
   /** The remaining allowance of the caller's limits; null: they were not checked. */
-  standing: Standing | null;
+  rateLimitStatus: RateLimitStatus | null;
   /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */
   folded: boolean;
   /** The non-streamed answer was cut because no more money was available; reported to the caller. */
@@ -100,7 +100,7 @@ export function openCall(protocol: ProtocolName, headers: Headers, connection: C
     failure: null,
     settled: false,
     money: null,
-    standing: null,
+    rateLimitStatus: null,
     folded: false,
     cut: false,
     unsent: null,

@@ -6,7 +6,7 @@ import { admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import { startNotes } from '../protocols/request/translation-notes.ts';
+import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
@@ -19,27 +19,27 @@ import { type RoutedCall, scanDeeper } from './plan/plan-call.ts';
  * Takes the count's share of the limits until the call is released. Throws CallFailure if a limit refuses it; then
  * nothing is taken.
  */
-export async function holdCount({ call, gate, route }: RoutedCall): Promise<void> {
+export async function holdCount({ call, deps, route }: RoutedCall): Promise<void> {
   const { principal, facts } = call;
   if (principal === null || facts === null)
     throw new Error('a count holds nothing before its caller is known and it was read');
-  const { desk } = gate;
+  const { billing } = deps;
   const { keyId, workspaceId, account } = principal;
   const endUser = masked(facts.endUser);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
-  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, call.atMs).map(ofCounts);
+  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, call.atMs).map(ofCounts);
   const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
   const admitted = await admitCall(
-    desk.counting,
+    billing.counting,
     { ...claim, prepaidAccount: null, tokens: 0, amount: 0n },
     steadyNowMs(),
   );
   if (admitted.kind === 'refused') {
-    call.standing = admitted.standing;
+    call.rateLimitStatus = admitted.rateLimitStatus;
     throw refusalOf(admitted.refusal);
   }
   const { admission } = admitted;
-  call.standing = admission.standing;
+  call.rateLimitStatus = admission.rateLimitStatus;
   call.held.push(() => void admission.releaseUnlessSettled(steadyNowMs()));
 }
 
@@ -53,7 +53,7 @@ function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
 export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
   const { call, protocol, route } = routed;
   try {
-    const request = protocol.codec.parseRequest(await scanDeeper(routed), startNotes(false));
+    const request = protocol.codec.parseRequest(await scanDeeper(routed), startTranslationNotes(false));
     return estimatePromptTokens(request, familyOf(route.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;

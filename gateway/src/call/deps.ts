@@ -3,15 +3,15 @@ import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { Roster } from '../lib/roster.ts';
+import type { OpenSet } from '../lib/roster.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
 import type { ProviderHealth } from './attempt/provider-health.ts';
 import type { CallLog } from './call-log.ts';
-import type { ContentDesk } from './content/content-recorder.ts';
+import type { ContentRecorder } from './content/content-recorder.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
-import type { MoneyDesk } from './money/billing-deps.ts';
+import type { BillingDeps } from './money/billing-deps.ts';
 import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
 
 import type { RefusedMembers } from './plan/refused-members.ts';
@@ -27,28 +27,28 @@ export interface Interruptible {
   interrupt(failure: CallFailure): void;
 }
 
-export interface Gate {
+export interface CallDeps {
   settings: Settings;
   readonly directory: KeyDirectory;
   readonly recorder: CallRecorder;
   readonly capacity: Capacity;
   readonly log: CallLog;
   /** Calls that wait for upstream or receive its answer; each is interrupted with a failure at the end of a drain. */
-  readonly waiting: Roster<Interruptible>;
+  readonly openCalls: OpenSet<Interruptible>;
   /** Identifies the provider of reasoning that a client sends back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;
   /** Members of translated requests that upstreams do not know. */
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
-  readonly desk: MoneyDesk;
+  readonly billing: BillingDeps;
   readonly health: ProviderHealth;
-  readonly content: ContentDesk;
+  readonly content: ContentRecorder;
   /**
    * Events out of the order that their format prescribes, by format: received from upstreams, and withheld from
    * clients.
    */
-  readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
+  readonly protocolViolations: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;
   /** Whether load balancers may send calls: false from the first stop signal on. */

@@ -2,7 +2,7 @@
  * Explains how a hypothetical call would be handled: each step in order, as text, up to the first one that fails. Uses
  * the same functions as a real call; takes nothing from any limit and sends nothing.
  */
-import { foreseeCall } from '../admission/admission.ts';
+import { previewCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { priceWords } from '../billing/price-book.ts';
@@ -16,12 +16,12 @@ import type { ProtocolName } from '../protocols/protocol.ts';
 import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitStore } from '../store/ports/limits.ts';
 import type { StoredKey } from '../store/ports/records.ts';
-import type { Gate } from './deps.ts';
+import type { CallDeps } from './deps.ts';
 import { type PreparedClaim, prepareClaim, prepareOtherwise } from './money/hold-request.ts';
 import { chooseRoute } from './request/identify.ts';
 
 /** The call to explain. Tokens are whole numbers. */
-export interface AskedCall {
+export interface CallQuery {
   readonly key: StoredKey;
   readonly model: string;
   /** Null: a protocol that the model is served over. */
@@ -57,18 +57,18 @@ const STATES = {
 
 /** How the call would be handled now. Rejects if the store cannot be read. */
 export async function explainCall(
-  gate: Pick<Gate, 'directory' | 'settings' | 'desk'>,
-  asked: AskedCall,
+  deps: Pick<CallDeps, 'directory' | 'settings' | 'billing'>,
+  asked: CallQuery,
   nowMs: number,
 ): Promise<ExplainedCall> {
   const steps: ExplainedStep[] = [];
   const pass = (text: string) => void steps.push({ passes: true, text });
   let hold = 0n;
   try {
-    const principal = passCaller(gate.directory.byHash.get(asked.key.hash), asked.key, nowMs, pass);
-    const route = passModel(gate, principal, asked, pass);
-    const prepared = passPrice(gate, { principal, route, asked, nowMs }, pass);
-    const taken = await passLimits(gate, prepared, pass);
+    const principal = passCaller(deps.directory.byHash.get(asked.key.hash), asked.key, nowMs, pass);
+    const route = passModel(deps, principal, asked, pass);
+    const prepared = passPrice(deps, { principal, route, asked, nowMs }, pass);
+    const taken = await passLimits(deps, prepared, pass);
     hold = taken.claim.amount;
     return { admitted: true, hold, steps };
   } catch (fault) {
@@ -99,9 +99,9 @@ function passCaller(
 }
 
 function passModel(
-  { settings }: Pick<Gate, 'settings'>,
+  { settings }: Pick<CallDeps, 'settings'>,
   principal: Principal,
-  { model, protocol }: AskedCall,
+  { model, protocol }: CallQuery,
   pass: (text: string) => void,
 ): Route {
   const found = settings.routes.get(model);
@@ -125,8 +125,8 @@ function passModel(
 }
 
 function passPrice(
-  gate: Pick<Gate, 'desk' | 'settings'>,
-  call: { readonly principal: Principal; readonly route: Route; readonly asked: AskedCall; readonly nowMs: number },
+  deps: Pick<CallDeps, 'billing' | 'settings'>,
+  call: { readonly principal: Principal; readonly route: Route; readonly asked: CallQuery; readonly nowMs: number },
   pass: (text: string) => void,
 ): PreparedClaim {
   const { principal, route, asked, nowMs } = call;
@@ -134,8 +134,8 @@ function passPrice(
   const outputTokensMax = asked.outputTokensMax ?? route.traits.outputTokensMax;
   const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
   // A typical call: text only, no reasoning requested.
-  const plain = { apart: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
-  const prepared = prepareClaim(gate, { ...described, ...plain }, () => undefined);
+  const plain = { extras: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
+  const prepared = prepareClaim(deps, { ...described, ...plain }, () => undefined);
   if (prepared.price === null) pass('the model has no price, and none is needed');
   else pass(`the model costs ${priceWords(prepared.price)}`);
   return prepared;
@@ -143,16 +143,16 @@ function passPrice(
 
 /** The claim that the call would finally take. */
 async function passLimits(
-  { desk }: Pick<Gate, 'desk'>,
+  { billing }: Pick<CallDeps, 'billing'>,
   prepared: PreparedClaim,
   pass: (text: string) => void,
 ): Promise<PreparedClaim> {
   let taken = prepared;
-  let decision = await foreseeCall(desk.limits, taken.claim, steadyNowMs());
+  let decision = await previewCall(billing.limits, taken.claim, steadyNowMs());
   const other = decision.kind === 'refused' ? prepareOtherwise(prepared, decision.refusal) : null;
   if (other !== null) {
     taken = other;
-    decision = await foreseeCall(desk.limits, taken.claim, steadyNowMs());
+    decision = await previewCall(billing.limits, taken.claim, steadyNowMs());
   }
   if (decision.kind === 'refused') {
     const { kind, id } = decision.refusal.subject;
@@ -162,7 +162,7 @@ async function passLimits(
   if (taken.price !== null) pass(`the call would hold ${formatNanoUsd(claim.amount)} USD`);
   if (claim.binding.length === 0) pass('no limit binds it');
   for (const binding of claim.binding) {
-    for (const text of await explainCaps(desk.limits.store, binding)) pass(text);
+    for (const text of await explainCaps(billing.limits.store, binding)) pass(text);
   }
   if (claim.prepaidAccount !== null) pass(`the balance of the account ${claim.prepaidAccount} covers the hold`);
   return taken;

@@ -14,7 +14,7 @@ import { countTokens, holdCount } from './count-call.ts';
 import { deliver } from './deliver/deliver.ts';
 import { refuse } from './deliver/refuse.ts';
 import { countReply } from './deliver/reply.ts';
-import type { Gate } from './deps.ts';
+import type { CallDeps } from './deps.ts';
 import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
 import { adaptRoute } from './plan/adapt-route.ts';
@@ -38,34 +38,34 @@ export interface Arrival {
 /** Answers one call, also if a step fails. */
 export async function handleCall(
   { request, protocol, countOnly, address, connection }: Arrival,
-  gate: Gate,
+  deps: CallDeps,
 ): Promise<Response> {
   const call = openCall(protocol.name, request.headers, connection);
-  const { settings } = gate;
+  const { settings } = deps;
   const { limits } = settings.config;
   let streams = false;
   try {
-    const principal = identify(gate.directory, readCredential(request.headers, protocol.name));
+    const principal = identify(deps.directory, readCredential(request.headers, protocol.name));
     call.principal = principal;
     noteUse(principal.use, request.headers, call.atMs);
     allowCaller(principal, principal.ranges === null ? null : address());
-    const place = admit(gate);
+    const place = admit(deps);
     call.held.push(() => place.leave());
     const version = readProtocolVersion(request.headers, protocol.name);
-    const body = await readBody(request, { keyId: principal.keyId, address }, limits, gate.capacity.bodyBytes);
+    const body = await readBody(request, { keyId: principal.keyId, address }, limits, deps.capacity.bodyBytes);
     call.held.push(body.release);
     place.open();
     const kept = principal.bodies ?? settings.config.defaults.logBodies;
-    if (kept !== 'off' && !countOnly) startContent(call, gate.content, kept, body.bytes);
+    if (kept !== 'off' && !countOnly) startContent(call, deps.content, kept, body.bytes);
     const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
     call.facts = facts;
     const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
-    const route = adaptRoute(chosen, principal.workspaceId, call.atMs, gate.refusedMembers);
+    const route = adaptRoute(chosen, principal.workspaceId, call.atMs, deps.refusedMembers);
     call.route = route;
     if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
       call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);
     }
-    const routed = { call, gate, protocol, route, outline };
+    const routed = { call, deps, protocol, route, outline };
     if (countOnly) {
       await holdCount(routed);
       if (!route.upstream.protocols.includes(protocol.name)) return countReply(call, await countTokens(routed));
@@ -83,7 +83,7 @@ export async function handleCall(
     streams = begun.kind === 'stream';
     return await deliver(job, begun);
   } catch (error) {
-    return await refuse(call, error, { protocol, gate, countOnly });
+    return await refuse(call, error, { protocol, deps, countOnly });
   } finally {
     // A stream releases its resources when it closes.
     if (!streams) {
@@ -93,21 +93,21 @@ export async function handleCall(
   }
 }
 
-/** Admits a call before its body is read. Throws `draining`, `store_away` or `over_capacity`, each a 503. */
-function admit(gate: Gate): CallPlace {
-  if (gate.draining) {
+/** Admits a call before its body is read. Throws `draining`, `store_unavailable` or `over_capacity`, each a 503. */
+function admit(deps: CallDeps): CallPlace {
+  if (deps.draining) {
     throw new CallFailure('draining', 'the gateway is shutting down; try again', {
       retryAfterSeconds: 2,
       closeConnection: true,
     });
   }
-  if (!gate.recorder.writable()) {
-    throw new CallFailure('store_away', 'calls cannot be recorded at the moment; try again shortly', {
+  if (!deps.recorder.writable()) {
+    throw new CallFailure('store_unavailable', 'calls cannot be recorded at the moment; try again shortly', {
       retryAfterSeconds: 2,
     });
   }
-  if (gate.capacity.openCalls.isFull) throw tooManyCalls();
-  return new CallPlace(gate.capacity);
+  if (deps.capacity.openCalls.isFull) throw tooManyCalls();
+  return new CallPlace(deps.capacity);
 }
 
 /**

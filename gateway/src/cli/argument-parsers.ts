@@ -12,17 +12,17 @@ export function parseList(text: string): string[] {
 }
 
 /** Means that a restriction is lifted. The command-line parser takes null for no value at all, so a word is needed. */
-export const LIFTED = 'lifted';
-export type Lifted = typeof LIFTED;
+export const REMOVED_LIMIT = 'lifted';
+export type RemovedLimit = typeof REMOVED_LIMIT;
 
-/** As `parseList`; the word that lifts the restriction (`*`, `any`) becomes `LIFTED`. */
-export function parseListOr(word: string): (text: string) => string[] | Lifted {
-  return (text) => (text.trim() === word ? LIFTED : parseList(text));
+/** As `parseList`; the word that lifts the restriction (`*`, `any`) becomes `REMOVED_LIMIT`. */
+export function parseListOr(word: string): (text: string) => string[] | RemovedLimit {
+  return (text) => (text.trim() === word ? REMOVED_LIMIT : parseList(text));
 }
 
 /** Converts a flag's value to a command argument: null if the restriction is lifted. */
-export function orNull<Value>(value: Value | Lifted | undefined): Value | null | undefined {
-  return value === LIFTED ? null : (value as Value | undefined);
+export function orNull<Value>(value: Value | RemovedLimit | undefined): Value | null | undefined {
+  return value === REMOVED_LIMIT ? null : (value as Value | undefined);
 }
 
 /** `30d` → ms. */
@@ -34,23 +34,23 @@ export function parseSpan(text: string): number {
   }
 }
 
-/** `30d` → ms, `never` → `LIFTED`. */
-export function parseExpiry(text: string): number | Lifted {
-  if (text === 'never') return LIFTED;
+/** `30d` → ms, `never` → `REMOVED_LIMIT`. */
+export function parseExpiry(text: string): number | RemovedLimit {
+  if (text === 'never') return REMOVED_LIMIT;
   const spanMs = parseSpan(text);
   if (spanMs === 0) throw new InvalidArgumentError('found no time at all, expected a span such as 30d, or never.');
   return spanMs;
 }
 
-/** One of a few words, which the command checks; `inherit` becomes `LIFTED`. */
-export function parseInherited(text: string): string | Lifted {
-  return text === 'inherit' ? LIFTED : text;
+/** One of a few words, which the command checks; `inherit` becomes `REMOVED_LIMIT`. */
+export function parseInherited(text: string): string | RemovedLimit {
+  return text === 'inherit' ? REMOVED_LIMIT : text;
 }
 
-/** A whole number of days; the word that inherits the setting becomes `LIFTED`. */
-export function parseDaysOr(word: string): (text: string) => number | Lifted {
+/** A whole number of days; the word that inherits the setting becomes `REMOVED_LIMIT`. */
+export function parseDaysOr(word: string): (text: string) => number | RemovedLimit {
   return (text) => {
-    if (text === word) return LIFTED;
+    if (text === word) return REMOVED_LIMIT;
     if (/^\d{1,6}$/.test(text)) return Number(text);
     throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected a whole number of days, or ${word}.`);
   };

@@ -8,14 +8,14 @@ import { formatNanoUsd } from '../billing/money.ts';
 import { type LayeredCaps, NO_LAYERED_CAPS } from '../control/persist-and-apply.ts';
 import { layerOf, type SubjectKind } from '../store/ports/limits.ts';
 import type { PolicyReader } from '../store/ports/policy.ts';
-import { LIFTED, type Lifted, orNull, parseCount } from './argument-parsers.ts';
+import { orNull, parseCount, REMOVED_LIMIT, type RemovedLimit } from './argument-parsers.ts';
 
 /** The parsed flags; `none` lifts a cap. */
 export interface CapFlags {
-  readonly rpm?: number | Lifted;
-  readonly tpm?: number | Lifted;
-  readonly concurrency?: number | Lifted;
-  readonly budgetUsd?: string | Lifted;
+  readonly rpm?: number | RemovedLimit;
+  readonly tpm?: number | RemovedLimit;
+  readonly concurrency?: number | RemovedLimit;
+  readonly budgetUsd?: string | RemovedLimit;
   readonly budgetWindow?: string;
 }
 
@@ -42,8 +42,8 @@ export function capArguments(flags: CapFlags): object {
   };
 }
 
-function parseCap(text: string): number | Lifted {
-  if (text === 'none') return LIFTED;
+function parseCap(text: string): number | RemovedLimit {
+  if (text === 'none') return REMOVED_LIMIT;
   try {
     return parseCount(COUNT_MAX)(text);
   } catch (fault) {
@@ -53,8 +53,8 @@ function parseCap(text: string): number | Lifted {
 }
 
 /** The amount stays text until the command parses it exactly. */
-function parseAmount(text: string): string | Lifted {
-  return text === 'none' ? LIFTED : text;
+function parseAmount(text: string): string | RemovedLimit {
+  return text === 'none' ? REMOVED_LIMIT : text;
 }
 
 /** The members of a view that contain its caps. */

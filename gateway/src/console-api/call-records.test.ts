@@ -21,14 +21,14 @@ const SHAPES: Readonly<Record<string, Partial<CallRecord>>> = {
   plain: {},
   cancelled: { status: 499, error: 'client_left', usage_source: 'partial', finish_reason: null },
   flagged: { usage_flags: ['sum', 'far_output'] },
-  'sound and images': { usage: { ...USAGE, apart: SOUND } },
-  'tools of the provider': { usage: { ...USAGE, apart: { server_tools: { web_search: 2 } } }, price_version },
+  'sound and images': { usage: { ...USAGE, extras: SOUND } },
+  'tools of the provider': { usage: { ...USAGE, extras: { server_tools: { web_search: 2 } } }, price_version },
   'a tool without a fee': {
-    usage: { ...USAGE, apart: { audio_input: 1, server_tools: { web_search: 2, tool_search: 1 } } },
+    usage: { ...USAGE, extras: { audio_input: 1, server_tools: { web_search: 2, tool_search: 1 } } },
     price_version,
   },
   'a tool under a price whose text has no numbers': {
-    usage: { ...USAGE, apart: { server_tools: { web_search: 2 } } },
+    usage: { ...USAGE, extras: { server_tools: { web_search: 2 } } },
     price_version: 'catalogue 2026',
   },
   unpriced: { price_version: null, cost_nano_usd: null },

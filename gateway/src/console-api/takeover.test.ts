@@ -42,9 +42,9 @@ const newAddress = () => `ceo${++count}@corp.example`;
 const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 
 /** The token of an invitation's link. */
-async function invite(giver: Browser, account: string, email: string, role: string): Promise<string> {
+async function invite(granter: Browser, account: string, email: string, role: string): Promise<string> {
   const body = { email, role, workspaces: null };
-  const answered = await giver.ask(`POST /accounts/${account}/invitations`, { body });
+  const answered = await granter.ask(`POST /accounts/${account}/invitations`, { body });
   expect(answered.status).toBe(200);
   return tokenOf(answered.json);
 }

@@ -26,7 +26,7 @@ describe('accounts', () => {
       balance_nano_usd: '0',
       held_nano_usd: '0',
       charged_nano_usd: '0',
-      absorbed_nano_usd: '0',
+      written_off_nano_usd: '0',
       topped_up_nano_usd: '0',
       mark_up_percent: '0',
       time_zone: 'UTC',
@@ -48,7 +48,7 @@ describe('accounts', () => {
       available: -5n,
       held: 9_007_199_254_740_993n,
       charged: 3n,
-      absorbed: 2n,
+      writtenOff: 2n,
       toppedUp: 1n,
     });
     expect(await rig.run('accounts.list')).toMatchObject([
@@ -58,7 +58,7 @@ describe('accounts', () => {
         balance_nano_usd: '-5',
         held_nano_usd: '9007199254740993',
         charged_nano_usd: '3',
-        absorbed_nano_usd: '2',
+        written_off_nano_usd: '2',
         topped_up_nano_usd: '1',
       },
     ]);

@@ -220,7 +220,7 @@ export const capArguments = {
   layer: z.enum(['operator', 'account'], { error: 'expected operator or account' }).optional(),
 };
 
-export interface GivenCaps {
+export interface RequestedCaps {
   readonly rpm?: number | null | undefined;
   readonly tpm?: number | null | undefined;
   readonly concurrency?: number | null | undefined;
@@ -229,7 +229,7 @@ export interface GivenCaps {
 }
 
 /** Whether the arguments name a cap at all. */
-export function namesCaps({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): boolean {
+export function namesCaps({ rpm, tpm, concurrency, budget_usd, budget_window }: RequestedCaps): boolean {
   return [rpm, tpm, concurrency, budget_usd, budget_window].some((given) => given !== undefined);
 }
 
@@ -239,7 +239,7 @@ export function namesCaps({ rpm, tpm, concurrency, budget_usd, budget_window }: 
  *
  * @throws CommandFailure if a window is given and there is no budget.
  */
-export function changeCaps(current: Caps | null, given: GivenCaps): Caps | null {
+export function changeCaps(current: Caps | null, given: RequestedCaps): Caps | null {
   const before = current ?? NO_CAPS;
   const after: Caps = {
     requestsPerMinute: given.rpm === undefined ? before.requestsPerMinute : given.rpm,
@@ -250,7 +250,7 @@ export function changeCaps(current: Caps | null, given: GivenCaps): Caps | null 
   return Object.values(after).every((each) => each === null) ? null : after;
 }
 
-function changeBudget(before: Caps['budget'], { budget_usd, budget_window }: GivenCaps): Caps['budget'] {
+function changeBudget(before: Caps['budget'], { budget_usd, budget_window }: RequestedCaps): Caps['budget'] {
   const amount = budget_usd === undefined ? (before?.amount ?? null) : budget_usd;
   if (amount !== null) return { window: budget_window ?? before?.window ?? 'total', amount };
   if (budget_window === undefined) return null;

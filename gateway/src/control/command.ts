@@ -8,7 +8,7 @@ import { maskKeys } from '../lib/mask-keys.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
-import type { PolicyBook, StoredAccount } from '../store/ports/policy.ts';
+import type { PolicyStore, StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 
 /** The limit rules that apply to calls. */
@@ -77,7 +77,7 @@ export interface ModelNames {
 
 /** The context of commands: first what is on disk, then what is in memory. */
 export interface ControlContext {
-  readonly policies: PolicyBook;
+  readonly policies: PolicyStore;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
   readonly directory: KeyDirectory;
   readonly limits: RulesInForce;

@@ -8,12 +8,12 @@ import {
   capArguments,
   expirySpanMs,
   expiryTime,
-  type GivenCaps,
   givenId,
   graceMs,
   holdMode,
   keyName,
   modelPatterns,
+  type RequestedCaps,
   scopes,
   strictness,
 } from './arguments.ts';
@@ -31,10 +31,10 @@ import {
   auditChange,
   chooseRuleChange,
   HOUSE,
-  keepAndBind,
   type LayeredCaps,
   layeredCapsOf,
   NO_LAYERED_CAPS,
+  persistAndApply,
 } from './persist-and-apply.ts';
 
 import { viewKey, viewNewKey } from './views.ts';
@@ -81,7 +81,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
     const entries = auditKey(context, null, { key, caps });
-    await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes], entries);
+    await persistAndApply(context, [{ of: 'key', isNew: true, key }, ...changes], entries);
     return viewNewKey(key, caps, keyText);
   },
 );
@@ -103,7 +103,7 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     previousLast4: given.grace_ms === 0 ? null : before.last4,
   };
   const caps = layeredCapsOf(context, subjectOf(key));
-  await keepAndBind(context, [{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
+  await persistAndApply(context, [{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
   return viewNewKey(key, caps, keyText);
 });
 
@@ -170,10 +170,10 @@ function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Prom
   return replace(context, key, { ...rest, status, disabledBy, ...(isLocked ? { disabledByOperator: true } : {}) }, {});
 }
 
-async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: GivenCaps): Promise<Json> {
+async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: RequestedCaps): Promise<Json> {
   const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
   const entries = auditKey(context, before, { key, caps });
-  await keepAndBind(context, [{ of: 'key', isNew: false, key }, ...changes], entries);
+  await persistAndApply(context, [{ of: 'key', isNew: false, key }, ...changes], entries);
   return viewKey(key, caps);
 }
 

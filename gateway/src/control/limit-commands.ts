@@ -17,9 +17,9 @@ import {
   auditChange,
   chooseRuleChange,
   HOUSE,
-  keepAndBind,
   type LayeredCaps,
   layeredCapsOf,
+  persistAndApply,
 } from './persist-and-apply.ts';
 
 import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
@@ -55,7 +55,7 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
   // An existing rule outlives its model, and can be changed and removed.
   if (subject.kind === 'model' && before.operator === null) await requireModel(context, subject.id);
   const { changes, caps, layer } = chooseRuleChange(context, subject, accountOf(context, subject), given);
-  await keepAndBind(context, changes, auditRule(context, subject, { before, after: caps }));
+  await persistAndApply(context, changes, auditRule(context, subject, { before, after: caps }));
   return viewRule(inLayer(subject, layer), caps[layer]);
 });
 

@@ -8,14 +8,14 @@ import { putAccount, putKey, putWorkspace } from '../identity/key-directory.ts';
 import type { AuditedMembers, NewAuditEntry } from '../store/ports/audit.ts';
 import { type Caps, inLayer, type LimitLayer, type Subject } from '../store/ports/limits.ts';
 import type { PolicyChange } from '../store/ports/policy.ts';
-import { changeCaps, type GivenCaps, namesCaps } from './arguments.ts';
+import { changeCaps, namesCaps, type RequestedCaps } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlContext, type Json } from './command.ts';
 
 /**
  * Stores all of the changes and entries or none, then applies each. Rejects if the store fails; then nothing has
  * changed.
  */
-export async function keepAndBind(
+export async function persistAndApply(
   run: CommandRun,
   changes: readonly PolicyChange[],
   entries: readonly NewAuditEntry[],
@@ -79,7 +79,7 @@ export function chooseRuleChange(
   run: CommandRun,
   subject: Subject,
   account: string | null,
-  given: GivenCaps & { readonly layer?: LimitLayer | undefined },
+  given: RequestedCaps & { readonly layer?: LimitLayer | undefined },
 ): RuleChange {
   const layer = chooseLayer(run, account, given);
   const target = inLayer(subject, layer);
@@ -96,7 +96,7 @@ export function chooseRuleChange(
 function chooseLayer(
   { by }: CommandRun,
   account: string | null,
-  given: GivenCaps & { readonly layer?: LimitLayer | undefined },
+  given: RequestedCaps & { readonly layer?: LimitLayer | undefined },
 ): LimitLayer {
   if (account === HOUSE) return given.layer ?? 'operator';
   if (by.authority === 'operator') return account === null ? 'operator' : (given.layer ?? 'operator');

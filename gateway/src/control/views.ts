@@ -61,7 +61,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
     balance_nano_usd: renderAmount(balance?.available),
     held_nano_usd: renderAmount(balance?.held),
     charged_nano_usd: renderAmount(balance?.charged),
-    absorbed_nano_usd: renderAmount(balance?.absorbed),
+    written_off_nano_usd: renderAmount(balance?.writtenOff),
     topped_up_nano_usd: renderAmount(balance?.toppedUp),
     mark_up_percent: formatPercent(BigInt(account.markUpPpm)),
     time_zone: account.timeZone,

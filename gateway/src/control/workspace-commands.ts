@@ -14,7 +14,13 @@ import {
   findAccount,
   findWorkspace,
 } from './command.ts';
-import { auditChange, chooseRuleChange, keepAndBind, type LayeredCaps, layeredCapsOf } from './persist-and-apply.ts';
+import {
+  auditChange,
+  chooseRuleChange,
+  type LayeredCaps,
+  layeredCapsOf,
+  persistAndApply,
+} from './persist-and-apply.ts';
 
 import { viewWorkspace } from './views.ts';
 
@@ -49,7 +55,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
-    await keepAndBind(context, [{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
+    await persistAndApply(context, [{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
@@ -72,7 +78,7 @@ const set = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });
-    await keepAndBind(context, [{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
+    await persistAndApply(context, [{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );

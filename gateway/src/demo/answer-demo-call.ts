@@ -10,7 +10,7 @@ import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
 import { type AnswerContext, type Codec, TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import { PROTOCOLS } from '../protocols/registry.ts';
-import { refuseMember, startNotes } from '../protocols/request/translation-notes.ts';
+import { refuseMember, startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
@@ -60,7 +60,7 @@ const WORD_PAUSE_MS = 15;
 export function answerDemoCall(call: DemoCall): DemoReply {
   const protocol = PROTOCOLS[call.protocol];
   try {
-    const request = protocol.codec.parseRequest(readOutline(call), startNotes(false));
+    const request = protocol.codec.parseRequest(readOutline(call), startTranslationNotes(false));
     const inputTokens = estimatePromptTokens(request, familyOf(request.model));
     // Only the messages format counts tokens.
     if (call.countOnly) return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));

@@ -71,10 +71,10 @@ export const FAILURE_KINDS = {
   upstream_overloaded: row('upstream', [500, 'api_error', 'internal_error'], [529, 'overloaded_error']),
   upstream_timeout: row('upstream', [500, 'api_error', 'internal_error'], [504, 'timeout_error']),
   upstream_failed: UPSTREAM_FAULT,
-  upstream_refused_us: UPSTREAM_FAULT,
+  upstream_credential: UPSTREAM_FAULT,
   /** The upstream does not know the model, the deployment or the address that the operator configured. */
   upstream_misconfigured: UPSTREAM_FAULT,
-  upstream_nonsense: UPSTREAM_FAULT,
+  upstream_malformed: UPSTREAM_FAULT,
   upstream_truncated: UPSTREAM_FAULT,
   /**
    * One of the caller's own limits: requests, tokens or concurrent calls. `retryAfterSeconds` is when the call would
@@ -91,7 +91,7 @@ export const FAILURE_KINDS = {
   gateway_fault: row('gateway', [500, 'api_error', 'internal_error'], [500, 'api_error']),
   draining: UNAVAILABLE,
   over_capacity: UNAVAILABLE,
-  store_away: UNAVAILABLE,
+  store_unavailable: UNAVAILABLE,
 } satisfies Record<string, Row>;
 
 export type FailureKind = keyof typeof FAILURE_KINDS;

@@ -3,7 +3,7 @@
  * once, and every delta names its part.
  */
 import type { Citation, Native, OpaquePart } from './part.ts';
-import type { ToldUsage, Usage, UsageFlag } from './usage.ts';
+import type { ReportedUsage, Usage, UsageFlag } from './usage.ts';
 
 /** Why the model stopped. `other`: for a reason that only the source's own term names. */
 export type FinishReason =
@@ -64,6 +64,6 @@ export interface EventFilter {
 }
 
 /** The event for counters as upstream reported them. */
-export function usageEvent({ usage, flags }: ToldUsage): GenerationEvent {
+export function usageEvent({ usage, flags }: ReportedUsage): GenerationEvent {
   return flags.length === 0 ? { kind: 'usage', usage } : { kind: 'usage', usage, flags };
 }

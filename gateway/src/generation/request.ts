@@ -45,7 +45,7 @@ export const EFFORT_ORDER = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 export type ReasoningEffort = (typeof EFFORT_ORDER)[number];
 
 /** How much the model should reason. `mode` null: only the effort was named; `effort` null: only the mode. */
-export interface ReasoningWish {
+export interface ReasoningRequest {
   readonly mode: 'off' | 'adaptive' | 'budget' | 'between_tools' | null;
   /** With mode `budget` only. */
   readonly budgetTokens: number | null;
@@ -65,7 +65,7 @@ export type OutputFormat =
       readonly strict: boolean | null;
     };
 
-export interface WebSearchWish {
+export interface WebSearchRequest {
   readonly context_size: string | null;
   /** JSON of `{city, country, region, timezone}`. */
   readonly location: JsonText | null;
@@ -115,7 +115,7 @@ export interface GenerationRequest {
   readonly frequency_penalty: number | null;
   readonly presence_penalty: number | null;
   readonly seed: number | null;
-  readonly reasoning: ReasoningWish | null;
+  readonly reasoning: ReasoningRequest | null;
   readonly output_format: OutputFormat | null;
   readonly verbosity: string | null;
   /** The client's own end-user identifier, in any format. */
@@ -123,7 +123,7 @@ export interface GenerationRequest {
   readonly service_tier: string | null;
   /** A mark on the whole prompt, in addition to those on parts and tools. */
   readonly cache_mark: CacheMark | null;
-  readonly web_search: WebSearchWish | null;
+  readonly web_search: WebSearchRequest | null;
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
 }

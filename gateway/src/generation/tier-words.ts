@@ -50,7 +50,7 @@ export function readTierWords(stated: { readonly [member: string]: unknown }): T
 }
 
 /** The values that are not charged at the list price; undefined if none remain. */
-export function specialTier(words: TierWords | undefined): TierWords | undefined {
+export function chargedTier(words: TierWords | undefined): TierWords | undefined {
   let found: { [member in TierMember]?: string } | undefined;
   for (const member of TIER_MEMBERS) {
     const word = words?.[member];

@@ -1,10 +1,10 @@
 /** Tests usage.ts: counters of 0 are omitted, and a provider's unusual list is not stored whole. */
 import { expect, test } from 'bun:test';
-import { apartOf } from './usage.ts';
+import { extrasOf } from './usage.ts';
 
 test('keeps what is above 0, and nothing where nothing is', () => {
   expect(
-    apartOf({ audio_input: 3, image_input: 0 }, [
+    extrasOf({ audio_input: 3, image_input: 0 }, [
       ['web_search', 1],
       ['web_fetch', 0],
     ]),
@@ -12,17 +12,17 @@ test('keeps what is above 0, and nothing where nothing is', () => {
     audio_input: 3,
     server_tools: { web_search: 1 },
   });
-  expect(apartOf({ audio_input: 0 }, [['web_search', 0]])).toBeUndefined();
+  expect(extrasOf({ audio_input: 0 }, [['web_search', 0]])).toBeUndefined();
 });
 
 test('reads no kind that is no name, and not more kinds than any host has', () => {
   expect(
-    apartOf({}, [
+    extrasOf({}, [
       ['Web Search', 1],
       ['__proto__', 1],
       ['a'.repeat(41), 1],
     ]),
   ).toBeUndefined();
   const many = Array.from({ length: 40 }, (_, index) => [`kind_${index}`, 1] as const);
-  expect(Object.keys(apartOf({}, many)?.server_tools ?? {})).toHaveLength(16);
+  expect(Object.keys(extrasOf({}, many)?.server_tools ?? {})).toHaveLength(16);
 });

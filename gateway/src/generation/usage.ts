@@ -15,7 +15,7 @@ export interface Usage {
   readonly output: number;
   readonly reasoning: number;
   /** Counters that few calls have; absent if there are none. */
-  readonly apart?: UsageApart;
+  readonly extras?: MediaAndToolUsage;
 }
 
 /**
@@ -32,7 +32,7 @@ export type UsageSource = 'upstream' | 'partial' | 'counted' | 'checkpoint' | 'v
 export type UsageFlag = 'sum' | 'cached' | 'reasoning' | 'far_input' | 'far_output';
 
 /** Counters as upstream reported them, with their anomalies. */
-export interface ToldUsage {
+export interface ReportedUsage {
   readonly usage: Usage;
   readonly flags: readonly UsageFlag[];
 }
@@ -68,7 +68,7 @@ export type ServerTools = { readonly [kind: string]: number };
  * A member is present only if it is above 0. `audio_output` and `image_output` are parts of `output` that do not
  * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap.
  */
-export type UsageApart = { readonly [Counter in MediaCounter]?: number } & {
+export type MediaAndToolUsage = { readonly [Counter in MediaCounter]?: number } & {
   readonly server_tools?: ServerTools;
   /** The tier that the response states, if its price differs from the list price. */
   readonly tier?: TierWords;
@@ -97,16 +97,16 @@ export const TOOL_KIND = /^[a-z][a-z0-9_]{0,39}$/;
 const KINDS_MAX = 16;
 
 /** Omits the members that are 0; undefined if none remain. */
-export function apartOf(
+export function extrasOf(
   media: { readonly [Counter in MediaCounter]?: number },
   tools: Iterable<readonly [kind: string, requests: number]> = [],
-): UsageApart | undefined {
-  const apart: { [Counter in MediaCounter]?: number } & { server_tools?: ServerTools } = {};
+): MediaAndToolUsage | undefined {
+  const extras: { [Counter in MediaCounter]?: number } & { server_tools?: ServerTools } = {};
   for (const counter of MEDIA_COUNTERS) {
     const count = media[counter];
-    if (count !== undefined && count > 0) apart[counter] = count;
+    if (count !== undefined && count > 0) extras[counter] = count;
   }
   const kinds = [...tools].filter(([kind, requests]) => requests > 0 && TOOL_KIND.test(kind)).slice(0, KINDS_MAX);
-  if (kinds.length > 0) apart.server_tools = Object.fromEntries(kinds);
-  return Object.keys(apart).length === 0 ? undefined : apart;
+  if (kinds.length > 0) extras.server_tools = Object.fromEntries(kinds);
+  return Object.keys(extras).length === 0 ? undefined : extras;
 }

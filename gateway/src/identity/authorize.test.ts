@@ -1,7 +1,7 @@
 /** Tests the permissions of an authenticated caller. */
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { authorize, mayUseModel, type Wish } from './authorize.ts';
+import { type AccessRequest, authorize, mayUseModel } from './authorize.ts';
 import { newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
@@ -41,7 +41,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
   };
 }
 
-const WISH: Wish = { scope: 'inference', address: '192.0.2.7', modelNames: ['gpt-5-mini'] };
+const WISH: AccessRequest = { scope: 'inference', address: '192.0.2.7', modelNames: ['gpt-5-mini'] };
 
 describe('authorize', () => {
   test('allows everything to a key without restrictions', () => expect(authorize(principal({}), WISH)).toBe('allowed'));

@@ -9,7 +9,7 @@ export type AuthorizationRefusal = 'scope' | 'address' | 'model';
 export type Authorization = 'allowed' | AuthorizationRefusal;
 
 /** What a caller requests. */
-export interface Wish {
+export interface AccessRequest {
   readonly scope: Scope;
   /** The client's address as text; null if unknown: then a key with an address list is refused. */
   readonly address: string | null;
@@ -18,7 +18,7 @@ export interface Wish {
 }
 
 /** Whether the principal may: checks its scope, then its address, then the model, by key and by workspace. */
-export function authorize(principal: Principal, wish: Wish): Authorization {
+export function authorize(principal: Principal, wish: AccessRequest): Authorization {
   if (!principal.scopes.includes(wish.scope)) return 'scope';
   if (!mayComeFrom(principal, wish.address)) return 'address';
   if (wish.modelNames !== null && !mayUseModel(principal, wish.modelNames)) return 'model';

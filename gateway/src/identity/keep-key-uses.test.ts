@@ -5,7 +5,7 @@ import type { StoredKey } from '../store/ports/records.ts';
 import { openStore, type Store } from '../store/sqlite/open-store.ts';
 import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
-import { keepKeyUses, restoreKeyUses } from './keep-key-uses.ts';
+import { restoreKeyUses, saveKeyUses } from './keep-key-uses.ts';
 import { createKeyDirectory, putKey } from './key-directory.ts';
 import { createKeyHasher } from './key-format.ts';
 
@@ -56,8 +56,8 @@ test('each secret’s use comes back after a restart, and what is on disk alread
       return store.keyUses.keep(uses);
     },
   };
-  await keepKeyUses(before, counted);
-  await keepKeyUses(before, counted);
+  await saveKeyUses(before, counted);
+  await saveKeyUses(before, counted);
   expect(writes).toBe(2);
   const after = await directoryOf(store);
   await restoreKeyUses(after, store.keyUses);
@@ -67,7 +67,7 @@ test('each secret’s use comes back after a restart, and what is on disk alread
   await store.policies.keep([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
   putKey(after, { ...KEY, previousHash: null });
   Object.assign(useOf(after, 'aa') ?? {}, { atMs: 8_000 });
-  await keepKeyUses(after, store.keyUses);
+  await saveKeyUses(after, store.keyUses);
   expect((await store.keyUses.read()).map(({ hash, atMs }) => [hash, atMs])).toEqual([['aa', 8_000]]);
   await store.close();
 });

@@ -2,37 +2,37 @@
  * Stores the last uses of secrets on disk, in infrequent batches, and restores them at the next start. Adds no delay to
  * calls.
  */
-import type { KeyUseBook } from '../store/ports/key-use.ts';
+import type { KeyUseStore } from '../store/ports/key-use.ts';
 import type { KeyDirectory } from './key-directory.ts';
 
 /** The maximum time before a use is on disk; each secret costs at most one write in it. */
 const KEEP_EVERY_MS = 60_000;
 
-export interface KeyUseKeeping {
+export interface KeyUseSaving {
   /** Stores unsaved uses, then stops. */
   stop(): Promise<void>;
 }
 
 /** Restores stored uses, then stores new ones. `onTrouble`: a use could not be stored or read; calls continue. */
-export function startKeepingKeyUses(
+export function startSavingKeyUses(
   directory: Pick<KeyDirectory, 'byHash' | 'keys'>,
-  book: KeyUseBook,
+  book: KeyUseStore,
   onTrouble: (cause: unknown) => void,
-): KeyUseKeeping {
-  const timer = setInterval(() => void keepKeyUses(directory, book).catch(onTrouble), KEEP_EVERY_MS);
+): KeyUseSaving {
+  const timer = setInterval(() => void saveKeyUses(directory, book).catch(onTrouble), KEEP_EVERY_MS);
   timer.unref();
   const restored = restoreKeyUses(directory, book).catch(onTrouble);
   return {
     async stop() {
       clearInterval(timer);
       await restored;
-      await keepKeyUses(directory, book).catch(onTrouble);
+      await saveKeyUses(directory, book).catch(onTrouble);
     },
   };
 }
 
 /** Stores each use that is newer than its stored one. Rejects on failure; the next run stores it. */
-export async function keepKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book: KeyUseBook): Promise<void> {
+export async function saveKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book: KeyUseStore): Promise<void> {
   const fresh = [...byHash].filter(([, { use }]) => use.atMs > use.keptAtMs);
   const kept = fresh.map(([hash, { use }]) => ({ hash, atMs: use.atMs, client: use.client }));
   await book.keep(kept);
@@ -45,7 +45,7 @@ export async function keepKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book
  */
 export async function restoreKeyUses(
   { byHash, keys }: Pick<KeyDirectory, 'byHash' | 'keys'>,
-  book: KeyUseBook,
+  book: KeyUseStore,
 ): Promise<void> {
   let newestMs = Number.NEGATIVE_INFINITY;
   for (const { hash, atMs, client } of await book.read()) {

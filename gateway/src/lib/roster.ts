@@ -1,7 +1,7 @@
 /** Stores items that are added and removed with every call. Keeps no order. */
 
 /** The position of one item; returned by `add` and passed to `remove`. */
-export interface Seat<Item> {
+export interface Handle<Item> {
   readonly item: Item;
   /** Only the roster writes it; `GONE` once removed. */
   place: number;
@@ -15,29 +15,29 @@ const GONE = -1;
  * that was ever in one. For a gateway's calls that was some 15 KB each, retained until the next full collection
  * (2026-11-22, Bun 1.4).
  */
-export class Roster<Item> {
-  readonly #seats: Seat<Item>[] = [];
+export class OpenSet<Item> {
+  readonly #seats: Handle<Item>[] = [];
 
   get size(): number {
     return this.#seats.length;
   }
 
-  add(item: Item): Seat<Item> {
-    const seat = { item, place: this.#seats.length };
-    this.#seats.push(seat);
-    return seat;
+  add(item: Item): Handle<Item> {
+    const handle = { item, place: this.#seats.length };
+    this.#seats.push(handle);
+    return handle;
   }
 
   /** Harmless when repeated. */
-  remove(seat: Seat<Item>): void {
-    const { place } = seat;
+  remove(handle: Handle<Item>): void {
+    const { place } = handle;
     if (place === GONE) return;
     const last = this.#seats.pop();
-    if (last !== undefined && last !== seat) {
+    if (last !== undefined && last !== handle) {
       this.#seats[place] = last;
       last.place = place;
     }
-    seat.place = GONE;
+    handle.place = GONE;
   }
 
   /** A snapshot of the items, unaffected by later changes. */

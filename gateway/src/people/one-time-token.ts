@@ -8,7 +8,7 @@ export interface OneTimeToken {
   readonly hash: string;
 }
 
-export function drawToken(): OneTimeToken {
+export function createToken(): OneTimeToken {
   const token = randomBytes(32).toString('base64url');
   return { token, hash: hashToken(token) };
 }

@@ -34,7 +34,7 @@ export class PeopleFailure extends Error {
   }
 }
 
-export type PeopleAct =
+export type PeopleEventKind =
   | 'person.setup'
   | 'person.sign_in'
   | 'person.sign_in_failed'
@@ -58,8 +58,8 @@ export type PeopleAct =
   | 'member.remove';
 
 /** Never contains a secret. */
-export interface PeopleNote {
-  readonly act: PeopleAct;
+export interface PeopleEvent {
+  readonly act: PeopleEventKind;
   /** Null: unknown, such as after a failed sign-in. */
   readonly actor: { readonly id: string; readonly name: string } | null;
   /** Null: it does not belong to a single account. */
@@ -72,4 +72,4 @@ export interface PeopleNote {
 }
 
 /** Called once an act is durable; the reply waits for it. */
-export type TakeNote = (note: PeopleNote) => Promise<void> | void;
+export type RecordEvent = (note: PeopleEvent) => Promise<void> | void;

@@ -84,14 +84,14 @@ const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
 ]);
 
 /** The operator's account: its members run the installation. */
-export const HOUSE_ACCOUNT = 'default';
+export const OPERATOR_ACCOUNT = 'default';
 
 /**
  * Whether a member of the whole account with this role has the permission there. `house.` permissions exist only in the
  * operator's account.
  */
 export function roleMay(role: Role, permission: Permission, account: string): boolean {
-  if (permission.startsWith('house.') && account !== HOUSE_ACCOUNT) return false;
+  if (permission.startsWith('house.') && account !== OPERATOR_ACCOUNT) return false;
   return TABLE[role].has(permission);
 }
 

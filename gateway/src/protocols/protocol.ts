@@ -71,7 +71,7 @@ export interface StreamObserver {
   /** Called once if the bytes ended normally without the protocol's own end: completes the stream; null: it was cut. */
   endOfBytes(): Buffer | null;
   /** The number of inspected events in an order that the upstream's format does not allow. */
-  readonly disorders: number;
+  readonly protocolViolations: number;
   facts(): AnswerFacts;
 }
 
@@ -91,7 +91,7 @@ export interface AnswerFold {
   push(record: SseRecord): void;
   /**
    * The JSON of the answer. `cut`: the stream was stopped before its end; then the finish reason is `cutReason`, and
-   * these are its counters. Throws CallFailure `upstream_nonsense` if the records are not an answer.
+   * these are its counters. Throws CallFailure `upstream_malformed` if the records are not an answer.
    */
   finish(cut: Usage | null): string;
 }

@@ -4,26 +4,26 @@
  */
 
 import { NO_SNIFF } from '../call/deliver/reply.ts';
-import type { Gate } from '../call/deps.ts';
+import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { chatCompletions } from '../protocols/chat/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import type { ClientConnection } from './client-connection.ts';
-import type { ConsoleDesk } from './console-files.ts';
+import type { ConsoleServer } from './console-files.ts';
 import { showKey } from './key-endpoint.ts';
-import type { ReadKeyStanding } from './key-status.ts';
+import type { ReadKeyLimitStatus } from './key-status.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
 import { openapiText } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
 
 /** The dependencies of the routes. */
-export interface Desk {
-  readonly gate: Gate;
+export interface ServerDeps {
+  readonly deps: CallDeps;
   readonly describe: DescribeModel;
-  readonly readKeyStanding: ReadKeyStanding;
-  readonly console: ConsoleDesk;
+  readonly readKeyStanding: ReadKeyLimitStatus;
+  readonly console: ConsoleServer;
 }
 
 /** The origin of a request, resolved only when needed. */
@@ -38,13 +38,13 @@ interface Origin {
 export function answerRequest(
   request: Request,
   connection: ClientConnection,
-  desk: Desk,
+  parts: ServerDeps,
 ): Response | Promise<Response> {
-  const { gate } = desk;
+  const { deps } = parts;
   const start = pathStart(request.url);
   const path = pathOf(request.url, start);
   try {
-    checkEnvelope(request, start, gate);
+    checkEnvelope(request, start, deps);
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
     if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
@@ -52,22 +52,22 @@ export function answerRequest(
       clientAddress(
         connection.address(),
         request.headers.get('x-forwarded-for'),
-        gate.settings.config.server.trustedProxies,
+        deps.settings.config.server.trustedProxies,
       );
     const isHttps = () =>
       isForwardedHttps(
         connection.address(),
         request.headers.get('x-forwarded-proto'),
-        gate.settings.config.server.trustedProxies,
+        deps.settings.config.server.trustedProxies,
       );
-    const answer = answerRoute(match, request, { connection, address, isHttps }, desk);
+    const answer = answerRoute(match, request, { connection, address, isHttps }, parts);
     if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
     connection.replyReady();
     return answer;
   } catch (error) {
     connection.replyReady();
     if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
-    gate.log.fault('', 'a request could not be answered', error);
+    deps.log.fault('', 'a request could not be answered', error);
     return replyFailure(
       new CallFailure('gateway_fault', 'the gateway failed; this is not your fault'),
       path,
@@ -89,27 +89,27 @@ function answerRoute(
   match: RouteMatch,
   request: Request,
   { connection, address, isHttps }: Origin,
-  desk: Desk,
+  parts: ServerDeps,
 ): Response | Promise<Response> {
-  const { gate, describe, readKeyStanding } = desk;
-  const { config } = gate.settings;
+  const { deps, describe, readKeyStanding } = parts;
+  const { config } = deps.settings;
   switch (match.row.name) {
     case 'chat':
-      return handleCall({ request, protocol: chatCompletions, countOnly: false, address, connection }, gate);
+      return handleCall({ request, protocol: chatCompletions, countOnly: false, address, connection }, deps);
     case 'messages':
-      return handleCall({ request, protocol: messages, countOnly: false, address, connection }, gate);
+      return handleCall({ request, protocol: messages, countOnly: false, address, connection }, deps);
     case 'count-tokens':
-      return handleCall({ request, protocol: messages, countOnly: true, address, connection }, gate);
+      return handleCall({ request, protocol: messages, countOnly: true, address, connection }, deps);
     case 'models':
-      return listModels(request, address, gate, describe);
+      return listModels(request, address, deps, describe);
     case 'model':
-      return showModel(request, match.rest, address, gate, describe);
+      return showModel(request, match.rest, address, deps, describe);
     case 'key':
-      return showKey(request, address, gate, readKeyStanding);
+      return showKey(request, address, deps, readKeyStanding);
     case 'healthz':
       return replyJson({ status: 'ok' });
     case 'readyz':
-      return readiness(gate);
+      return readiness(deps);
     case 'openapi':
       return replyJsonText(
         openapiText(config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)), config.server.console),
@@ -121,20 +121,20 @@ function answerRoute(
       return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
     case 'console-api':
       if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
-      return desk.console.api.fetch(request, address(), isHttps());
+      return parts.console.api.fetch(request, address(), isHttps());
     case 'console':
       if (!config.server.console) throw notFound(`/app/${match.rest}`);
-      return desk.console.showPage(`/app/${match.rest}`, request);
+      return parts.console.showPage(`/app/${match.rest}`, request);
     case 'status':
       if (!config.server.console) throw notFound('/status');
-      return desk.console.showPage('/status', request);
+      return parts.console.showPage('/status', request);
   }
 }
 
-function readiness(gate: Gate): Response {
+function readiness(deps: CallDeps): Response {
   const problems = [
-    ...(gate.ready ? [] : ['draining']),
-    ...(gate.recorder.writable() ? [] : ['the call records cannot be written']),
+    ...(deps.ready ? [] : ['draining']),
+    ...(deps.recorder.writable() ? [] : ['the call records cannot be written']),
   ];
   return replyJson(
     { status: problems.length === 0 ? 'ready' : 'not ready', problems },
@@ -150,8 +150,8 @@ function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
 }
 
 /** Limits the request line and header lines. The runtime limits the whole header block before this. */
-function checkEnvelope(request: Request, start: number, gate: Gate): void {
-  const { urlBytesMax, headerCountMax } = gate.settings.config.limits;
+function checkEnvelope(request: Request, start: number, deps: CallDeps): void {
+  const { urlBytesMax, headerCountMax } = deps.settings.config.limits;
   if (request.url.length - start > urlBytesMax) {
     throw new CallFailure('url_too_long', `path and query are longer than ${urlBytesMax} bytes`, {
       closeConnection: true,

@@ -145,7 +145,7 @@ function packed({ plain, packed: known }: BuiltFile, encoding: 'br' | 'gzip'): B
   return made;
 }
 
-export interface ConsoleDesk {
+export interface ConsoleServer {
   readonly api: ConsoleApi;
   /** Starts preparing the files, so that the first page does not wait. */
   prepare(): void;
@@ -157,11 +157,11 @@ export interface ConsoleDesk {
  * `build` returns the folder of the built files; it is called once, when they are first needed. Its failure goes to the
  * client that opens the console, and to `onFailure`.
  */
-export function createConsoleDesk(
+export function createConsoleServer(
   api: ConsoleApi,
   build: () => Promise<string>,
   onFailure: (cause: unknown) => void,
-): ConsoleDesk {
+): ConsoleServer {
   let files: Promise<ConsoleFiles> | null = null;
   function start(): Promise<ConsoleFiles> {
     const started = build().then(readConsoleFiles);

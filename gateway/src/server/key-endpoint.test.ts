@@ -9,7 +9,7 @@ import type { BindingCaps, BudgetState, Caps, CapsUse } from '../store/ports/lim
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey } from '../store/ports/records.ts';
 import { showKey } from './key-endpoint.ts';
-import { createKeyStandingReader, type ReadKeyStanding, type StandingSources } from './key-status.ts';
+import { createKeyLimitReader, type KeyLimitSources, type ReadKeyLimitStatus } from './key-status.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const KEY_TEXT = generateKeyText();
@@ -36,10 +36,10 @@ interface Changes {
   readonly key?: Partial<StoredKey>;
   readonly mode?: StoredAccount['mode'];
   readonly accountHolds?: StoredAccount['holds'];
-  readonly sources?: Partial<StandingSources>;
+  readonly sources?: Partial<KeyLimitSources>;
   readonly headers?: Record<string, string>;
   readonly address?: string;
-  readonly readStanding?: ReadKeyStanding;
+  readonly readRateLimitStatus?: ReadKeyLimitStatus;
 }
 
 /** The endpoint's response, and the faults that it reported to the operator. */
@@ -50,7 +50,7 @@ async function ask({
   sources = {},
   headers,
   address,
-  readStanding,
+  readRateLimitStatus,
 }: Changes = {}) {
   const account: StoredAccount = {
     id: 'default',
@@ -87,7 +87,7 @@ async function ask({
     { id: 'default', accountId: 'default', models: null, bodies: 'off', bodiesDays: 30, createdAtMs: 0 } as const,
   ];
   const faults: unknown[] = [];
-  const standings = createKeyStandingReader(
+  const standings = createKeyLimitReader(
     {
       bindingCapsOf: () => [],
       limits: { readBudget: () => ({ settled: 0n, held: 0n }), readUse: () => UNUSED },
@@ -112,7 +112,7 @@ async function ask({
         upstream: () => undefined,
       },
     },
-    readStanding ?? standings,
+    readRateLimitStatus ?? standings,
   );
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text), faults };
@@ -211,7 +211,7 @@ describe('GET /v1/key', () => {
 
   test('asks for the rules of the key itself, its workspace and its account', async () => {
     const asked: unknown[] = [];
-    const bindingCapsOf: StandingSources['bindingCapsOf'] = (subjects, nowMs) => {
+    const bindingCapsOf: KeyLimitSources['bindingCapsOf'] = (subjects, nowMs) => {
       asked.push([subjects, nowMs]);
       return [];
     };
@@ -248,7 +248,7 @@ describe('GET /v1/key', () => {
 
   test('a prepaid account has its balance shown', async () => {
     const balanceOf = (account: string, available: bigint) => {
-      return { account, mode: 'prepaid', available, held: 1n, charged: 2n, absorbed: 3n, toppedUp: 4n } as const;
+      return { account, mode: 'prepaid', available, held: 1n, charged: 2n, writtenOff: 3n, toppedUp: 4n } as const;
     };
     const balances = [balanceOf('another', 5n), balanceOf('default', 12_300n)];
     const ledger = { readBalances: async (of?: string) => balances.filter(({ account }) => account === of) };
@@ -283,8 +283,11 @@ describe('GET /v1/key', () => {
       expect([status, body.error.code, faults.length]).toEqual([503, 'internal_error', 1]);
     }
     const headers = { 'x-api-key': KEY_TEXT, 'anthropic-version': '2023-06-01' };
-    const readStanding = () => Promise.reject(new Error('away'));
-    expect((await ask({ headers, readStanding })).body).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    const readRateLimitStatus = () => Promise.reject(new Error('away'));
+    expect((await ask({ headers, readRateLimitStatus })).body).toMatchObject({
+      type: 'error',
+      error: { type: 'api_error' },
+    });
   });
 
   test.each([

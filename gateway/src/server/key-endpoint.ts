@@ -3,7 +3,7 @@
  * them. Contract, 3.
  */
 
-import type { Gate } from '../call/deps.ts';
+import type { CallDeps } from '../call/deps.ts';
 import { allowAddress, identify } from '../call/request/identify.ts';
 import { readCredential } from '../call/request/read-credential.ts';
 import type { Defaults } from '../config/config.ts';
@@ -11,14 +11,14 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { BindingCaps, BudgetState, CapsUse } from '../store/ports/limits.ts';
 import type { StoredKey } from '../store/ports/records.ts';
-import type { KeyStanding, KeyUsage, ReadKeyStanding, RuleStanding } from './key-status.ts';
+import type { KeyLimitStatus, KeyUsage, ReadKeyLimitStatus, RuleStatus } from './key-status.ts';
 
 import { replyFailure, replyJson } from './reply-json.ts';
 
 const PATH = '/v1/key';
 
 /** The dependencies of this endpoint. */
-interface Asked extends Pick<Gate, 'directory' | 'log'> {
+interface Asked extends Pick<CallDeps, 'directory' | 'log'> {
   readonly settings: { readonly config: { readonly defaults: Pick<Defaults, 'holds'> } };
 }
 
@@ -28,20 +28,20 @@ interface Asked extends Pick<Gate, 'directory' | 'log'> {
 export function showKey(
   request: Request,
   address: () => string | null,
-  gate: Asked,
-  readStanding: ReadKeyStanding,
+  deps: Asked,
+  readRateLimitStatus: ReadKeyLimitStatus,
 ): Promise<Response> {
-  const principal = identify(gate.directory, readCredential(request.headers, 'messages'));
+  const principal = identify(deps.directory, readCredential(request.headers, 'messages'));
   allowAddress(principal, principal.ranges === null ? null : address());
-  const { defaults } = gate.settings.config;
-  const key = gate.directory.keys.get(principal.keyId);
+  const { defaults } = deps.settings.config;
+  const key = deps.directory.keys.get(principal.keyId);
   if (key === undefined) throw new Error(`the directory holds no key ${principal.keyId}`);
-  return readStanding(principal).then(
-    (standing) => replyJson(renderKey(key, principal, defaults, standing)),
+  return readRateLimitStatus(principal).then(
+    (rateLimitStatus) => replyJson(renderKey(key, principal, defaults, rateLimitStatus)),
     (cause: unknown) => {
-      gate.log.fault('', 'what a key has left could not be read', cause);
+      deps.log.fault('', 'what a key has left could not be read', cause);
       const failure = new CallFailure(
-        'store_away',
+        'store_unavailable',
         'what this key has left cannot be read at the moment; try again soon',
       );
       return replyFailure(failure, PATH, request.headers);
@@ -53,7 +53,7 @@ function renderKey(
   key: StoredKey,
   { account, holds }: Principal,
   defaults: Pick<Defaults, 'holds'>,
-  { rules, available, usage }: KeyStanding,
+  { rules, available, usage }: KeyLimitStatus,
 ): object {
   return {
     object: 'key',
@@ -88,7 +88,7 @@ function renderUsage({ sinceMs, sums }: KeyUsage['day']): object {
   };
 }
 
-function renderLimit({ binding, use, budget }: RuleStanding): object {
+function renderLimit({ binding, use, budget }: RuleStatus): object {
   const { subject, caps } = binding;
   const { running } = use;
   return {

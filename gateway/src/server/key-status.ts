@@ -9,15 +9,15 @@ import type { BindingCaps, BudgetState, CallSubjects, CapsUse, LimitStore } from
 import { type UsageQuestion, type UsageReader, UsageRefusal, type UsageSums } from '../store/ports/usage.ts';
 
 /** A rule with its usage; rate resets are in unix ms. `budget`: null if it has none. */
-export interface RuleStanding {
+export interface RuleStatus {
   readonly binding: BindingCaps;
   readonly use: CapsUse;
   readonly budget: BudgetState | null;
 }
 
-export interface KeyStanding {
+export interface KeyLimitStatus {
   /** The rules that apply to every call of the key, whatever its model and end user. */
-  readonly rules: readonly RuleStanding[];
+  readonly rules: readonly RuleStatus[];
   /** What a prepaid account can still spend; null: postpaid. */
   readonly available: NanoUsd | null;
   /** Of this key alone; null: the sums were not ready in time. */
@@ -25,10 +25,10 @@ export interface KeyStanding {
 }
 
 /** Rejects if the store cannot be read. */
-export type ReadKeyStanding = (principal: Principal) => Promise<KeyStanding>;
+export type ReadKeyLimitStatus = (principal: Principal) => Promise<KeyLimitStatus>;
 
 /** The parts of the billing dependencies that the status is read from. */
-export interface StandingSources {
+export interface KeyLimitSources {
   bindingCapsOf(subjects: CallSubjects, nowMs: number): readonly BindingCaps[];
   /** Gives the limits the ledger's totals for budgets. */
   seed(budgets: readonly BindingCaps[]): Promise<void>;
@@ -47,7 +47,7 @@ interface Clocks {
 const NO_MODELS: readonly string[] = [];
 
 /** Creates a reader of key status over the limits, the ledger and the records. */
-export function createKeyStandingReader(sources: StandingSources, clocks: Clocks): ReadKeyStanding {
+export function createKeyLimitReader(sources: KeyLimitSources, clocks: Clocks): ReadKeyLimitStatus {
   return async (principal) => {
     const { keyId, workspaceId, accountId, account } = principal;
     const subjects = { keyId, workspaceId, accountId, endUser: null, models: NO_MODELS };
@@ -63,7 +63,7 @@ export function createKeyStandingReader(sources: StandingSources, clocks: Clocks
   };
 }
 
-async function readRule(sources: StandingSources, binding: BindingCaps, clocks: Clocks): Promise<RuleStanding> {
+async function readRule(sources: KeyLimitSources, binding: BindingCaps, clocks: Clocks): Promise<RuleStatus> {
   const budget = binding.caps.budget === null ? null : await readSeeded(sources, binding);
   const steadyMs = clocks.steadyNowMs();
   const { requests, tokens, running } = await sources.limits.readUse(binding, steadyMs);
@@ -75,7 +75,7 @@ function shift(use: CapsUse['requests'], aheadMs: number): CapsUse['requests'] {
   return use === null ? null : { used: use.used, wholeAtMs: Math.ceil(use.wholeAtMs + aheadMs) };
 }
 
-async function readSeeded({ limits, seed }: StandingSources, binding: BindingCaps): Promise<BudgetState> {
+async function readSeeded({ limits, seed }: KeyLimitSources, binding: BindingCaps): Promise<BudgetState> {
   const known = await limits.readBudget(binding);
   if (known !== null) return known;
   await seed([binding]);
@@ -84,7 +84,7 @@ async function readSeeded({ limits, seed }: StandingSources, binding: BindingCap
   return seeded;
 }
 
-async function readAvailable({ ledger }: StandingSources, accountId: string): Promise<NanoUsd> {
+async function readAvailable({ ledger }: KeyLimitSources, accountId: string): Promise<NanoUsd> {
   const [balance] = await ledger.readBalances(accountId);
   if (balance === undefined) throw new Error(`the ledger knows no account ${accountId}`);
   return balance.available;

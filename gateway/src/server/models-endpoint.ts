@@ -3,7 +3,7 @@
  * Wire reference B.10.
  */
 
-import type { Gate } from '../call/deps.ts';
+import type { CallDeps } from '../call/deps.ts';
 import { allowCaller, identify } from '../call/request/identify.ts';
 import { readCredential } from '../call/request/read-credential.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
@@ -23,10 +23,10 @@ const LIMIT_MAX = 1000;
 export function listModels(
   request: Request,
   address: () => string | null,
-  gate: Gate,
+  deps: CallDeps,
   describe: DescribeModel,
 ): Response {
-  const visible = visibleModels(request, address, gate).map(([name, route]) => renderModel(name, route, describe));
+  const visible = visibleModels(request, address, deps).map(([name, route]) => renderModel(name, route, describe));
   const query = new URLSearchParams(request.url.split('?')[1] ?? '');
   const page = cutPage(visible, query);
   return replyJson({
@@ -43,10 +43,10 @@ export function showModel(
   request: Request,
   id: string,
   address: () => string | null,
-  gate: Gate,
+  deps: CallDeps,
   describe: DescribeModel,
 ): Response {
-  const found = visibleModels(request, address, gate).find(([name]) => name === id);
+  const found = visibleModels(request, address, deps).find(([name]) => name === id);
   if (found === undefined) {
     throw new CallFailure(
       'not_found',
@@ -56,10 +56,14 @@ export function showModel(
   return replyJson(renderModel(found[0], found[1], describe));
 }
 
-function visibleModels(request: Request, address: () => string | null, gate: Gate): Array<readonly [string, Route]> {
-  const principal: Principal = identify(gate.directory, readCredential(request.headers, 'messages'));
+function visibleModels(
+  request: Request,
+  address: () => string | null,
+  deps: CallDeps,
+): Array<readonly [string, Route]> {
+  const principal: Principal = identify(deps.directory, readCredential(request.headers, 'messages'));
   allowCaller(principal, principal.ranges === null ? null : address());
-  return [...gate.settings.routes].filter(([, route]) => mayUseModel(principal, route.names));
+  return [...deps.settings.routes].filter(([, route]) => mayUseModel(principal, route.names));
 }
 
 interface RenderedModel {

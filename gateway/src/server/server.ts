@@ -1,7 +1,7 @@
 /** Runs the HTTP server: its listening socket, time limits and size limits, and the preparation of each request. */
 import type { Server } from 'bun';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
-import { answerRequest, type Desk } from './answer-request.ts';
+import { answerRequest, type ServerDeps } from './answer-request.ts';
 import { ClientConnection } from './client-connection.ts';
 
 export interface HttpServer {
@@ -24,9 +24,9 @@ const HEADERS_WITHIN_SECONDS = 10;
 const RUNTIME_BODY_BYTES_MAX = 2 ** 40;
 
 /** Throws an Error with a remedy if the address is taken. */
-export function startHttpServer(host: string, port: number, desk: Desk): HttpServer {
+export function startHttpServer(host: string, port: number, parts: ServerDeps): HttpServer {
   let lastMs = Number.NEGATIVE_INFINITY;
-  const server = listen(host, port, desk, () => {
+  const server = listen(host, port, parts, () => {
     lastMs = performance.now();
   });
   const shown = host.includes(':') ? `[${host}]` : host;
@@ -39,7 +39,7 @@ export function startHttpServer(host: string, port: number, desk: Desk): HttpSer
   };
 }
 
-function listen(hostname: string, port: number, desk: Desk, onRequest: () => void): Server<undefined> {
+function listen(hostname: string, port: number, parts: ServerDeps, onRequest: () => void): Server<undefined> {
   try {
     return Bun.serve({
       hostname,
@@ -48,13 +48,13 @@ function listen(hostname: string, port: number, desk: Desk, onRequest: () => voi
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
         onRequest();
-        const { idleConnectionTimeoutMs } = desk.gate.settings.config.limits;
+        const { idleConnectionTimeoutMs } = parts.deps.settings.config.limits;
         const connection = new ClientConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000));
-        const answer = answerRequest(request, connection, desk);
-        return desk.gate.draining ? lastOfConnection(answer) : answer;
+        const answer = answerRequest(request, connection, parts);
+        return parts.deps.draining ? lastOfConnection(answer) : answer;
       },
       error(fault) {
-        desk.gate.log.fault('', 'a request could not be answered', fault);
+        parts.deps.log.fault('', 'a request could not be answered', fault);
         return new Response(null, { status: 500, headers: NO_SNIFF });
       },
     });

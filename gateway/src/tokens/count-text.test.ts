@@ -70,13 +70,13 @@ test('lone surrogates and every unit of UTF-16 are counted without a throw', () 
 test('texts parted by line ends count as much together as one by one', () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-zA-Z0-9 .,:é你]{1,20}$/), { minLength: 1 }), (lines) => {
-      const apart = emptyTextCounts();
-      for (const line of lines) countText(`${line}\n`, apart);
+      const extras = emptyTextCounts();
+      for (const line of lines) countText(`${line}\n`, extras);
       const together = emptyTextCounts();
       countText(lines.map((line) => `${line}\n`).join(''), together);
       const digits = TEXT_FEATURES.indexOf('digits');
-      expect(together[digits]).toBe(apart[digits] ?? 0);
-      expect(together).toEqual(apart);
+      expect(together[digits]).toBe(extras[digits] ?? 0);
+      expect(together).toEqual(extras);
     }),
   );
 });

@@ -50,7 +50,7 @@ export function takeIdle(origin: Origin): Connection | null {
 }
 
 /** Returns a connection to the pool after an exchange that left it clean. */
-export function giveBack(connection: Connection): void {
+export function returnUnused(connection: Connection): void {
   connection.user = null;
   connection.reused = true;
   connection.idleSinceMs = performance.now();

@@ -4,7 +4,7 @@
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 import { ChunkedBody } from './chunked-body.ts';
-import { type Connection, type ConnectionUser, dial, giveBack, takeIdle } from './connection.ts';
+import { type Connection, type ConnectionUser, dial, returnUnused, takeIdle } from './connection.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
 import type { Origin } from './origin.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
@@ -293,7 +293,7 @@ export class Exchange implements ConnectionUser, Deadline {
     if (connection !== null && reusable) {
       this.#phase = 'over';
       unwatchDeadline(this);
-      giveBack(connection);
+      returnUnused(connection);
     } else this.#close();
     this.#listener.onEnd();
   }

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { dial } from './connection.ts';
 import type { UpstreamFailure } from './failure.ts';
 import { parseBaseUrl } from './origin.ts';
-import { findPublicAddress, NotPublic } from './public-host.ts';
+import { findPublicAddress, PrivateAddressError } from './public-host.ts';
 
 test('the first of public addresses is taken', async () => {
   expect(await findPublicAddress('a.example', async () => ['1.1.1.1', '2606:4700::1111'])).toBe('1.1.1.1');
@@ -15,13 +15,13 @@ test('the first of public addresses is taken', async () => {
 test.each([[['127.0.0.1']], [['1.1.1.1', '169.254.169.254']], [['2606:4700::1111', '::1']], [['fe80::1%eth0']], [[]]])(
   'a name with the addresses %p is refused',
   async (addresses) => {
-    await expect(findPublicAddress('a.example', async () => addresses)).rejects.toBeInstanceOf(NotPublic);
+    await expect(findPublicAddress('a.example', async () => addresses)).rejects.toBeInstanceOf(PrivateAddressError);
   },
 );
 
 test('a literal is judged without a look-up', async () => {
   const never = () => Promise.reject(new Error('looked up'));
-  await expect(findPublicAddress('10.0.0.1', never)).rejects.toBeInstanceOf(NotPublic);
+  await expect(findPublicAddress('10.0.0.1', never)).rejects.toBeInstanceOf(PrivateAddressError);
 });
 
 test('a connection to a host that must be public is not made where its name has come to mean this machine', async () => {

@@ -5,7 +5,7 @@
 import { clearKeySet, createKeySet, type KeySet } from './json-key-set.ts';
 import type { JsonScanLimits } from './json-limits.ts';
 import { clearTape, createTape, type JsonTape } from './json-tape.ts';
-import { viewWords, type WordView } from './json-word-view.ts';
+import { type TypedView, viewWords } from './json-word-view.ts';
 
 /** The next item that the grammar expects. */
 export const AWAIT_VALUE = 0;
@@ -43,7 +43,7 @@ interface ScanScratch {
 
 export interface ScanState {
   readonly limits: JsonScanLimits;
-  readonly view: WordView;
+  readonly view: TypedView;
   readonly frames: Int32Array;
   readonly keySets: KeySet[];
   readonly tape: JsonTape;

@@ -1,7 +1,7 @@
 /** Examines the bytes of a string four at a time. */
 
 /** A byte array with a 32-bit view over the same memory. */
-export interface WordView {
+export interface TypedView {
   readonly bytes: Uint8Array;
   /** Little-endian words; word `i` holds the bytes from `4 * i - shift` on. */
   readonly words: Int32Array;
@@ -12,7 +12,7 @@ export interface WordView {
 /**
  * Lays the word view over `bytes`, whatever their alignment; copies nothing. An incomplete word at the end is omitted.
  */
-export function viewWords(bytes: Uint8Array): WordView {
+export function viewWords(bytes: Uint8Array): TypedView {
   const shift = bytes.byteOffset & 3;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset - shift, (bytes.length + shift) >> 2);
   return { bytes, words, shift };

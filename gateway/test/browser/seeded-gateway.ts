@@ -164,7 +164,7 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
     records.map(async (record) => {
       const cost = BigInt(record.cost_nano_usd ?? 0);
       await store.ledger.hold({ draft: record, amount: cost + HELD_MORE_NANO_USD });
-      await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, absorbed: 0n });
+      await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, writtenOff: 0n });
     }),
   );
   await store.close();

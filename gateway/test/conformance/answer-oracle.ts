@@ -49,7 +49,7 @@ function refusal(call: RecordedCall, status: number, text: string): ExpectedAnsw
   if (status === 404 && /model|deployment|Resource not found/i.test(text))
     return { status: 500, body: null, record: record('upstream_misconfigured') };
   if (status === 400 && ACCOUNT_WORDS.some((said) => text.includes(said))) {
-    return { status: 500, body: null, record: record('upstream_refused_us') };
+    return { status: 500, body: null, record: record('upstream_credential') };
   }
   if (AS_IT_CAME.has(status))
     return { status, body: text.startsWith('{') ? text : null, record: record('upstream_rejected') };
@@ -60,7 +60,7 @@ function refusal(call: RecordedCall, status: number, text: string): ExpectedAnsw
     return { status: messages ? 504 : 500, body: null, record: record('upstream_timeout') };
   }
   const ours = status === 401 || status === 402 || status === 403;
-  return { status: 500, body: null, record: record(ours ? 'upstream_refused_us' : 'upstream_failed') };
+  return { status: 500, body: null, record: record(ours ? 'upstream_credential' : 'upstream_failed') };
 }
 
 function complete(usage: Counters | null, finish_reason: string | null, served_model: string | null): ExpectedRecord {

@@ -119,8 +119,8 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
 }
 
 /** Converts a record's counters to the formula's input. */
-function usageOfPrinted({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, ...apart }: Counters) {
-  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, apart };
+function usageOfPrinted({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, ...extras }: Counters) {
+  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
 }
 
 /** Describes where two texts begin to differ. */

@@ -14,7 +14,7 @@ import { type Codec, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec
 import { parseRequest as parseMessagesRequest } from '../../src/protocols/messages/client/parse-request.ts';
 import { parseAnswer as parseMessagesAnswer } from '../../src/protocols/messages/upstream/parse-answer.ts';
 import { startStreamParser as startMessagesParser } from '../../src/protocols/messages/upstream/parse-stream.ts';
-import { startNotes } from '../../src/protocols/request/translation-notes.ts';
+import { startTranslationNotes } from '../../src/protocols/request/translation-notes.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
 import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 import { loadRecordings } from '../fake-upstream/recordings.ts';
@@ -96,7 +96,7 @@ function readPrompt(recording: Recording): RecordedPrompt | null {
   if (!outline.ok) return null;
   const { usage, parts, finish_reason } = foldGeneration(answerEvents(reader, recording));
   if (usage === null) return null;
-  const request = parsed(() => reader.parseRequest(outline, startNotes(false)));
+  const request = parsed(() => reader.parseRequest(outline, startTranslationNotes(false)));
   const promptTokens = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
   if (request === null || promptTokens === 0) return null;
   const { model } = request;

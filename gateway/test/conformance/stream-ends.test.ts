@@ -157,7 +157,7 @@ describe('a chat stream', () => {
   test.each([1, 5, 20, 40])('whose event %d is broken JSON ends in-band without [DONE]', async (malformedEvent) => {
     const { status, text: got, record } = await stream({ answer: 'long:40', malformedEvent }, false, 'long:40');
     expect(got).not.toContain('[DONE]');
-    expect(record?.error).toBe('upstream_nonsense');
+    expect(record?.error).toBe('upstream_malformed');
     expect(status).toBe(malformedEvent === 1 ? 500 : 200);
     if (malformedEvent > 1) expect(`data: {"error"${got.split('data: {"error"')[1]}`).toMatch(IN_BAND);
   });

@@ -11,10 +11,10 @@ import { CONTEXT } from './translation-rig.ts';
 
 /** Price details of an answer stay in the gateway: neither format carries them. */
 export function withoutPrice(usage: Usage | null): Usage | null {
-  if (usage?.apart === undefined) return usage;
-  const { apart, ...counters } = usage;
-  const { tier: _, parts: __, ...kept } = apart;
-  return Object.keys(kept).length === 0 ? counters : { ...counters, apart: kept };
+  if (usage?.extras === undefined) return usage;
+  const { extras, ...counters } = usage;
+  const { tier: _, parts: __, ...kept } = extras;
+  return Object.keys(kept).length === 0 ? counters : { ...counters, extras: kept };
 }
 
 /** In one piece, or as a stream. */
@@ -146,10 +146,10 @@ function chatFinish(answer: Generation, parts: readonly Part[]): FinishReason {
 
 function chatUsage(usage: Usage | null): Usage | null {
   if (usage === null) return null;
-  const { apart, ...tokens } = usage;
-  const { server_tools: _, ...media } = apart ?? {};
+  const { extras, ...tokens } = usage;
+  const { server_tools: _, ...media } = extras ?? {};
   const merged = { ...tokens, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
-  return Object.keys(media).length === 0 ? merged : { ...merged, apart: media };
+  return Object.keys(media).length === 0 ? merged : { ...merged, extras: media };
 }
 
 /** Everything except what only another format's issuer can read. Unsigned reasoning gets a signature of ours. */
@@ -194,9 +194,9 @@ export function messagesUsage({ usage, parts }: Generation, form: Form): Usage {
     const output = Math.ceil(bytes / BYTES_PER_TOKEN);
     return { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output, reasoning: 0 };
   }
-  const { apart, ...tokens } = usage;
-  const ran = Object.entries(apart?.server_tools ?? {}).filter(([kind]) => MESSAGES_TOOLS.includes(kind));
-  const kept = ran.length === 0 ? tokens : { ...tokens, apart: { server_tools: Object.fromEntries(ran) } };
+  const { extras, ...tokens } = usage;
+  const ran = Object.entries(extras?.server_tools ?? {}).filter(([kind]) => MESSAGES_TOOLS.includes(kind));
+  const kept = ran.length === 0 ? tokens : { ...tokens, extras: { server_tools: Object.fromEntries(ran) } };
   if (form === 'plain') return kept;
   return { ...kept, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
 }

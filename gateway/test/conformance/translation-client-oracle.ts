@@ -57,7 +57,7 @@ function wantedCompletion(answer: Generation, form: Form): Json {
   const { parts } = readBack(answer, 'chat', form);
   const said = (kind: string) => parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
   const { usage } = answer;
-  const media = usage?.apart ?? {};
+  const media = usage?.extras ?? {};
   const cached = (usage?.cache_read ?? 0) + (usage?.cache_write_5m ?? 0) + (usage?.cache_write_1h ?? 0);
   return {
     choices: 1,
@@ -125,7 +125,7 @@ function foundBlock(block: Json, input: string | undefined): unknown {
 
 function wantedMessage(answer: Generation, form: Form): Json {
   const usage = messagesUsage(answer, form);
-  const ran = usage.apart?.server_tools ?? {};
+  const ran = usage.extras?.server_tools ?? {};
   const stop_reason = stopReasonOf(answer);
   return {
     id: `msg_${CONTEXT.id}`,

@@ -127,7 +127,7 @@ function essence({ parts, usage }: Generation) {
     return [[part.id, part.name, json === '' ? '{}' : json]];
   });
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-  const { apart: _, ...counters } = usage ?? { cache_write_5m: 0, cache_write_1h: 0 };
+  const { extras: _, ...counters } = usage ?? { cache_write_5m: 0, cache_write_1h: 0 };
   const tokens = usage && {
     ...counters,
     cache_write_5m: usage.cache_write_5m + usage.cache_write_1h,

@@ -9,7 +9,7 @@ import type { GenerationRequest } from '../../src/generation/request.ts';
 import { type AnswerContext, type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
-import { startNotes } from '../../src/protocols/request/translation-notes.ts';
+import { startTranslationNotes } from '../../src/protocols/request/translation-notes.ts';
 import type { UpstreamTraits } from '../../src/protocols/upstream-traits.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
 import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
@@ -116,7 +116,7 @@ export interface ReadRequest {
 export function readRequest(format: ProtocolName, json: string, strict = false): ReadRequest {
   const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   if (!outline.ok) throw new Error(outline.message);
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   return { request: PROTOCOLS[format].codec.parseRequest(outline, notes), dropped: notes.dropped };
 }
 
@@ -134,7 +134,7 @@ export function writeRequest(
   traits: UpstreamTraits = takesAll(request.model),
   strict = false,
 ): WrittenRequest {
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   const rendered = PROTOCOLS[format].codec.renderRequest(request, traits, notes);
   return { ...rendered, dropped: notes.dropped };
 }

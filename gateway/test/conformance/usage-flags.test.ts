@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { readAnswerBody } from '../../src/call/deliver/read-answer-body.ts';
-import { LearntRatio } from '../../src/call/money/token-ratio.ts';
-import { flagUsage } from '../../src/call/money/usage-checks.ts';
+import { TokenRatio } from '../../src/call/money/token-ratio.ts';
+import { checkUsage } from '../../src/call/money/usage-checks.ts';
 import { routedCall } from '../../src/call/testing/routed-call.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import type { AnswerFacts } from '../../src/protocols/protocol.ts';
@@ -42,7 +42,7 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
   });
   const takes = { ...route.traits.takes, reasoning: reasons };
   const judged = { facts: call.facts, route: { ...route, traits: { ...route.traits, takes } } };
-  return flagUsage(judged, facts, new LearntRatio()).filter((flag) => flag === 'far_output');
+  return checkUsage(judged, facts, new TokenRatio()).filter((flag) => flag === 'far_output');
 }
 
 describe.each(exchangeSets())('the output of the answers of $name', ({ name, exchanges }) => {

@@ -1,6 +1,6 @@
 /** Computes from the tables of routes and roles who may access a request: a short, independent version for tests. */
 import type { RouteRow } from '../../src/console-api/contract/row.ts';
-import { HOUSE_ACCOUNT, type Permission, type Role, roleMay } from '../../src/people/roles.ts';
+import { OPERATOR_ACCOUNT, type Permission, type Role, roleMay } from '../../src/people/roles.ts';
 
 export type Caller =
   | { readonly kind: 'nobody' }
@@ -33,12 +33,12 @@ export function expectAccess(caller: Caller, row: RouteRow, account: string): Ac
   if (access === 'person') return 'in';
   const role = caller.kind === 'member' ? caller.role : 'admin';
   const isRestricted = caller.kind === 'member' && caller.restricted;
-  const runsHouse =
-    caller.account === HOUSE_ACCOUNT &&
+  const isOperator =
+    caller.account === OPERATOR_ACCOUNT &&
     !isRestricted &&
     (caller.kind === 'member' || caller.scope === 'admin') &&
-    roleMay(role, 'house.write', HOUSE_ACCOUNT);
-  if (account !== caller.account && !runsHouse) return 'not_found';
+    roleMay(role, 'house.write', OPERATOR_ACCOUNT);
+  if (account !== caller.account && !isOperator) return 'not_found';
   if (caller.kind === 'key' && caller.scope === 'usage') return USAGE_KEY.includes(access) ? 'in' : 'forbidden';
   if (isRestricted && (row.wholeAccount === true || NOT_RESTRICTED.includes(access))) return 'forbidden';
   return roleMay(role, access, access.startsWith('house.') ? caller.account : account) ? 'in' : 'forbidden';

@@ -52,7 +52,7 @@ function good(): Case {
     available: 0n,
     held: 0n,
     charged: 0n,
-    absorbed: 0n,
+    writtenOff: 0n,
     toppedUp: 0n,
   });
   const balances = new Map(PAYERS.map((payer) => [payer, balance(payer)]));
@@ -186,7 +186,7 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
   ['a balance does not add up', (given) => change(given, 'rich', { available: 901n }), /^wrong: .*does not add up/],
   [
     'records and ledger differ',
-    (given) => change(given, 'default', { absorbed: 1n }),
+    (given) => change(given, 'default', { writtenOff: 1n }),
     /^wrong: the records of default/,
   ],
   ['an acknowledged top-up is gone', (given) => change(given, 'rich', { toppedUp: 999n }), /^lost: top-ups of rich/],

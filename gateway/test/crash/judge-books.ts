@@ -126,7 +126,7 @@ function judgeAnswers({ label, sent, records }: Told): string[] {
 function judgeAccount(payer: Payer, truth: GroundTruth, { records, balances }: Books, budget: bigint): string[] {
   const balance = balances.find(({ account }) => account === payer);
   if (balance === undefined) return [`lost: the account ${payer}`];
-  const { held, available, charged, absorbed, toppedUp, mode } = balance;
+  const { held, available, charged, writtenOff, toppedUp, mode } = balance;
   const problems: string[] = [];
   if (held !== 0n) problems.push(`held: account ${payer} holds ${held} after a restart`);
   if (mode === 'prepaid' && available < 0n) problems.push(`overspent: account ${payer} has ${available}`);
@@ -134,8 +134,8 @@ function judgeAccount(payer: Payer, truth: GroundTruth, { records, balances }: B
   if (available + held + charged !== toppedUp) problems.push(`wrong: ${renderBalance(balance)} does not add up`);
   const own = records.filter(({ account }) => account === payer);
   const cost = sum(own.map(({ cost_nano_usd }) => BigInt(cost_nano_usd ?? '0')));
-  if (cost !== charged + absorbed) {
-    problems.push(`wrong: the records of ${payer} cost ${cost}, charged and absorbed are ${charged} + ${absorbed}`);
+  if (cost !== charged + writtenOff) {
+    problems.push(`wrong: the records of ${payer} cost ${cost}, charged and absorbed are ${charged} + ${writtenOff}`);
   }
   const asked = truth.topups.filter(({ account }) => account === payer);
   const known = sum(asked.filter(({ isOpen }) => !isOpen).map(({ amount }) => amount));

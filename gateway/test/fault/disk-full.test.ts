@@ -72,7 +72,7 @@ async function expectBilledOnce(answers: readonly Answer[]): Promise<void> {
 const readyStatus = async () => (await fetch(`${pair.gateway.url}/readyz`)).status;
 
 test.skipIf(!canBound)(
-  `${canBound ? '' : 'skipped, no prlimit: '}a full disk is 503 store_away on both protocols, in-band on open streams, and mends itself`,
+  `${canBound ? '' : 'skipped, no prlimit: '}a full disk is 503 store_unavailable on both protocols, in-band on open streams, and mends itself`,
   async () => {
     const { fake, gateway } = pair;
     for (const protocol of PROTOCOLS) fake.script(`${protocol}-now`, {});

@@ -25,7 +25,7 @@ export interface BalanceLine {
   readonly available: bigint;
   readonly held: bigint;
   readonly charged: bigint;
-  readonly absorbed: bigint;
+  readonly writtenOff: bigint;
   readonly topped_up: bigint;
 }
 

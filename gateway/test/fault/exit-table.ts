@@ -268,7 +268,7 @@ export const ENDINGS: readonly Ending[] = [
   failed("upstream refuses the operator's account", {
     upstream: { status: 401, errorBodyBytes: 100 },
     status: 500,
-    error: 'upstream_refused_us',
+    error: 'upstream_credential',
   }),
   failed("upstream refuses the caller's content", {
     upstream: { status: 422, errorBodyBytes: 100 },
@@ -285,7 +285,7 @@ export const ENDINGS: readonly Ending[] = [
     forms: ['plain'],
     upstream: { hollow: true },
     status: 500,
-    error: 'upstream_nonsense',
+    error: 'upstream_malformed',
   }),
   failed('upstream answers a stream of nothing', {
     forms: ['stream'],
@@ -297,7 +297,7 @@ export const ENDINGS: readonly Ending[] = [
     forms: ['plain'],
     upstream: { body: 'good day' },
     status: 500,
-    error: 'upstream_nonsense',
+    error: 'upstream_malformed',
   }),
   failed('upstream begins a stream with an error', {
     forms: ['stream'],
@@ -319,7 +319,7 @@ export const ENDINGS: readonly Ending[] = [
   broken(
     'upstream sends nonsense in mid-stream',
     { answer: 'long:20', malformedEvent: 9 },
-    { error: 'upstream_nonsense' },
+    { error: 'upstream_malformed' },
   ),
   broken('the balance does not cover the next slice', LONG, {
     usd: '0.0125',

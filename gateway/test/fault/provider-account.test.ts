@@ -17,7 +17,7 @@ interface Trouble {
   readonly status: number;
   readonly body: object;
   /** The record's error. */
-  readonly error: 'upstream_refused_us' | 'upstream_misconfigured';
+  readonly error: 'upstream_credential' | 'upstream_misconfigured';
 }
 
 const openAi = (message: string, type: string, code: string | null, param: string | null = null) => ({
@@ -32,7 +32,7 @@ const refused = (name: string, upstream: ProtocolName, status: number, body: obj
   upstream,
   status,
   body,
-  error: 'upstream_refused_us',
+  error: 'upstream_credential',
 });
 const misconfigured = (name: string, upstream: ProtocolName, status: number, body: object): Trouble => ({
   ...refused(name, upstream, status, body),
@@ -154,7 +154,7 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
       expect(answer.text).not.toMatch(/quota|credit/);
       await alarmOf(answer);
       const record = (await recordsById(pair.gateway)).get(answer.requestId);
-      expect([record?.error, record?.usage_source]).toEqual(['upstream_refused_us', 'partial']);
+      expect([record?.error, record?.usage_source]).toEqual(['upstream_credential', 'partial']);
     },
   );
 

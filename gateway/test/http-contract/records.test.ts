@@ -119,18 +119,18 @@ function rowsOf(side: Side): Row[] {
 
   for (const stream of [false, true]) {
     for (const status of [400, 404, 413, 422]) upstream(`says-${status}`, [status, 'upstream_rejected'], stream);
-    for (const status of [401, 402, 403]) upstream(`says-${status}`, [500, 'upstream_refused_us'], stream);
+    for (const status of [401, 402, 403]) upstream(`says-${status}`, [500, 'upstream_credential'], stream);
     for (const status of [500, 503]) upstream(`says-${status}`, [500, 'upstream_failed'], stream);
     for (const status of [408, 504]) upstream(`says-${status}`, [chat ? 500 : 504, 'upstream_timeout'], stream);
     upstream('says-429', [429, 'upstream_rate_limited'], stream);
     upstream('says-529', [chat ? 500 : 529, 'upstream_overloaded'], stream);
     upstream('cut-early', [500, 'upstream_failed'], stream);
   }
-  upstream('hollow', [500, 'upstream_nonsense']);
+  upstream('hollow', [500, 'upstream_malformed']);
   upstream('error-first', [chat ? 500 : 529, chat ? 'upstream_failed' : 'upstream_overloaded'], true);
   upstream('error-later', [200, chat ? 'upstream_failed' : 'upstream_overloaded'], true);
   upstream('no-end', [200, 'upstream_truncated'], true);
-  upstream('garbled', [200, 'upstream_nonsense'], true);
+  upstream('garbled', [200, 'upstream_malformed'], true);
   return rows;
 }
 
@@ -239,12 +239,12 @@ const REASONS: Readonly<Record<string, string>> = {
   scope_forbidden: 'key_restricted',
   client_left: 'client_closed',
   upstream_rejected: 'invalid_request',
-  upstream_refused_us: 'provider_credential',
+  upstream_credential: 'provider_credential',
   upstream_failed: 'provider_error',
   upstream_timeout: 'provider_error',
   upstream_rate_limited: 'provider_error',
   upstream_overloaded: 'provider_error',
-  upstream_nonsense: 'provider_error',
+  upstream_malformed: 'provider_error',
 };
 
 describe('the reason of a call that failed', () => {

@@ -246,7 +246,7 @@ describe('what has no answer', () => {
   });
 
   const failures = [
-    [401, 'upstream_refused_us', 500, 500],
+    [401, 'upstream_credential', 500, 500],
     [429, 'upstream_rate_limited', 429, 429],
     [422, 'upstream_rejected', 422, 422],
     [504, 'upstream_timeout', 500, 504],

@@ -53,7 +53,7 @@ test(`${AGENTS} parallel streams with max_tokens ${MAX_TOKENS} on 25 USD all pas
     available: BALANCE - charged,
     held: 0n,
     charged,
-    absorbed: 0n,
+    writtenOff: 0n,
   });
   for (const { cost_nano_usd } of await pair.gateway.calls('--key', customer.keyId))
     expect(cost_nano_usd).toBe(`${COST}`);

@@ -136,7 +136,7 @@ describe('a balance that does not cover three searches', () => {
       available: 0n,
       held: 0n,
       charged: LITTLE,
-      absorbed: 30_200_000n - LITTLE,
+      writtenOff: 30_200_000n - LITTLE,
     });
   });
 

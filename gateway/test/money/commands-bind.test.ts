@@ -107,7 +107,7 @@ test('a mark-up and a discount are charged to the nano', async () => {
     const response = await call(customer);
     expect([percent, response.headers.get('x-tollgate-cost-usd')]).toEqual([percent, usdOf(cost)]);
     charged += cost;
-    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, absorbed: 0n });
+    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
   }
 });
 

@@ -169,7 +169,7 @@ for (const { side, host, words } of WAYS) {
         available: balance - cost,
         held: 0n,
         charged: cost,
-        absorbed: 0n,
+        writtenOff: 0n,
       });
       expect(await onlyRecord(customer)).toMatchObject({ error: null, usage_source: 'upstream', stream: false });
     });
@@ -193,7 +193,7 @@ for (const { side, host, words } of WAYS) {
         available: balance - costOf(record),
         held: 0n,
         charged: costOf(record),
-        absorbed: 0n,
+        writtenOff: 0n,
       });
     });
 
@@ -207,7 +207,7 @@ for (const { side, host, words } of WAYS) {
       await call.left;
       const record = await onlyRecord(customer);
       expect(record).toMatchObject({ error: 'client_left', stream: false, usage: { output: 1_800 } });
-      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: costOf(record), absorbed: 0n });
+      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
     test('whose upstream breaks off costs nothing', async () => {
@@ -267,7 +267,7 @@ describe('a host that does not stream', () => {
     const customer = await newPrepaid(gateway, balance);
     const { status, text } = await ask(customer, side, 'chat-refusing');
     expect([status, text]).toEqual([429, expect.stringContaining('lower its maximum of output tokens')]);
-    expect(await moneyOf(gateway, customer)).toEqual({ available: balance, held: 0n, charged: 0n, absorbed: 0n });
+    expect(await moneyOf(gateway, customer)).toEqual({ available: balance, held: 0n, charged: 0n, writtenOff: 0n });
   });
 
   test.each(['chat', 'messages'] as const)('and answers in one piece: that is the answer over %s', async (side) => {
@@ -277,7 +277,7 @@ describe('a host that does not stream', () => {
     expect(status).toBe(200);
     expect(read(side, text)).toMatchObject({ said: 'all at once', output: 3 });
     const charged = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3n;
-    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, absorbed: 0n });
+    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
   });
 });
 

@@ -60,7 +60,7 @@ async function expectPaid(customer: Customer, calls: number): Promise<void> {
     available: BALANCE - charged,
     held: 0n,
     charged,
-    absorbed: 0n,
+    writtenOff: 0n,
   });
 }
 
@@ -89,7 +89,7 @@ describe('reading everything and closing before the usage comes', () => {
         available: BALANCE - charged,
         held: 0n,
         charged,
-        absorbed: 0n,
+        writtenOff: 0n,
       });
     });
   }
@@ -238,7 +238,7 @@ describe('an upstream that lies about usage', () => {
       expect(money.held).toBe(0n);
       expect(money.charged).toBeGreaterThan(0n);
       expect(money.available + money.charged).toBe(BALANCE);
-      expect(`${money.charged + money.absorbed}`).toBe(record?.cost_nano_usd ?? '');
+      expect(`${money.charged + money.writtenOff}`).toBe(record?.cost_nano_usd ?? '');
     });
   }
 });

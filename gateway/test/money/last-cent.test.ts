@@ -139,7 +139,7 @@ async function checkExactlyFits(cap: Cap, seed: Seed): Promise<void> {
   expect(fake.served().length - before).toBe(seed.fits);
   const spent = COST * BigInt(seed.fits);
   const available = cap === 'balance' ? (COST * BigInt(seed.rest)) / 1_000_000_000n : -spent;
-  expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: spent, absorbed: 0n });
+  expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: spent, writtenOff: 0n });
   const records = await gateway.calls('--key', customer.keyId);
   expect(records).toHaveLength(AT_ONCE);
   const costs = Map.groupBy(records, ({ status, cost_nano_usd }) => `${status} ${cost_nano_usd}`);

@@ -133,7 +133,12 @@ for (const side of SIDES) {
       const refused = await ask(side, customer);
       await refused.text();
       expect(pair.fake.served().length).toBe(before);
-      expect(await moneyOf(pair.gateway, customer)).toEqual({ available: 1_000n, held: 0n, charged: 0n, absorbed: 0n });
+      expect(await moneyOf(pair.gateway, customer)).toEqual({
+        available: 1_000n,
+        held: 0n,
+        charged: 0n,
+        writtenOff: 0n,
+      });
       const [record] = await pair.gateway.calls('--key', customer.keyId);
       expect(record).toMatchObject({
         request_id: refused.headers.get('x-request-id'),

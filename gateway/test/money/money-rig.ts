@@ -76,7 +76,7 @@ export interface Money {
   readonly available: bigint;
   readonly held: bigint;
   readonly charged: bigint;
-  readonly absorbed: bigint;
+  readonly writtenOff: bigint;
 }
 
 export async function moneyOf(gateway: Administered, { account }: Pick<Customer, 'account'>): Promise<Money> {
@@ -88,7 +88,7 @@ export async function moneyOf(gateway: Administered, { account }: Pick<Customer,
     available: amount('balance'),
     held: amount('held'),
     charged: amount('charged'),
-    absorbed: amount('absorbed'),
+    writtenOff: amount('written_off'),
   };
 }
 

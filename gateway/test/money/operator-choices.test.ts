@@ -136,7 +136,7 @@ test('a model without a price is refused or served, as the file says, and never 
     expect(record).toMatchObject({ cost_nano_usd: null, price_version: null, usage: { input: 11, output: 5 } });
   }
   expect(pair.gateway.stderr().split(UNPRICED_WARNING)).toHaveLength(2);
-  expect(await moneyOf(pair.gateway, customer)).toEqual({ available: LITTLE, held: 0n, charged: 0n, absorbed: 0n });
+  expect(await moneyOf(pair.gateway, customer)).toEqual({ available: LITTLE, held: 0n, charged: 0n, writtenOff: 0n });
   await reload({});
   expect(await statusOf(customer, 'unpriced')).toBe(500);
 }, 20_000);
@@ -153,11 +153,11 @@ test('an answer that breaks off is billed, or borne by the operator and in the l
   const billed = await breakOff();
   expect(billed).toBeGreaterThan(0n);
   const available = 10n * LITTLE - billed;
-  expect(await moneyOf(pair.gateway, customer)).toEqual({ available, held: 0n, charged: billed, absorbed: 0n });
+  expect(await moneyOf(pair.gateway, customer)).toEqual({ available, held: 0n, charged: billed, writtenOff: 0n });
   await reload({ broken_answers: 'free' });
   const borne = await breakOff();
   expect(borne).toBe(billed);
-  expect(await moneyOf(pair.gateway, customer)).toEqual({ available, held: 0n, charged: billed, absorbed: borne });
+  expect(await moneyOf(pair.gateway, customer)).toEqual({ available, held: 0n, charged: billed, writtenOff: borne });
   const response = await get({ url: pair.gateway.url, key: customer.key }, '/v1/key');
   expect(await response.json()).toMatchObject({ limits: [{ budget: { spent_nano_usd: billed.toString() } }] });
   await reload({});
@@ -174,8 +174,8 @@ test('a call keeps to what the file said of broken answers when it was held', as
   await reload({ broken_answers: 'free' });
   answer.breakOff();
   await client.end();
-  const { charged, absorbed } = await moneyOf(pair.gateway, customer);
-  expect([charged > 0n, absorbed]).toEqual([true, 0n]);
+  const { charged, writtenOff } = await moneyOf(pair.gateway, customer);
+  expect([charged > 0n, writtenOff]).toEqual([true, 0n]);
   await reload({});
 }, 20_000);
 

@@ -136,15 +136,15 @@ test.each(ATTACKED.map((attacked) => [attacked.cap, attacked.how.words, attacked
   'under %s of 0.003 USD 40 %s write off less than a slice',
   async (cap, words, { newVictim, how }) => {
     const model = modelOf('deaf', how.host);
-    const { statuses, charged, absorbed } = await attack(await newVictim(), how.side, { model, ...how.members });
+    const { statuses, charged, writtenOff } = await attack(await newVictim(), how.side, { model, ...how.members });
     console.log(
-      `${cap}, 40 ${words}: charged ${formatNanoUsd(charged)} USD, written off ${formatNanoUsd(absorbed)} USD`,
+      `${cap}, 40 ${words}: charged ${formatNanoUsd(charged)} USD, written off ${formatNanoUsd(writtenOff)} USD`,
     );
     for (const status of statuses) expect([200, 429]).toContain(status);
     expect(statuses).toContain(200);
     expect(charged).toBeGreaterThan(0n);
     expect(charged).toBeLessThanOrEqual(LITTLE);
-    expect(absorbed).toBeLessThanOrEqual(SLICE);
+    expect(writtenOff).toBeLessThanOrEqual(SLICE);
   },
 );
 
@@ -160,7 +160,7 @@ describe('of two limits upstream gets one, the one that it knows, with the value
     expect([status, headers.get('x-tollgate-dropped')]).toEqual([200, 'max_tokens']);
     const { max_tokens, max_completion_tokens } = lastAsked(model);
     expect([max_tokens, max_completion_tokens]).toEqual([1, undefined]);
-    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, absorbed: 0n });
+    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, writtenOff: 0n });
   });
 
   test('one limit alone goes as it came, and both with one value drop nothing', async () => {
@@ -211,7 +211,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
     );
     expect(alarm).toContain(`"limit":${NATURAL_TOKENS - 1},"output":${NATURAL_TOKENS}`);
     const money = await moneyOf(gateway, customer);
-    expect(money).toMatchObject({ held: 0n, absorbed: 0n });
+    expect(money).toMatchObject({ held: 0n, writtenOff: 0n });
     expect(money.charged).toBeGreaterThan(BigInt(NATURAL_TOKENS) * OUTPUT);
     // A limit below a slice is no longer trusted.
     expect((await ask(await newPrepaid(gateway, LITTLE), 'chat', { model, max_tokens: 1 })).status).toBe(429);
@@ -224,7 +224,7 @@ describe('a target that does not stream', () => {
     const customer = await newPrepaid(gateway, PLENTY);
     expect((await ask(customer, 'chat', { model, max_tokens: 5, temperature: 0 })).status).toBe(200);
     expect(hosts.askedOf(model)).toHaveLength(2);
-    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, absorbed: 0n });
+    expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, writtenOff: 0n });
     expect((await ask(customer, 'chat', { model, max_tokens: 5 })).status).toBe(200);
     expect(hosts.askedOf(model)).toHaveLength(3);
   });
@@ -242,8 +242,8 @@ describe('a target that does not stream', () => {
     const model = modelOf('lone');
     const [first, second] = [await newPrepaid(gateway, LITTLE), await newPrepaid(gateway, LITTLE)];
     expect((await ask(first, 'chat', { model, max_tokens: 1 })).status).toBe(200);
-    const { statuses, absorbed } = await attack(second, 'chat', { model, max_tokens: 1 });
-    expect([[...statuses], absorbed]).toEqual([[429], 0n]);
+    const { statuses, writtenOff } = await attack(second, 'chat', { model, max_tokens: 1 });
+    expect([[...statuses], writtenOff]).toEqual([[429], 0n]);
     expect((await ask(await newPrepaid(gateway, PLENTY), 'chat', { model, max_tokens: 1 })).status).toBe(200);
   });
 });

@@ -78,7 +78,7 @@ async function expectStopped(customer: Customer, requestId: string, side: Side, 
   expect(record).toMatchObject({ status: 200, error: 'quota_exceeded', usage_source: 'partial', stream: true });
   const money = await moneyOf(gateway, customer);
   expect(record.cost_nano_usd).toBe(String(costOf(record)));
-  expect(money.charged + money.absorbed).toBe(costOf(record));
+  expect(money.charged + money.writtenOff).toBe(costOf(record));
   expect(money.held).toBe(0n);
   return { record, money };
 }
@@ -106,7 +106,7 @@ for (const { side, host, words } of PATHS) {
         available: 1_000_000_000n - cost,
         held: 0n,
         charged: cost,
-        absorbed: 0n,
+        writtenOff: 0n,
       });
       expect(await recordOf(client.requestId)).toMatchObject({ error: null, usage_source: 'upstream' });
     });
@@ -132,7 +132,7 @@ for (const { side, host, words } of PATHS) {
         needed: String(SLICE),
         at_step: 'answer',
       });
-      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
+      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
     test('that overshoots at once costs the customer all he had, and the operator no more than a slice', async () => {
@@ -148,9 +148,9 @@ for (const { side, host, words } of PATHS) {
       expect(record.usage.output).toBe(2_000 + SLICE_TOKENS);
       expect(wordsIn(text)).toBe(2_000);
       expect(text).not.toContain('blurt');
-      expect(money).toEqual({ available: 0n, held: 0n, charged: balance, absorbed: costOf(record) - balance });
-      expect(money.absorbed).toBeGreaterThan(0n);
-      expect(money.absorbed).toBeLessThanOrEqual(SLICE);
+      expect(money).toEqual({ available: 0n, held: 0n, charged: balance, writtenOff: costOf(record) - balance });
+      expect(money.writtenOff).toBeGreaterThan(0n);
+      expect(money.writtenOff).toBeLessThanOrEqual(SLICE);
     });
 
     test('whose whole answer comes in one write is forwarded, read and charged as far as it is held for', async () => {
@@ -163,7 +163,7 @@ for (const { side, host, words } of PATHS) {
       expect(wordsIn(text)).toBe(SLICE_TOKENS);
       // Only the first uncovered word was read.
       expect(record.usage.output).toBe(SLICE_TOKENS + 1);
-      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
+      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
     test('whose whole answer comes in one write comes whole where it can be paid', async () => {
@@ -174,7 +174,7 @@ for (const { side, host, words } of PATHS) {
       expect(hasTerminal(side, text)).toBe(true);
       expect(wordsIn(text)).toBe(10_000);
       const charged = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 10_000n;
-      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, absorbed: 0n });
+      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
     });
 
     test('that was refused early goes on once money came', async () => {
@@ -189,7 +189,7 @@ for (const { side, host, words } of PATHS) {
       call.finish(3_000);
       expect(hasTerminal(side, await client.end())).toBe(true);
       const cost = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3_000n;
-      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: cost, absorbed: 0n });
+      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: cost, writtenOff: 0n });
     });
 
     test('whose budget is taken away while it runs ends at its slice', async () => {

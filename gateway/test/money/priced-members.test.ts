@@ -117,13 +117,13 @@ async function paid(side: Side, members: Members): Promise<Paid> {
   const text = await response.text();
   const [record] = await pair.gateway.calls('--request-id', response.headers.get('x-request-id') ?? '');
   if (record === undefined) throw new Error(`no record of a call that got ${response.status}: ${text}`);
-  const { charged, held, absorbed } = await moneyOf(pair.gateway, customer);
-  expect([held, absorbed]).toEqual([0n, 0n]);
+  const { charged, held, writtenOff } = await moneyOf(pair.gateway, customer);
+  expect([held, writtenOff]).toEqual([0n, 0n]);
   expect(record.cost_nano_usd).toBe(String(charged));
   return { status: response.status, text, headers: response.headers, record, charged };
 }
 
-const apartOf = (record: CallLine) => record.usage as unknown as Readonly<Record<string, unknown>>;
+const extrasOf = (record: CallLine) => record.usage as unknown as Readonly<Record<string, unknown>>;
 
 describe('a key that may use one model', () => {
   let key: string;
@@ -253,7 +253,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     const { record, charged } = await call({ fallbacks: [{ model: 'claude-dear' }] });
     expect(charged).toBe(90n * 1_000n + 10n * 5_000n + 100n * 5_000n + 20n * 25_000n);
     expect(record.usage).toMatchObject({ input: 190, output: 30 });
-    expect(apartOf(record).parts).toMatchObject([
+    expect(extrasOf(record).parts).toMatchObject([
       { model: 'claude-cheap', input: 90 },
       { model: 'claude-dear', input: 100 },
     ]);
@@ -459,7 +459,7 @@ test('a postpaid account without a budget is served, and the operator hears of a
   await response.text();
   const [record] = await pair.gateway.calls('--request-id', response.headers.get('x-request-id') ?? '');
   expect(record?.cost_nano_usd).toBe('200000');
-  expect(record === undefined ? null : apartOf(record).tier).toEqual({ speed: 'ludicrous' });
+  expect(record === undefined ? null : extrasOf(record).tier).toEqual({ speed: 'ludicrous' });
   expect(pair.gateway.stderr()).toContain('speed \\"ludicrous\\"');
 });
 

@@ -86,7 +86,7 @@ async function ask({ key, keyId }: Customer, side: Side, model: string, members:
 /** Expects that the account paid nothing and the operator wrote everything off. */
 async function expectWrittenOff(customer: Customer, record: CallLine, available: bigint, source = 'upstream') {
   expect(record).toMatchObject({ usage: TOLD, usage_source: source, cost_nano_usd: String(COST) });
-  expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: 0n, absorbed: COST });
+  expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: 0n, writtenOff: COST });
 }
 
 const SIDES = ['chat', 'messages'] as const;
@@ -120,7 +120,7 @@ describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)
     test('and ended in nonsense is written off where its client asked for one piece', async () => {
       const customer = await newPrepaid(gateway, BALANCE);
       const { status, record } = await ask(customer, side, `${host}-nonsense`);
-      expect([status, record.error]).toEqual([500, 'upstream_nonsense']);
+      expect([status, record.error]).toEqual([500, 'upstream_malformed']);
       // A translated answer is complete only with its last event.
       await expectWrittenOff(customer, record, BALANCE, side === host ? 'upstream' : 'partial');
     });
@@ -130,7 +130,7 @@ describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)
       const { status, record } = await ask(customer, side, `${host}-told-then-failed`, { stream: true });
       expect(status).toBe(200);
       expect(record).toMatchObject({ usage: TOLD, usage_source: 'partial', error: 'upstream_failed' });
-      expect(await moneyOf(gateway, customer)).toMatchObject({ charged: COST, absorbed: 0n });
+      expect(await moneyOf(gateway, customer)).toMatchObject({ charged: COST, writtenOff: 0n });
     });
   },
 );
@@ -138,7 +138,7 @@ describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)
 test.each(SIDES)('a %s stream that told its usage, was finished and ended in nonsense is written off', async (side) => {
   const customer = await newCustomer(gateway);
   const { status, record } = await ask(customer, side, `${side}-nonsense`, { stream: true });
-  expect([status, record.error]).toEqual([200, 'upstream_nonsense']);
+  expect([status, record.error]).toEqual([200, 'upstream_malformed']);
   await expectWrittenOff(customer, record, 0n);
 });
 

@@ -6,7 +6,7 @@ const COLUMNS: CsvColumns<Account> = [
   ['id', ({ id }) => id],
   ['name', ({ name }) => name],
   ['mode', ({ mode }) => mode],
-  ...(['balance', 'held', 'charged', 'absorbed', 'topped_up'] as const).map((sum): CsvColumns<Account>[number] => [
+  ...(['balance', 'held', 'charged', 'written_off', 'topped_up'] as const).map((sum): CsvColumns<Account>[number] => [
     `${sum}_usd`,
     (account) => usdText(account[`${sum}_nano_usd`]),
   ]),

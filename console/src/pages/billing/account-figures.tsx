@@ -17,7 +17,7 @@ export function AccountFigures({ account }: { readonly account: Account }) {
         <Figure name="Held now" nanoUsd={account.held_nano_usd} means="of calls under way" />
         <Figure name="Charged" nanoUsd={account.charged_nano_usd} means="in all" />
         <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} means="in all" />
-        <Figure name="Absorbed" nanoUsd={account.absorbed_nano_usd} means="borne by the house" />
+        <Figure name="Absorbed" nanoUsd={account.written_off_nano_usd} means="borne by the house" />
       </dl>
     </Panel>
   );

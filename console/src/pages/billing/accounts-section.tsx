@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Account>[] = [
       ['Balance, USD', 'balance_nano_usd', false],
       ['Held, USD', 'held_nano_usd', true],
       ['Charged, USD', 'charged_nano_usd', false],
-      ['Absorbed, USD', 'absorbed_nano_usd', true],
+      ['Absorbed, USD', 'written_off_nano_usd', true],
     ] as const
   ).map(
     ([head, member, wideOnly]): Column<Account> => ({

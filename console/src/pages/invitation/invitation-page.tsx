@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
-import { keepSession, leaveSession, type Session, useSession } from '../../lib/session.ts';
+import { clearSession, type Session, saveSession, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
@@ -51,7 +51,7 @@ function Open({ token, invitation, session }: OpenProps) {
   const account = invitation.account ?? '';
   const email = invitation.email ?? '';
   const join = async (joined: Session) => {
-    await keepSession(joined);
+    await saveSession(joined);
     navigate({ to: '/app', search: { account }, replace: true });
   };
   return (
@@ -116,7 +116,7 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
         <Button
           kind="primary"
           busy={signOut.isPending}
-          onClick={() => signOut.mutate({ body: {} }, { onSuccess: leaveSession })}
+          onClick={() => signOut.mutate({ body: {} }, { onSuccess: clearSession })}
         >
           Sign out to go on
         </Button>

@@ -88,7 +88,9 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
             )}
             <p className="figures text-ink-2">
               {exactUsd(cost.held_nano_usd)} was held, {exactUsd(cost.settled_nano_usd)} settled
-              {cost.absorbed_nano_usd !== '0' && `, ${exactUsd(cost.absorbed_nano_usd)} of it borne by the operator`}.
+              {cost.written_off_nano_usd !== '0' &&
+                `, ${exactUsd(cost.written_off_nano_usd)} of it borne by the operator`}
+              .
             </p>
           </>
         )}

@@ -12,7 +12,7 @@ interface HandOverProps {
   readonly children: ReactNode;
 }
 
-export function HandOver({ link, onClose, children }: HandOverProps) {
+export function ShareLink({ link, onClose, children }: HandOverProps) {
   return (
     <Dialog
       title="Hand over this link"

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { HandOver } from './hand-over.tsx';
+import { ShareLink } from './hand-over.tsx';
 import { givenRights, type Rights, RightsFields, rightsFault } from './rights-fields.tsx';
 
 interface InviteDialogProps {
@@ -31,10 +31,10 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
 
   if (invite.data !== undefined) {
     return (
-      <HandOver link={invite.data.link} onClose={onClose}>
+      <ShareLink link={invite.data.link} onClose={onClose}>
         It lets <span className="font-medium">{invite.data.invitation.email}</span> in, once, within seven days. It is
         shown this once; an invitation to the same address replaces it.
-      </HandOver>
+      </ShareLink>
     );
   }
   return (

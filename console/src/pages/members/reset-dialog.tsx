@@ -3,7 +3,7 @@ import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { HandOver } from './hand-over.tsx';
+import { ShareLink } from './hand-over.tsx';
 import type { Member } from './role-words.ts';
 
 interface ResetDialogProps {
@@ -17,10 +17,10 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
   const { name, email, person } = member;
   if (make.data !== undefined) {
     return (
-      <HandOver link={make.data.link} onClose={onClose}>
+      <ShareLink link={make.data.link} onClose={onClose}>
         It lets <span className="font-medium">{email}</span> set a new password, once, within an hour. It is shown this
         once; a new link replaces it.
-      </HandOver>
+      </ShareLink>
     );
   }
   return (

@@ -27,8 +27,8 @@ describe('the words of the roles', () => {
   test('every role of the table has words, and the house more', () => {
     expect([...ROLES].sort()).toEqual([...TABLE_ROLES].sort());
     for (const role of ROLES) {
-      const hasHouse = permissionsOf({ role, workspaces: null }, 'default').some((one) => one.startsWith('house.'));
-      expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(hasHouse);
+      const isOperator = permissionsOf({ role, workspaces: null }, 'default').some((one) => one.startsWith('house.'));
+      expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(isOperator);
     }
   });
   test('what they promise is what the table gives', () => {

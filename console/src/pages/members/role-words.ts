@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<Role, string>> = {
   developer: 'Makes and changes keys of their own. Sees usage and calls, with what was said where it is kept.',
   viewer: 'Sees usage, calls, keys and limits. Changes nothing.',
 };
-const HOUSE_WORDS: Partial<Record<Role, string>> = {
+const OPERATOR_WORDS: Partial<Record<Role, string>> = {
   owner: 'Runs the installation: accounts, providers, prices.',
   admin: 'Runs the installation: accounts, providers, prices.',
   billing: 'Sees the installation’s accounts and providers.',
@@ -24,7 +24,7 @@ const HOUSE_WORDS: Partial<Record<Role, string>> = {
 
 /** One or two sentences. The account `default` operates the installation. */
 export function roleWords(role: Role, account: string): string {
-  const house = account === 'default' ? HOUSE_WORDS[role] : undefined;
+  const house = account === 'default' ? OPERATOR_WORDS[role] : undefined;
   return house === undefined ? WORDS[role] : `${WORDS[role]} ${house}`;
 }
 

@@ -1,7 +1,7 @@
 /** Renders the first step of setup: the owner's account and the first workspace. Submitting it uses up the link. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
-import { keepSession } from '../../lib/session.ts';
+import { saveSession } from '../../lib/session.ts';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -36,7 +36,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
       { body: { token, name, email: email.trim(), password, workspace: asked === FIRST_WORKSPACE ? null : asked } },
       {
         onSuccess: async (session) => {
-          await keepSession(session);
+          await saveSession(session);
           onMade(asked);
         },
       },

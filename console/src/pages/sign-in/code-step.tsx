@@ -1,7 +1,7 @@
 /** Renders the second sign-in step: a code of an authenticator app, or a recovery code. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
-import { learnSession } from '../../lib/session.ts';
+import { loadSession } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -28,7 +28,7 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
         check.mutate(
           { body: { code: code.replaceAll(/\s/g, '') } },
           {
-            onSuccess: () => learnSession(),
+            onSuccess: () => loadSession(),
             onError: ({ code: reason }) => {
               if (reason === 'signed_out') onLate();
             },

@@ -4,7 +4,7 @@ import { Fingerprint } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError, ask } from '../../lib/api.ts';
 import { useAct } from '../../lib/queries.ts';
-import { learnSession, type Session } from '../../lib/session.ts';
+import { loadSession, type Session } from '../../lib/session.ts';
 import { askPasskey, canUsePasskeys, PasskeyFailure, signedJson } from '../../lib/web-authn.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
@@ -28,7 +28,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
   const signIn = useAct('POST /sign-in');
   const stepped = async () => {
     onStepped();
-    await learnSession();
+    await loadSession();
   };
   const send = (account?: string) => {
     const body = { email: email.trim(), password, ...(account === undefined ? {} : { account }) };

@@ -10,15 +10,15 @@ import { SignInSteps } from './sign-in-steps.tsx';
 interface SignInPageProps {
   readonly session: Session;
   /** True when a page waits behind the sign-in page. */
-  readonly goesOn: boolean;
+  readonly continuesCall: boolean;
 }
 
-export default function SignInPage({ session, goesOn }: SignInPageProps) {
+export default function SignInPage({ session, continuesCall }: SignInPageProps) {
   const { error } = useSearch();
   const refusal = oidcRefusal(error);
   const isSecond = session.state === 'second_factor';
   return (
-    <OpenFrame title={isSecond ? 'One more step' : 'Sign in'} lead={leadOf(session, goesOn)}>
+    <OpenFrame title={isSecond ? 'One more step' : 'Sign in'} lead={leadOf(session, continuesCall)}>
       {refusal !== null && !isSecond && <ErrorNote error={new Error(refusal)} />}
       <SignInSteps session={session} />
       {!isSecond && (
@@ -36,9 +36,9 @@ export default function SignInPage({ session, goesOn }: SignInPageProps) {
   );
 }
 
-function leadOf(session: Session, goesOn: boolean): ReactNode {
+function leadOf(session: Session, continuesCall: boolean): ReactNode {
   if (session.state === 'second_factor') return 'Your password is right. This account has a second factor.';
-  if (goesOn) return 'Your session has ended. The page behind this one is as you left it, for you alone.';
+  if (continuesCall) return 'Your session has ended. The page behind this one is as you left it, for you alone.';
   return <Where session={session} />;
 }
 

@@ -14,11 +14,11 @@ import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
 import { shownSeries } from './usage-series.ts';
-import { DIMENSION_WORDS, filtersOf, type UsageWishes } from './usage-wishes.ts';
+import { DIMENSION_WORDS, filtersOf, type UsageQuery } from './usage-wishes.ts';
 
 interface UsageChartProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageWishes;
+  readonly wishes: UsageQuery;
   readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }

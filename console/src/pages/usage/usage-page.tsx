@@ -25,7 +25,7 @@ import { UsageChart } from './usage-chart.tsx';
 import { drawnGroups } from './usage-series.ts';
 import { GroupTable, TimeTable } from './usage-table.tsx';
 import {
-  answeredWishes,
+  answeredQuery,
   DIMENSION_NAMES,
   DIMENSION_WORDS,
   type Dimension,
@@ -33,8 +33,8 @@ import {
   NONE_WORDS,
   pickedFilters,
   readMetric,
-  readWishes,
-  type UsageWishes,
+  readUsageQuery,
+  type UsageQuery,
   usageQuery,
 } from './usage-wishes.ts';
 
@@ -57,7 +57,7 @@ export default function UsagePage() {
   const [search, change] = useFilters();
   const { account } = useAccount();
   const isLive = search.live === '1';
-  const wishes = readWishes(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
+  const wishes = readUsageQuery(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
   const query = usageQuery(wishes, search);
   const usage = useReply(
     'GET /accounts/{account}/usage',
@@ -127,7 +127,7 @@ export default function UsagePage() {
       ) : usage.data.total.requests === 0 ? (
         <NoUsage wishes={wishes} isFiltered={Object.keys(filtersOf(search)).length > 0} />
       ) : (
-        <Shown reply={usage.data} wishes={answeredWishes(wishes, usage.data)} onPick={pick} />
+        <Shown reply={usage.data} wishes={answeredQuery(wishes, usage.data)} onPick={pick} />
       )}
     </Page>
   );
@@ -138,14 +138,14 @@ const PROTOCOLS = [
   ['messages', 'Messages'],
 ] as const;
 
-function knownValues(reply: UsageReply | undefined, by: UsageWishes['by'], name: Dimension) {
+function knownValues(reply: UsageReply | undefined, by: UsageQuery['by'], name: Dimension) {
   const at = by.indexOf(name as never);
   if (reply === undefined || at === -1) return [];
   const known = reply.groups.map(({ values, labels }) => [values[at] ?? null, labels[at] ?? null] as const);
   return [...new Map(known).entries()].filter((one): one is [string, string | null] => one[0] !== null);
 }
 
-function ChartControls({ wishes }: { readonly wishes: UsageWishes }) {
+function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
   const [, change] = useFilters();
   const [first, second] = wishes.by;
   const isTimed = wishes.metric === 'latency' || wishes.metric === 'ttft';
@@ -210,7 +210,7 @@ function ChartControls({ wishes }: { readonly wishes: UsageWishes }) {
 
 interface ShownProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageWishes;
+  readonly wishes: UsageQuery;
   readonly onPick: (group: UsageGroup) => void;
 }
 
@@ -254,7 +254,7 @@ function Waiting() {
   );
 }
 
-function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageWishes; readonly isFiltered: boolean }) {
+function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageQuery; readonly isFiltered: boolean }) {
   const [, change] = useFilters();
   const span = wishes.range.preset === null ? 'this range' : `the ${PRESET_WORDS[wishes.range.preset]}`;
   return (

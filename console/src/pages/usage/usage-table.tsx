@@ -16,7 +16,7 @@ import {
   type UsageReply,
 } from './metrics.ts';
 import { groupName, shownSeries, usageSeries } from './usage-series.ts';
-import { DIMENSION_WORDS, type UsageWishes } from './usage-wishes.ts';
+import { DIMENSION_WORDS, type UsageQuery } from './usage-wishes.ts';
 
 interface Row {
   readonly name: string;
@@ -27,7 +27,7 @@ interface Row {
 
 interface GroupTableProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageWishes;
+  readonly wishes: UsageQuery;
   readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }
@@ -57,7 +57,7 @@ export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
   );
 }
 
-function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonly Column<Row>[] {
+function groupColumns(wishes: UsageQuery, metric: Metric, total: Sums): readonly Column<Row>[] {
   const tokens = TOKEN_KINDS.filter(([kind]) => total[kind] > 0);
   const ms = (at: number | null) => (at === null ? '–' : wholeNumber(Math.round(at)));
   const whole = heightIn(metric, total) ?? 0;
@@ -180,7 +180,7 @@ interface TimeRow {
 }
 
 /** The chart as a table: one row per column. */
-export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageWishes }) {
+export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageQuery }) {
   const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
   const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);

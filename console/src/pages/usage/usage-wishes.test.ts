@@ -1,23 +1,28 @@
 /** Tests the query that an address of the usage page makes. */
 import { describe, expect, test } from 'bun:test';
-import { answeredWishes, filtersOf, pickedFilters, readMetric, readWishes, usageQuery } from './usage-wishes.ts';
+import { answeredQuery, filtersOf, pickedFilters, readMetric, readUsageQuery, usageQuery } from './usage-wishes.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
 describe('readWishes', () => {
   test('an empty address is the cost by model of seven days', () => {
-    expect(readWishes({}, NOW)).toMatchObject({ metric: 'cost', by: ['model'], isCompared: false, table: 'groups' });
-    expect(readWishes({}, NOW).range.preset).toBe('7d');
+    expect(readUsageQuery({}, NOW)).toMatchObject({
+      metric: 'cost',
+      by: ['model'],
+      isCompared: false,
+      table: 'groups',
+    });
+    expect(readUsageQuery({}, NOW).range.preset).toBe('7d');
   });
   test('what is not known is its default, and nothing is grouped by the same twice', () => {
-    expect(readWishes({ metric: 'fame', by: 'colour', and: 'model', at: 'p99' }, NOW)).toMatchObject({
+    expect(readUsageQuery({ metric: 'fame', by: 'colour', and: 'model', at: 'p99' }, NOW)).toMatchObject({
       metric: 'cost',
       percentile: 'p50',
       by: ['model'],
     });
   });
   test('two dimensions', () => {
-    expect(readWishes({ by: 'key', and: 'model' }, NOW).by).toEqual(['key', 'model']);
+    expect(readUsageQuery({ by: 'key', and: 'model' }, NOW).by).toEqual(['key', 'model']);
   });
 });
 
@@ -28,19 +33,19 @@ test('only dimensions are filters, and a protocol is one of two', () => {
 
 test('the query names dimensions by commas', () => {
   const search = { by: 'key', and: 'model', workspace: 'w' };
-  expect(usageQuery(readWishes(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
+  expect(usageQuery(readUsageQuery(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
 });
 
 test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is asked for, and known again in the reply', (metric) => {
-  const wishes = readWishes({ metric, at: 'p95' }, NOW);
+  const wishes = readUsageQuery({ metric, at: 'p95' }, NOW);
   const asked = readMetric(wishes);
   expect(asked).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
-  expect(answeredWishes(wishes, { metric: asked })).toEqual(wishes);
+  expect(answeredQuery(wishes, { metric: asked })).toEqual(wishes);
 });
 
 test('until the next reply is there, what is drawn is of the metric before', () => {
-  const wishes = readWishes({ metric: 'errors', at: 'p50' }, NOW);
-  expect(answeredWishes(wishes, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
+  const wishes = readUsageQuery({ metric: 'errors', at: 'p50' }, NOW);
+  expect(answeredQuery(wishes, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
 });
 
 test('a group is picked by its values, and by what it has none of', () => {

@@ -25,7 +25,7 @@ export const NONE_WORDS: Readonly<Partial<Record<keyof typeof DIMENSION_WORDS, s
 export type Dimension = keyof typeof DIMENSION_WORDS;
 export const DIMENSION_NAMES = Object.keys(DIMENSION_WORDS) as readonly Dimension[];
 
-export interface UsageWishes {
+export interface UsageQuery {
   readonly metric: MetricName;
   readonly percentile: Percentile;
   readonly by: readonly [Dimension] | readonly [Dimension, Dimension];
@@ -40,7 +40,7 @@ export interface UsageWishes {
 type Search = Readonly<Record<string, string>>;
 
 /** Unknown values become the default. */
-export function readWishes(search: Search, nowMs: number): UsageWishes {
+export function readUsageQuery(search: Search, nowMs: number): UsageQuery {
   const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
   const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
   return {
@@ -69,7 +69,7 @@ export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | '
 /** Address changes that filter to one group, including groups without a value. */
 export function pickedFilters(
   search: Search,
-  by: UsageWishes['by'],
+  by: UsageQuery['by'],
   { values }: Pick<UsageGroup, 'values'>,
 ): Readonly<Record<string, string | undefined>> {
   let changes: Record<string, string | undefined> = {};
@@ -84,13 +84,13 @@ function isProtocol(text: string | undefined): boolean {
 }
 
 /** The API's metric; latencies over time are of one percentile. */
-export function readMetric({ metric, percentile }: UsageWishes): UsageReply['metric'] {
+export function readMetric({ metric, percentile }: UsageQuery): UsageReply['metric'] {
   if (metric === 'latency') return `latency_${percentile}`;
   return metric === 'ttft' ? `ttfb_${percentile}` : metric;
 }
 
 /** The settings with the reply's metric: until the next reply arrives, the shown one has the previous metric. */
-export function answeredWishes(wishes: UsageWishes, { metric }: Pick<UsageReply, 'metric'>): UsageWishes {
+export function answeredQuery(wishes: UsageQuery, { metric }: Pick<UsageReply, 'metric'>): UsageQuery {
   const [name, percentile] = METRIC_OF[metric] ?? [
     METRIC_NAMES.find((one) => one === metric) ?? 'cost',
     wishes.percentile,
@@ -106,7 +106,7 @@ const METRIC_OF: Readonly<Partial<Record<UsageReply['metric'], readonly [MetricN
 };
 
 /** The query for the API; the CSV export takes the same one without the comparison. */
-export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
+export function usageQuery(wishes: UsageQuery, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
   return {
     ...filtersOf(search),
     from: wishes.range.from,

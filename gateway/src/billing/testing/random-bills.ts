@@ -2,7 +2,7 @@
  * Generates random calls with their bills, and the exact fractions to compare them with. The fractions are computed
  * from the digits of the price texts, independently of the parser and formula under test.
  */
-import { apartOf, type Usage } from '../../generation/usage.ts';
+import { extrasOf, type Usage } from '../../generation/usage.ts';
 
 import { parseConfigPrice } from '../config-price.ts';
 import { costNanoUsd } from '../cost.ts';
@@ -41,7 +41,7 @@ export interface BillTally {
   readonly tiered: number;
   readonly markedUp: number;
   /** Bills with audio, images or tools that ran upstream. */
-  readonly apart: number;
+  readonly extras: number;
   /** Sum of the bills − sum of the fractions, and its maximum: half a nano-dollar per bill. USD × 10⁻¹⁸. */
   readonly drift: bigint;
   readonly driftMax: bigint;
@@ -56,7 +56,7 @@ const CALLS_PER_PRICE = 4;
 export function billRandomCalls(calls: number, seed: number): BillTally {
   const random = randomNumbers(seed);
   const faults: string[] = [];
-  let [ties, tiered, markedUp, apart, drift] = [0, 0, 0, 0, 0n];
+  let [ties, tiered, markedUp, extras, drift] = [0, 0, 0, 0, 0n];
   let terms = randomTerms(random);
   for (let call = 0; call < calls; call++) {
     if (call % CALLS_PER_PRICE === 0) terms = randomTerms(random);
@@ -73,10 +73,10 @@ export function billRandomCalls(calls: number, seed: number): BillTally {
     ties += error === HALF_NANO ? 1 : 0;
     tiered += inTier ? 1 : 0;
     markedUp += ppm === 0 ? 0 : 1;
-    apart += usage.apart === undefined ? 0 : 1;
+    extras += usage.extras === undefined ? 0 : 1;
     drift += error;
   }
-  return { faults, ties, tiered, markedUp, apart, drift, driftMax: HALF_NANO * BigInt(calls) };
+  return { faults, ties, tiered, markedUp, extras, drift, driftMax: HALF_NANO * BigInt(calls) };
 }
 
 /** A price with its written digits, and the price parsed back from its version text. */
@@ -93,8 +93,8 @@ function randomTerms(random: (below: number) => number) {
 
 /** Counts each token once, at the rate of its kind: a part is subtracted from its whole. */
 function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigint {
-  const { apart = {} } = usage;
-  const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
+  const { extras = {} } = usage;
+  const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = extras;
   const counts = {
     ...usage,
     input: usage.input - audio_input - image_input,
@@ -109,7 +109,7 @@ function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigin
   const tokens = RATES.reduce((sum, member) => sum + BigInt(counts[member]) * millionths(rates[member]), 0n);
   const requests = TOOLS.reduce(
     // A millionth of a USD per 1,000 requests is 10⁻⁹ USD per request: a thousand pico-USD.
-    (sum, kind) => sum + BigInt(apart.server_tools?.[kind] ?? 0) * millionths(fees[kind]) * 1_000n,
+    (sum, kind) => sum + BigInt(extras.server_tools?.[kind] ?? 0) * millionths(fees[kind]) * 1_000n,
     0n,
   );
   return (tokens + requests) * BigInt(1_000_000 + ppm);
@@ -134,7 +134,7 @@ function randomUsage(random: (below: number) => number): Usage {
   if (random(3) !== 0) return usage;
   const audio_input = random(usage.input + 1);
   const audio_output = random(plain + 1);
-  const apart = apartOf(
+  const extras = extrasOf(
     {
       audio_input,
       audio_cache_read: random(usage.cache_read + 1),
@@ -144,7 +144,7 @@ function randomUsage(random: (below: number) => number): Usage {
     },
     TOOLS.map((kind) => [kind, random(20)]),
   );
-  return apart === undefined ? usage : { ...usage, apart };
+  return extras === undefined ? usage : { ...usage, extras };
 }
 
 function writeRates(random: (below: number) => number): Written {

@@ -14,7 +14,7 @@ import { mostOutputTokens } from '../plan/most-output.ts';
 import { forwardedHeaders } from '../plan/pass-through.ts';
 import { planCall, type RoutedCall } from '../plan/plan-call.ts';
 import { sentLimit } from '../plan/sent-limit.ts';
-import { type Folding, type Instead, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
+import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
 import { openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { UpstreamTap } from '../stream/relay-settings.ts';
@@ -55,11 +55,11 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     if (unknown !== undefined) rememberUnknown(attempt, begun, unknown);
     const instead =
       begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
-        ? (attempt.sending.insteadAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
+        ? (attempt.sending.nextAttemptAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
         : null;
     if (begun.kind === 'collected') row.note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
     if (instead === null) return begun;
-    attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
+    attempt.deps.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
     unknown = instead.unknown;
     const route = instead.shown === undefined ? attempt.route : { ...attempt.route, ...instead.shown };
     attempt = { ...attempt, route, sending: instead.call };
@@ -69,14 +69,14 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
 }
 
 /** If this upstream answered without the member, later requests to it leave the member out. */
-function rememberUnknown({ call, gate, route }: Dispatch, begun: Dispatched, member: string): void {
+function rememberUnknown({ call, deps, route }: Dispatch, begun: Dispatched, member: string): void {
   if (begun.kind === 'collected' && begun.answer.head.status !== 200) return;
-  if (call.principal !== null) gate.refusedMembers.note(route.upstream, member, call.principal.workspaceId, Date.now());
+  if (call.principal !== null) deps.refusedMembers.note(route.upstream, member, call.principal.workspaceId, Date.now());
 }
 
 /** Notes whether the target streams, as this attempt shows. */
-function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): void {
-  const { limitProofs } = gate.desk;
+function noteStreaming({ deps, route, sending }: Dispatch, begun: Dispatched): void {
+  const { limitProofs } = deps.billing;
   if (begun.kind !== 'collected') limitProofs.noteStreaming(route.upstream, null);
   else if (sending.startFolding === null) return;
   else if (begun.answer.head.status === 200) limitProofs.noteStreaming(route.upstream, 'ignores');
@@ -84,15 +84,18 @@ function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): v
 }
 
 /** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
-async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<Instead | null> {
-  const { call, gate, route, sending, protocol } = job;
+async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<NextAttempt | null> {
+  const { call, deps, route, sending, protocol } = job;
   const { money, facts } = call;
   if (sending.startFolding === null || money === null || facts === null || !refusesStream(answer)) return null;
   const limit = sentLimit(facts, protocol.name, route);
-  const isTrusted = limit === null || gate.desk.limitProofs.trustOf(route.upstream, limit) === 'limit';
+  const isTrusted = limit === null || deps.billing.limitProofs.trustOf(route.upstream, limit) === 'limit';
   const most = isTrusted ? mostOutputTokens(facts, route) : limit.mostWithoutIt;
   const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
-    throw new CallFailure('store_away', 'the call could not be paid for; try again', { cause, retryAfterSeconds: 1 });
+    throw new CallFailure('store_unavailable', 'the call could not be paid for; try again', {
+      cause,
+      retryAfterSeconds: 1,
+    });
   });
   if (!covered) return null;
   call.folded = false;
@@ -100,7 +103,7 @@ async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<Instead |
 }
 
 async function begin(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { call, gate, route } = job;
+  const { call, deps, route } = job;
   try {
     const { startFolding } = job.sending;
     if (startFolding !== null) return await beginFold(job, startFolding(), row);
@@ -110,15 +113,15 @@ async function begin(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
       error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
     row.note(null, failure.kind);
     if (failure.details.cause !== undefined)
-      gate.log.upstream(call.requestId, route.upstream.provider, String(failure.details.cause));
+      deps.log.upstream(call.requestId, route.upstream.provider, String(failure.details.cause));
     throw failure;
   }
 }
 
 async function beginStream(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { call, gate, protocol, sending } = job;
+  const { call, deps, protocol, sending } = job;
   const observer = sending.startObserver();
-  const { relay, listener } = openRelay(call, gate, { protocol, upstream: sending.protocol, observer, row });
+  const { relay, listener } = openRelay(call, deps, { protocol, upstream: sending.protocol, observer, row });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   relay.connect(send(job, row.listen(listener, observer), row));
@@ -130,13 +133,13 @@ async function beginStream(job: Dispatch, row: AttemptRow): Promise<Dispatched> 
 }
 
 async function beginFold(job: Dispatch, folding: Folding, row: AttemptRow): Promise<Dispatched> {
-  const { call, gate, request, sending } = job;
+  const { call, deps, request, sending } = job;
   const { stream, listener } = openFold(job, folding);
   const leave = () => {
     stream.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   };
   request.signal.addEventListener('abort', leave, { once: true });
-  const seat = gate.waiting.add(stream);
+  const handle = deps.openCalls.add(stream);
   try {
     stream.connect(send(job, row.listen(listener, folding.observer), row));
     const end = await stream.done.catch((failure: unknown) => {
@@ -147,12 +150,12 @@ async function beginFold(job: Dispatch, folding: Folding, row: AttemptRow): Prom
     row.note(200, null);
     return { ...end, folding };
   } finally {
-    gate.waiting.remove(seat);
+    deps.openCalls.remove(handle);
   }
 }
 
 async function collect(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { limits } = job.gate.settings.config;
+  const { limits } = job.deps.settings.config;
   let tap: UpstreamTap | null = null;
   const collector = new AnswerCollector(limits, () => tap?.abort());
   const interrupt = (failure: CallFailure) => {
@@ -161,15 +164,15 @@ async function collect(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
   };
   const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   job.request.signal.addEventListener('abort', leave, { once: true });
-  const { waiting } = job.gate;
-  const seat = waiting.add({ interrupt });
+  const { openCalls } = job.deps;
+  const handle = openCalls.add({ interrupt });
   try {
     tap = send(job, collector, row);
     const answer = await collector.done;
     job.call.firstByteMs = performance.now();
     return { kind: 'collected', answer, sending: job.sending };
   } finally {
-    waiting.remove(seat);
+    openCalls.remove(handle);
   }
 }
 
@@ -205,12 +208,12 @@ function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): Upstrea
   return exchange;
 }
 
-function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { gate }: Dispatch): ExchangeLimits {
+function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { deps }: Dispatch): ExchangeLimits {
   return {
     connectMs: timeouts.connectMs,
     firstByteMs: stream ? timeouts.firstByteMs : timeouts.firstBytePlainMs,
     idleMs: timeouts.idleMs,
     totalMs: timeouts.totalMs,
-    responseBytesMax: gate.settings.config.limits.responseBytesMax,
+    responseBytesMax: deps.settings.config.limits.responseBytesMax,
   };
 }

@@ -90,11 +90,13 @@ const DECODERS = new Map([
 async function decode(coding: string, head: ResponseHead, body: Buffer, bytesMax: number): Promise<CollectedAnswer> {
   const decoder = DECODERS.get(coding);
   if (decoder === undefined) {
-    throw new CallFailure('upstream_nonsense', 'the model provider answered in an unknown content-encoding');
+    throw new CallFailure('upstream_malformed', 'the model provider answered in an unknown content-encoding');
   }
   try {
     return { head, body: await decoder(body, { maxOutputLength: bytesMax }), cut: false };
   } catch (cause) {
-    throw new CallFailure('upstream_nonsense', 'the compressed answer of the model provider cannot be read', { cause });
+    throw new CallFailure('upstream_malformed', 'the compressed answer of the model provider cannot be read', {
+      cause,
+    });
   }
 }

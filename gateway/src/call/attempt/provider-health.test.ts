@@ -41,7 +41,7 @@ test('five faults in a row, nothing but faults, or half of twenty are failing; a
   expect(first.read().state).toBe('healthy');
   for (let index = 0; index < 4; index++) first.count('upstream_timeout');
   expect(first.read().state).toBe('healthy');
-  first.count('upstream_refused_us');
+  first.count('upstream_credential');
   expect(first.read()).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
   first.count(null);
   expect(first.read().state).toBe('healthy');

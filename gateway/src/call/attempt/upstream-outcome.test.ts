@@ -11,9 +11,9 @@ describe('a status', () => {
     [404, 'upstream_rejected', 404, 404],
     [413, 'upstream_rejected', 413, 413],
     [422, 'upstream_rejected', 422, 422],
-    [401, 'upstream_refused_us', 500, 500],
-    [402, 'upstream_refused_us', 500, 500],
-    [403, 'upstream_refused_us', 500, 500],
+    [401, 'upstream_credential', 500, 500],
+    [402, 'upstream_credential', 500, 500],
+    [403, 'upstream_credential', 500, 500],
     [408, 'upstream_timeout', 500, 504],
     [429, 'upstream_rate_limited', 429, 429],
     [500, 'upstream_failed', 500, 500],
@@ -72,7 +72,7 @@ describe('an error in words that speak of the context', () => {
     ['error', 400, 'context_overflow'],
     ['error', 413, 'context_overflow'],
     ['invalid_request_error', null, 'context_overflow'],
-    ['error', 401, 'upstream_refused_us'],
+    ['error', 401, 'upstream_credential'],
     ['error', 500, 'upstream_failed'],
     ['rate_limit_error', null, 'upstream_rate_limited'],
   ] as const)('of type %s and status %p is %s', (type, status, kind) => {
@@ -96,8 +96,8 @@ describe('a fault of the connection', () => {
     ['total_timeout', 'upstream_timeout'],
     ['reset', 'upstream_failed'],
     ['truncated', 'upstream_truncated'],
-    ['malformed', 'upstream_nonsense'],
-    ['too_large', 'upstream_nonsense'],
+    ['malformed', 'upstream_malformed'],
+    ['too_large', 'upstream_malformed'],
     ['aborted', 'upstream_failed'],
   ] as const)('%s is %s, and its cause is for the log only', (kind, wanted) => {
     const failure = failureOfTransport({ kind, message: '10.0.0.7 refused' });

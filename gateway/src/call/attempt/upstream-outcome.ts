@@ -20,8 +20,8 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
   total_timeout: ['upstream_timeout', 'the model provider did not finish within the time that a call may take'],
   reset: ['upstream_failed', 'the model provider closed the connection without an answer'],
   truncated: ['upstream_truncated', 'the model provider closed the connection before the end of its answer'],
-  malformed: ['upstream_nonsense', 'the model provider did not answer in HTTP/1.1'],
-  too_large: ['upstream_nonsense', 'the answer of the model provider is larger than this gateway takes'],
+  malformed: ['upstream_malformed', 'the model provider did not answer in HTTP/1.1'],
+  too_large: ['upstream_malformed', 'the answer of the model provider is larger than this gateway takes'],
   fault: ['gateway_fault', 'the gateway failed; this is not your fault'],
   no_descriptor: ['over_capacity', 'the gateway has too many connections open; try again shortly'],
   aborted: ['upstream_failed', 'the call to the model provider was given up'],
@@ -70,7 +70,7 @@ export function failureOfStatus(
 }
 
 const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [FailureKind, string] } = {
-  account: ['upstream_refused_us', "the model provider refused this gateway's own account"],
+  account: ['upstream_credential', "the model provider refused this gateway's own account"],
   model: [
     'upstream_misconfigured',
     'the model provider does not know the model or the address that this gateway is configured with',
@@ -85,7 +85,7 @@ function operatorsFault(trouble: AccountTrouble, cause: string, upstream: Reason
 
 /** Whether a failure concerns the operator's account or configuration, so that the log raises an alarm. */
 export function isOperatorsFault({ kind }: CallFailure): boolean {
-  return kind === 'upstream_refused_us' || kind === 'upstream_misconfigured';
+  return kind === 'upstream_credential' || kind === 'upstream_misconfigured';
 }
 
 /**
@@ -171,7 +171,7 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
   if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
   if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
   if (type === 'nonsense')
-    return new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${words}`);
+    return new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${words}`);
   if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
   return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
 }
@@ -189,7 +189,7 @@ export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, wo
   const { status } = head;
   if (status !== 200) return failureOfTranslatedError(status, headerOf(head, 'retry-after'), error, words);
   if (words !== '') return failureOfErrorWords('error', null, words);
-  return new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+  return new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
 }
 
 /** Whole seconds, 1 to 60: clients that obey any value would wait for hours on larger ones. */

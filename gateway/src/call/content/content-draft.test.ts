@@ -4,7 +4,7 @@ import type { CallContent } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import { releaseCall } from '../call.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { createContentDesk, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
+import { createContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 import { startContent } from './start-content.ts';
 
 const REQUEST = Buffer.from('{"model":"m"}');
@@ -19,12 +19,12 @@ function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Pro
       return keep();
     },
   };
-  const desk = createContentDesk(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
+  const recorder = createContentRecorder(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
   const { call } = routedCall({});
-  startContent(call, desk, policy, REQUEST);
+  startContent(call, recorder, policy, REQUEST);
   const { content } = call;
   if (content === null) throw new Error('no draft was made');
-  return { call, desk, content, kept, told, end: () => releaseCall(call) };
+  return { call, recorder, content, kept, told, end: () => releaseCall(call) };
 }
 
 describe('whose content is handed over', () => {
@@ -36,21 +36,21 @@ describe('whose content is handed over', () => {
     ['errors', 200, 'upstream_cut', 1],
   ] as const) {
     test(`${policy}: a call with ${status} and ${error ?? 'no error'}`, async () => {
-      const { content, desk, kept, end } = begin(policy);
+      const { content, recorder, kept, end } = begin(policy);
       content.answered('body');
       content.ended(status, error);
       end();
       expect(kept).toHaveLength(expected);
       await Promise.resolve();
-      expect(desk.bytes.held).toBe(0);
+      expect(recorder.bytes.held).toBe(0);
     });
   }
 
   test('none of a call that has no record', () => {
-    const { content, desk, kept, end } = begin('all');
+    const { content, recorder, kept, end } = begin('all');
     content.answered('body');
     end();
-    expect([kept.length, desk.bytes.held]).toEqual([0, 0]);
+    expect([kept.length, recorder.bytes.held]).toEqual([0, 0]);
   });
 });
 
@@ -102,35 +102,35 @@ describe('what is handed over', () => {
 
 describe('where it cannot be kept', () => {
   test('for want of memory, it is dropped and counted once, and the memory is free again', () => {
-    const { content, desk, kept, told, end } = begin('all', { bytesMax: 5_000 });
+    const { content, recorder, kept, told, end } = begin('all', { bytesMax: 5_000 });
     content.answered(Buffer.alloc(4_000), true);
     content.answered(Buffer.alloc(4_000), true);
     content.answered(Buffer.alloc(4_000), true);
-    expect(desk.bytes.held).toBe(0);
+    expect(recorder.bytes.held).toBe(0);
     content.ended(200, null);
     end();
-    expect([kept.length, desk.counts.dropped, desk.bytes.held]).toEqual([0, 1, 0]);
+    expect([kept.length, recorder.counts.dropped, recorder.bytes.held]).toEqual([0, 1, 0]);
     expect(told).toHaveLength(1);
     expect(told[0]).toContain('memory');
   });
 
   test('for want of memory of a call that would not have been kept, nothing is counted', () => {
-    const { content, desk, end } = begin('errors', { bytesMax: 10 });
+    const { content, recorder, end } = begin('errors', { bytesMax: 10 });
     content.answered(Buffer.alloc(100));
     content.ended(200, null);
     end();
-    expect([desk.counts.dropped, desk.bytes.held]).toEqual([0, 0]);
+    expect([recorder.counts.dropped, recorder.bytes.held]).toEqual([0, 0]);
   });
 
   test('by the disk, it is dropped and counted, and the memory is free again', async () => {
-    const { content, desk, told, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
+    const { content, recorder, told, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
     content.answered('body');
     content.ended(200, null);
     end();
-    expect(desk.bytes.held).toBeGreaterThan(0);
+    expect(recorder.bytes.held).toBeGreaterThan(0);
     await Promise.resolve();
     await Promise.resolve();
-    expect([desk.counts, desk.bytes.held]).toEqual([{ kept: 0, dropped: 1 }, 0]);
+    expect([recorder.counts, recorder.bytes.held]).toEqual([{ kept: 0, dropped: 1 }, 0]);
     expect(told).toEqual(['1 disk is full']);
   });
 });

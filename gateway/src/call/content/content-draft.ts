@@ -6,10 +6,10 @@
 import type { Gauge } from '../../admission/capacity.ts';
 import type { Principal } from '../../identity/principal.ts';
 import type { Route } from '../../routing/route.ts';
-import type { CallContent, KeptBytes } from '../../store/ports/content.ts';
+import type { CallContent, StoredBytes } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import { credentialOf, scrub } from '../attempt/scrub.ts';
-import { type ContentDesk, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
+import { type ContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 
 /** The call's own data; its route is set while the call runs. */
 interface SpokenCall {
@@ -20,7 +20,7 @@ interface SpokenCall {
 }
 
 export class ContentDraft {
-  readonly #desk: ContentDesk;
+  readonly #recorder: ContentRecorder;
   readonly #policy: BodyPolicy;
   readonly #call: SpokenCall;
   readonly #principal: Principal;
@@ -35,26 +35,32 @@ export class ContentDraft {
   #isClosed = false;
 
   /** `request` is the body as received; the call holds it while it runs. */
-  constructor(desk: ContentDesk, policy: BodyPolicy, call: SpokenCall, principal: Principal, request: Uint8Array) {
-    this.#desk = desk;
+  constructor(
+    recorder: ContentRecorder,
+    policy: BodyPolicy,
+    call: SpokenCall,
+    principal: Principal,
+    request: Uint8Array,
+  ) {
+    this.#recorder = recorder;
     this.#policy = policy;
     this.#call = call;
     this.#principal = principal;
     this.#request = request;
-    this.#answer = new KeptPrefix(desk.bytes, KEPT_BODY_BYTES_MAX);
+    this.#answer = new KeptPrefix(recorder.bytes, KEPT_BODY_BYTES_MAX);
   }
 
   /** An attempt sends `body` upstream. Discards what the previous attempt received. */
   sent(body: Uint8Array): void {
     this.#sent = body;
-    this.#desk.bytes.give(this.#heard?.heldBytes ?? 0);
+    this.#recorder.bytes.give(this.#heard?.heldBytes ?? 0);
     this.#heard = null;
   }
 
   /** Bytes from upstream that the client gets in another form. */
   heard(bytes: Uint8Array): void {
     if (this.#isClosed || this.#isLost) return;
-    this.#heard ??= new KeptPrefix(this.#desk.bytes, KEPT_BODY_BYTES_MAX);
+    this.#heard ??= new KeptPrefix(this.#recorder.bytes, KEPT_BODY_BYTES_MAX);
     if (!this.#heard.append(bytes)) this.#lose();
   }
 
@@ -75,7 +81,7 @@ export class ContentDraft {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const end = this.#end;
-    if (end === null || (this.#policy === 'errors' && !end.failed)) this.#giveBack();
+    if (end === null || (this.#policy === 'errors' && !end.failed)) this.#returnUnused();
     else if (this.#isLost) this.#tellLost();
     else this.#handOver(end.status);
   }
@@ -85,7 +91,7 @@ export class ContentDraft {
     const isSame = this.#sent === this.#request;
     const sent = this.#sent === null || isSame ? null : this.#copy(this.#sent);
     if (request === null || (sent === null && this.#sent !== null && !isSame)) {
-      this.#desk.bytes.give(request?.bytes.length ?? 0);
+      this.#recorder.bytes.give(request?.bytes.length ?? 0);
       this.#lose();
       this.#tellLost();
       return;
@@ -106,34 +112,34 @@ export class ContentDraft {
     };
     const heldBytes =
       request.bytes.length + (sent?.bytes.length ?? 0) + this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0);
-    this.#desk.keep(content, heldBytes);
+    this.#recorder.keep(content, heldBytes);
   }
 
   /** Scrubs upstream's own bytes: the account's members may see no more than the client could have seen. */
-  #scrubbed({ bytes, totalBytes }: KeptBytes): KeptBytes {
+  #scrubbed({ bytes, totalBytes }: StoredBytes): StoredBytes {
     const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     return { bytes: Uint8Array.from(scrub(raw, credentialOf(this.#call.route?.upstream))), totalBytes };
   }
 
   /** The beginning of the body, copied into its own memory; null: no room. */
-  #copy(body: Uint8Array): KeptBytes | null {
+  #copy(body: Uint8Array): StoredBytes | null {
     const bytes = Math.min(body.length, KEPT_BODY_BYTES_MAX);
-    if (!this.#desk.bytes.take(bytes)) return null;
+    if (!this.#recorder.bytes.take(bytes)) return null;
     return { bytes: Uint8Array.from(body.subarray(0, bytes)), totalBytes: body.length };
   }
 
   #lose(): void {
     this.#isLost = true;
-    this.#giveBack();
+    this.#returnUnused();
   }
 
   #tellLost(): void {
-    this.#desk.drop('too much of what is said in calls is held in memory; the disk is too slow for it');
+    this.#recorder.drop('too much of what is said in calls is held in memory; the disk is too slow for it');
   }
 
-  #giveBack(): void {
-    this.#desk.bytes.give(this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0));
-    this.#answer = new KeptPrefix(this.#desk.bytes, 0);
+  #returnUnused(): void {
+    this.#recorder.bytes.give(this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0));
+    this.#answer = new KeptPrefix(this.#recorder.bytes, 0);
     this.#heard = null;
   }
 }
@@ -169,7 +175,7 @@ class KeptPrefix {
   }
 
   /** The collected bytes; nothing may be appended afterwards. */
-  result(): KeptBytes {
+  result(): StoredBytes {
     return { bytes: this.#bytes.subarray(0, this.#used), totalBytes: this.#totalBytes };
   }
 

@@ -9,7 +9,7 @@ const CONTENT_BYTES_MAX = 128 * 1024 * 1024;
 /** Minimum time between two warnings to the operator. */
 const TELL_MS = 60_000;
 
-export interface ContentDesk {
+export interface ContentRecorder {
   readonly bytes: Gauge;
   /** Since the process started. */
   readonly counts: { kept: number; dropped: number };
@@ -23,11 +23,11 @@ export interface ContentDesk {
 }
 
 /** `tell` warns the operator that content was dropped. */
-export function createContentDesk(
+export function createContentRecorder(
   store: Pick<ContentStore, 'keep'>,
   tell: (dropped: number, why: string) => void,
   bytesMax = CONTENT_BYTES_MAX,
-): ContentDesk {
+): ContentRecorder {
   const bytes = new Gauge(() => bytesMax);
   const counts = { kept: 0, dropped: 0 };
   let untold = 0;

@@ -4,12 +4,12 @@ import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { Call } from '../call.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { ContentDraft } from './content-draft.ts';
-import type { ContentDesk } from './content-recorder.ts';
+import type { ContentRecorder } from './content-recorder.ts';
 
 /** Creates a draft that is closed with the call. The call's principal must be known. */
-export function startContent(call: Call, desk: ContentDesk, policy: BodyPolicy, request: Uint8Array): void {
+export function startContent(call: Call, recorder: ContentRecorder, policy: BodyPolicy, request: Uint8Array): void {
   if (call.principal === null) throw new Error('what a call says is kept only once its caller is known');
-  const draft = new ContentDraft(desk, policy, call, call.principal, request);
+  const draft = new ContentDraft(recorder, policy, call, call.principal, request);
   call.content = draft;
   call.held.push(() => draft.close());
 }

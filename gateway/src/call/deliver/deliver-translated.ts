@@ -26,14 +26,14 @@ export async function deliverTranslated(
   if (job.call.facts?.stream === true) {
     const late = protocol.codec.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
     if (late?.kind === 'error') throw failureOfEvent(job, late);
-    throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+    throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
   }
   const events = translation.readAnswer(answer.body);
   const last = events.at(-1);
   if (last?.kind === 'error') throw failureOfEvent(job, last);
   if (last?.kind !== 'end') {
     const why = last?.kind === 'nonsense' ? last.message : 'it has no end';
-    throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${why}`);
+    throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
   }
   const generation = foldGeneration(events);
   const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);

@@ -17,7 +17,7 @@ import { readAnswerBody } from './read-answer-body.ts';
 import { countReply, plainReply, streamReply } from './reply.ts';
 import { settledReply } from './settled-reply.ts';
 import { unsentIn, unsentOf } from './unsent-answer.ts';
-import { unstoppable } from './unstoppable.ts';
+import { limitNotEnforceable } from './unstoppable.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
 /** Statuses of hosts that have no token counter. */
@@ -47,14 +47,14 @@ async function deliverAnswer(job: Dispatch, dispatched: Dispatched): Promise<Res
   if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
   if (dispatched.kind === 'folded') return deliverFolded(job, dispatched);
   const { answer, sending } = dispatched;
-  if (job.call.folded && refusesStream(answer)) throw unstoppable(`HTTP ${answer.head.status}: no stream`);
+  if (job.call.folded && refusesStream(answer)) throw limitNotEnforceable(`HTTP ${answer.head.status}: no stream`);
   if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
   if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
   const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
   if (job.countOnly) {
     if (!isJsonObject(answer.body)) {
-      throw new CallFailure('upstream_nonsense', 'the model provider answered a count of tokens with no JSON object');
+      throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
     }
     return plainReply(job.call, answer.head, answer.body, 200, null);
   }
@@ -69,7 +69,10 @@ async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Re
     const failure =
       cause instanceof CallFailure
         ? cause
-        : new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+        : new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+            cause,
+            retryAfterSeconds: 1,
+          });
     relay.interrupt(failure);
     throw failure;
   }
@@ -97,7 +100,7 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
 
 function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'nonsense') {
-    throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
+    throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
     throw failureOfErrorWords(
@@ -107,7 +110,7 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
     );
   }
   if (job.call.facts?.stream === true) {
-    throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+    throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
   }
   return reading.facts;
 }
@@ -141,13 +144,13 @@ async function deliverFolded(
   job: Dispatch,
   { folding, head, cut }: Extract<Dispatched, { kind: 'folded' }>,
 ): Promise<Response> {
-  const { call, gate, protocol } = job;
+  const { call, deps, protocol } = job;
   const { observer } = folding;
   const facts = observer.facts();
   const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
-  const counted = cut ? decideUsage(call, { ...outcome, facts }, gate).usage : null;
+  const counted = cut ? decideUsage(call, { ...outcome, facts }, deps).usage : null;
   const { json, finish_reason, dropped } = folding.finish(counted);
-  if (!observer.rewrites) gate.disorders.received[protocol.name] += observer.disorders;
+  if (!observer.rewrites) deps.protocolViolations.received[protocol.name] += observer.protocolViolations;
   call.cut = cut;
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;

@@ -5,7 +5,7 @@ import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
-import type { Standing } from '../../store/ports/limits.ts';
+import type { RateLimitStatus } from '../../store/ports/limits.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Call } from '../call.ts';
 
@@ -37,8 +37,8 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
-  if (call.standing !== null)
-    Object.assign(headers, limitHeaders(call.standing, call.protocol, steadyNowMs(), Date.now()));
+  if (call.rateLimitStatus !== null)
+    Object.assign(headers, limitHeaders(call.rateLimitStatus, call.protocol, steadyNowMs(), Date.now()));
   if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
@@ -109,10 +109,11 @@ export function failureReply(
   failure: CallFailure,
   protocol: Protocol,
   requestId: string,
-  standing: Standing | null = null,
+  rateLimitStatus: RateLimitStatus | null = null,
 ): Response {
   const headers = failureHeaders(failure, requestId);
-  if (standing !== null) Object.assign(headers, limitHeaders(standing, protocol.name, steadyNowMs(), Date.now()));
+  if (rateLimitStatus !== null)
+    Object.assign(headers, limitHeaders(rateLimitStatus, protocol.name, steadyNowMs(), Date.now()));
   return new Response(maskKeys(protocol.renderError(failure, requestId)), {
     status: failure.status(protocol.name),
     headers,

@@ -21,17 +21,20 @@ interface Reply {
   readonly facts: AnswerFacts | null;
 }
 
-/** Settles the call and returns the reply. Throws `store_away` if the record cannot be kept. */
+/** Settles the call and returns the reply. Throws `store_unavailable` if the record cannot be kept. */
 export async function settledReply(
-  { call, gate }: Dispatch,
+  { call, deps }: Dispatch,
   { head, body, status, failure, facts }: Reply,
 ): Promise<Response> {
   let cost: NanoUsd | null;
   try {
-    cost = await settle(call, { status, failure, facts }, gate);
+    cost = await settle(call, { status, failure, facts }, deps);
   } catch (cause) {
     if (cause instanceof CallFailure) throw cause;
-    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+    throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+      cause,
+      retryAfterSeconds: 1,
+    });
   }
   call.content?.answered(body);
   const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));

@@ -4,7 +4,7 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 
-export function unstoppable(cause?: string): CallFailure {
+export function limitNotEnforceable(cause?: string): CallFailure {
   return new CallFailure(
     'quota_exceeded',
     'insufficient quota: the balance or the budget of this API key does not cover this call at its longest, and the model ' +

@@ -7,13 +7,13 @@ import type { Call } from '../call.ts';
 import { streamHeaders } from '../deliver/reply.ts';
 import type { Outcome } from '../money/settle.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
-import type { KeptHead } from './idempotency-seal.ts';
+import type { StoredHead } from './idempotency-seal.ts';
 
 /** The client's reply, without its headers. */
 export function keptHead(
   { facts: request, route }: Call,
   { status, failure, facts }: Outcome,
-): Omit<KeptHead, 'headers'> {
+): Omit<StoredHead, 'headers'> {
   return {
     status,
     stream: request?.stream ?? false,

@@ -1,10 +1,10 @@
 /** Tracks one run under an idempotency key, from its start to its one stored end. Does not replay. */
 import type { Gauge } from '../../admission/capacity.ts';
-import type { IdempotencyStore, RunName, UnkeptReason } from '../../store/ports/idempotency.ts';
+import type { IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { CallLog } from '../call-log.ts';
 import { Backlog } from '../stream/outbox.ts';
 import type { RunHasher } from './idempotency-name.ts';
-import type { AnswerSeal, KeptHead } from './idempotency-seal.ts';
+import type { AnswerSeal, StoredHead } from './idempotency-seal.ts';
 
 /** The largest answer that is stored. Runs with larger answers are stored without them. */
 export const KEPT_ANSWER_BYTES_MAX = 8 * 1024 * 1024;
@@ -45,7 +45,7 @@ export class IdempotencyRun {
   readonly #gathered = new Backlog();
   #heldBytes = 0;
   /** Why the collected bytes were dropped. */
-  #lost: UnkeptReason | null = null;
+  #lost: NotStoredReason | null = null;
   #ended = false;
 
   constructor(name: RunName, parts: Idempotency, log: CallLog) {
@@ -73,7 +73,7 @@ export class IdempotencyRun {
    * The client gets a complete answer: the collected bytes, then `last`. Resolves when it is durable, or could not be
    * stored.
    */
-  async keep(head: Omit<KeptHead, 'headers'>, headers: Headers, last: Uint8Array): Promise<void> {
+  async keep(head: Omit<StoredHead, 'headers'>, headers: Headers, last: Uint8Array): Promise<void> {
     if (this.#ended) return;
     const { store, seal } = this.#parts;
     const isTooLarge = this.#gathered.byteCount + last.length > KEPT_ANSWER_BYTES_MAX;

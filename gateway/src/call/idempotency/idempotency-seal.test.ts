@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret } from '../../lib/secret.ts';
-import { createAnswerSeal, type KeptAnswer } from './idempotency-seal.ts';
+import { createAnswerSeal, type StoredAnswer } from './idempotency-seal.ts';
 
 const RUN = { keyId: 'key_1', nameHash: 'aa', bodyHash: 'bb', callId: 'req_1' };
-const ANSWER: KeptAnswer = {
+const ANSWER: StoredAnswer = {
   head: {
     status: 200,
     headers: [

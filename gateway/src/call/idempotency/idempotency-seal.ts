@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/secret.ts';
 import type { RunName } from '../../store/ports/idempotency.ts';
 
 /** The client's reply, and its fields in the record. `error`: a non-streamed answer was cut because money ran out. */
-export interface KeptHead {
+export interface StoredHead {
   readonly status: number;
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
   readonly stream: boolean;
@@ -14,16 +14,16 @@ export interface KeptHead {
   readonly provider: string | null;
 }
 
-export interface KeptAnswer {
-  readonly head: KeptHead;
+export interface StoredAnswer {
+  readonly head: StoredHead;
   readonly body: Buffer;
 }
 
 export interface AnswerSeal {
   /** Takes the body as collected. A large one is encrypted in steps that yield to other calls. */
-  seal(run: RunName, head: KeptHead, body: readonly Uint8Array[]): Promise<Buffer>;
+  seal(run: RunName, head: StoredHead, body: readonly Uint8Array[]): Promise<Buffer>;
   /** Null: not sealed for this run with this master key, or changed since. */
-  open(run: RunName, sealed: Uint8Array): KeptAnswer | null;
+  open(run: RunName, sealed: Uint8Array): StoredAnswer | null;
 }
 
 const VERSION = 1;
@@ -77,7 +77,7 @@ export function createAnswerSeal(masterKey: Secret): AnswerSeal {
         return null;
       }
       const bodyAt = LENGTH_BYTES + plain.readUInt32BE();
-      const head = JSON.parse(plain.toString('utf8', LENGTH_BYTES, bodyAt)) as KeptHead;
+      const head = JSON.parse(plain.toString('utf8', LENGTH_BYTES, bodyAt)) as StoredHead;
       return { head, body: plain.subarray(bodyAt) };
     },
   };

@@ -6,16 +6,16 @@ import { Gauge } from '../../admission/capacity.ts';
 import { formatNanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
-import type { BeginOutcome, IdempotencyStore, RunName, UnkeptReason } from '../../store/ports/idempotency.ts';
+import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { Call } from '../call.ts';
 import { baseHeaders } from '../deliver/reply.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { masked, settle } from '../money/settle.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import type { DirectController } from '../stream/outbox.ts';
 import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
-import { createAnswerSeal, type KeptAnswer, type KeptHead } from './idempotency-seal.ts';
+import { createAnswerSeal, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
 
 /** Process-wide, in bytes: streams being collected for replay, and replays that clients have not taken yet. */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
@@ -33,7 +33,7 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
 /**
  * Returns the reply if the call must not be sent; null if it may, and then a call with an idempotency key has a durably
  * started `call.run`. Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`,
- * `store_away`.
+ * `store_unavailable`.
  */
 export function replayOrBegin(routed: RoutedCall, request: Request): Promise<Response | null> | null {
   const name = readIdempotencyName(request.headers);
@@ -41,35 +41,39 @@ export function replayOrBegin(routed: RoutedCall, request: Request): Promise<Res
 }
 
 async function beginRun(routed: RoutedCall, request: Request, name: string): Promise<Response | null> {
-  const { call, gate, protocol, outline } = routed;
-  const { store, hasher, seal } = gate.idempotency;
+  const { call, deps, protocol, outline } = routed;
+  const { store, hasher, seal } = deps.idempotency;
   const keyId = call.principal?.keyId;
   if (keyId === undefined) throw new Error('a run begins only after its caller is known');
   const nameHash = hasher.hashName(keyId, name);
   const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
   const met = await store.begin(run, Date.now()).catch((cause: unknown) => {
-    throw new CallFailure('store_away', 'the idempotency key cannot be looked up at the moment; try again shortly', {
-      cause,
-      retryAfterSeconds: 2,
-    });
+    throw new CallFailure(
+      'store_unavailable',
+      'the idempotency key cannot be looked up at the moment; try again shortly',
+      {
+        cause,
+        retryAfterSeconds: 2,
+      },
+    );
   });
   if (met.kind === 'began') {
-    call.run = new IdempotencyRun(run, gate.idempotency, gate.log);
+    call.run = new IdempotencyRun(run, deps.idempotency, deps.log);
     return null;
   }
   if (met.kind !== 'replay') throw refusalOf(met);
   const answer = seal.open(met.run, met.sealed);
   if (answer === null) {
     const cause = `the answer of ${met.run.callId} was changed, or sealed with another master key`;
-    gate.log.fault(call.requestId, 'a stored answer cannot be read', cause);
+    deps.log.fault(call.requestId, 'a stored answer cannot be read', cause);
     throw new CallFailure('gateway_fault', 'the answer stored for this idempotency key cannot be read', { cause });
   }
-  return replayAnswer({ call, gate, request }, answer, met.run.callId);
+  return replayAnswer({ call, deps, request }, answer, met.run.callId);
 }
 
 const NEW_KEY = 'To have it run again, and pay again, send it with a new idempotency key';
-const WHY_UNKEPT: { readonly [reason in UnkeptReason]: string } = {
+const WHY_UNKEPT: { readonly [reason in NotStoredReason]: string } = {
   incomplete: 'broke off before its answer was complete, and was charged for what it used',
   too_large: 'was answered, but its answer is too large to be kept',
   no_room: 'was answered, but there was no room to keep its answer',
@@ -107,19 +111,22 @@ const UNPACED_BYTES_MAX = 64 * 1024;
 
 /**
  * The stored answer as a reply to this call, with its own request id; a second header names the first call's id. The
- * replay is recorded and costs nothing. Throws `over_capacity`, or `store_away` if the record cannot be kept.
+ * replay is recorded and costs nothing. Throws `over_capacity`, or `store_unavailable` if the record cannot be kept.
  */
 async function replayAnswer(
-  { call, gate, request }: { readonly call: Call; readonly gate: Gate; readonly request: Request },
-  { head, body }: KeptAnswer,
+  { call, deps, request }: { readonly call: Call; readonly deps: CallDeps; readonly request: Request },
+  { head, body }: StoredAnswer,
   firstCallId: string,
 ): Promise<Response> {
-  const held = body.length <= UNPACED_BYTES_MAX ? null : holdBytes(gate, body.length);
+  const held = body.length <= UNPACED_BYTES_MAX ? null : holdBytes(deps, body.length);
   try {
-    await recordReplay(call, gate, head);
+    await recordReplay(call, deps, head);
   } catch (cause) {
     held?.release();
-    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+    throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+      cause,
+      retryAfterSeconds: 1,
+    });
   }
   call.content?.answered(body, head.stream);
   const headers = new Headers(baseHeaders(call.requestId));
@@ -132,11 +139,11 @@ async function replayAnswer(
   headers.set('x-tollgate-replayed', 'true');
   headers.set('x-tollgate-replayed-request-id', firstCallId);
   if (held === null) return new Response(body, { status: head.status, headers });
-  const timeoutMs = gate.settings.config.limits.slowReaderTimeoutMs;
+  const timeoutMs = deps.settings.config.limits.slowReaderTimeoutMs;
   return new Response(pacedBody(held, body, { timeoutMs, signal: request.signal }), { status: head.status, headers });
 }
 
-function holdBytes({ idempotency: { answerBytes } }: Gate, bytes: number): HeldBytes {
+function holdBytes({ idempotency: { answerBytes } }: CallDeps, bytes: number): HeldBytes {
   if (!answerBytes.take(bytes)) {
     throw new CallFailure('over_capacity', 'too many stored answers are being given out; try again shortly', {
       retryAfterSeconds: 1,
@@ -152,11 +159,11 @@ function holdBytes({ idempotency: { answerBytes } }: Gate, bytes: number): HeldB
 }
 
 /** Copies the answer's fields from the first call's record, but no usage, which belongs to the first call. */
-function recordReplay(call: Call, gate: Gate, head: KeptHead): Promise<unknown> {
+function recordReplay(call: Call, deps: CallDeps, head: StoredHead): Promise<unknown> {
   const { error, finish_reason, provider } = head;
   const served_model = masked(head.served_model);
   const outcome = { status: head.status, failure: null, facts: null };
-  return settle(call, outcome, gate, { error, finish_reason, served_model, provider });
+  return settle(call, outcome, deps, { error, finish_reason, served_model, provider });
 }
 
 /** The memory held for the bytes. `release` may be called twice. */

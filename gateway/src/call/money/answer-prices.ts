@@ -7,13 +7,13 @@ import type { Price } from '../../billing/price.ts';
 import { priceAt } from '../../billing/price-book.ts';
 import { priceOfTier } from '../../billing/price-modifiers.ts';
 import { findModel } from '../../catalog/catalog.ts';
-import { specialTier, type TierWords } from '../../generation/tier-words.ts';
-import type { Usage, UsageApart, UsagePart } from '../../generation/usage.ts';
+import { chargedTier, type TierWords } from '../../generation/tier-words.ts';
+import type { MediaAndToolUsage, Usage, UsagePart } from '../../generation/usage.ts';
 
 import type { AnswerFacts } from '../../protocols/protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Call } from '../call.ts';
-import type { MoneyDesk } from './billing-deps.ts';
+import type { BillingDeps } from './billing-deps.ts';
 
 /** Usage, with a price for each part where there are several, and the price of the model that answered. */
 export interface PricedUsage {
@@ -28,8 +28,8 @@ export interface PricedUsage {
 type Priced = Pick<Call, 'route' | 'priced' | 'principal' | 'atMs'>;
 
 /** Whether an answer with this usage may cost anything other than its usage at the price of the requested model. */
-export function mayCostOtherwise(call: Pick<Call, 'priced'>, { apart }: Usage): boolean {
-  return call.priced !== null || (apart !== undefined && (apart.tier !== undefined || apart.parts !== undefined));
+export function mayCostOtherwise(call: Pick<Call, 'priced'>, { extras }: Usage): boolean {
+  return call.priced !== null || (extras !== undefined && (extras.tier !== undefined || extras.parts !== undefined));
 }
 
 /** `asked`: the price of the requested model, with the account's mark-up. */
@@ -38,12 +38,12 @@ export function priceAnswer(
   asked: Price,
   told: Usage,
   facts: AnswerFacts | null,
-  desk: Pick<MoneyDesk, 'priced'>,
+  billing: Pick<BillingDeps, 'priced'>,
 ): PricedUsage {
-  const prices = new AnswerPrices(call, asked, told, facts, desk);
+  const prices = new AnswerPrices(call, asked, told, facts, billing);
   const served = prices.ofServed(facts?.model ?? null);
   const known = new Map([[served.version, served]]);
-  const parts = (told.apart?.parts ?? []).map((part) => {
+  const parts = (told.extras?.parts ?? []).map((part) => {
     const own = part.model === undefined ? served : prices.ofRun(part.model);
     known.set(own.version, own);
     return { ...part, price_version: own.version };
@@ -69,11 +69,11 @@ function joinToCounters(usage: Usage, parts: readonly UsagePart[]): readonly Usa
 }
 
 function withParts(usage: Usage, parts: readonly UsagePart[] | undefined): Usage {
-  const { apart, ...counters } = usage;
-  if (apart === undefined) return usage;
-  const { parts: _, ...others } = apart;
-  const kept: UsageApart = parts === undefined ? others : { ...others, parts };
-  return Object.keys(kept).length === 0 ? counters : { ...counters, apart: kept };
+  const { extras, ...counters } = usage;
+  if (extras === undefined) return usage;
+  const { parts: _, ...others } = extras;
+  const kept: MediaAndToolUsage = parts === undefined ? others : { ...others, parts };
+  return Object.keys(kept).length === 0 ? counters : { ...counters, extras: kept };
 }
 
 class AnswerPrices {
@@ -81,14 +81,20 @@ class AnswerPrices {
   readonly #call: Priced;
   readonly #asked: Price;
   readonly #tier: TierWords;
-  readonly #desk: Pick<MoneyDesk, 'priced'>;
+  readonly #billing: Pick<BillingDeps, 'priced'>;
 
-  constructor(call: Priced, asked: Price, usage: Usage, facts: AnswerFacts | null, desk: Pick<MoneyDesk, 'priced'>) {
+  constructor(
+    call: Priced,
+    asked: Price,
+    usage: Usage,
+    facts: AnswerFacts | null,
+    billing: Pick<BillingDeps, 'priced'>,
+  ) {
     this.#call = call;
     this.#asked = asked;
-    this.#desk = desk;
+    this.#billing = billing;
     // The tier that the answer states takes precedence over the requested one; it may state the default tier.
-    this.#tier = { ...call.priced?.members.tier, ...facts?.tier, ...usage.apart?.tier };
+    this.#tier = { ...call.priced?.members.tier, ...facts?.tier, ...usage.extras?.tier };
   }
 
   /**
@@ -130,8 +136,8 @@ class AnswerPrices {
   #ofList(list: Price | null, tier: TierWords): Price | null {
     if (list === null) return null;
     const found = priceOfTier(list, tier);
-    if (found === null) this.unknownTier = specialTier(tier);
-    return this.#desk.priced(found ?? list, this.#call.principal?.account.markUpPpm ?? 0);
+    if (found === null) this.unknownTier = chargedTier(tier);
+    return this.#billing.priced(found ?? list, this.#call.principal?.account.markUpPpm ?? 0);
   }
 }
 

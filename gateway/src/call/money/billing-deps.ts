@@ -5,17 +5,17 @@ import type { Price } from '../../billing/price.ts';
 import type { Ledger } from '../../store/ports/ledger.ts';
 import type { RetryTokens } from '../plan/retry-tokens.ts';
 import type { LimitProofs } from './limit-proofs.ts';
-import type { LearntRatio } from './token-ratio.ts';
-import type { OddUsageLog } from './usage-anomalies.ts';
+import type { TokenRatio } from './token-ratio.ts';
+import type { UsageAnomalyLog } from './usage-anomalies.ts';
 
-export interface MoneyDesk {
+export interface BillingDeps {
   readonly ledger: Ledger;
   readonly limits: Limits;
   /** Limits for token counts, in separate buckets. No money cap applies, so nothing is ever seeded. */
   readonly counting: Limits;
   readonly rules: LimitRules;
-  readonly ratio: LearntRatio;
-  readonly oddUsage: OddUsageLog;
+  readonly ratio: TokenRatio;
+  readonly usageAnomalies: UsageAnomalyLog;
   readonly limitProofs: LimitProofs;
   readonly retryTokens: RetryTokens;
   /** An account's IANA time zone, for figures shown by day. */
@@ -25,7 +25,7 @@ export interface MoneyDesk {
   /** A price with an account's mark-up; returns the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
   /** Warns the operator, once per model and kind, of tools that ran upstream without a fee in the model's price. */
-  tellUnpriced(model: string, kinds: readonly string[]): void;
+  warnUnpriced(model: string, kinds: readonly string[]): void;
   /** Warns the operator, once per model and tier, of an answer that stated a tier with an unknown price. */
-  tellUnknownTier(model: string, tier: string): void;
+  warnUnknownTier(model: string, tier: string): void;
 }

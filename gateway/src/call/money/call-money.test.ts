@@ -81,7 +81,7 @@ describe('the end', () => {
     await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('the hold is lost');
     expect(budget()).toEqual({ settled: 0n, held: 0n });
     expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 700`]);
-    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_unavailable', reason: AWAY }]);
   });
 
   test('of such a call whose caller has gone is kept as it was', async () => {
@@ -104,7 +104,7 @@ describe('the end', () => {
     lose(new Error('the hold is lost'));
     await expect(settled).rejects.toThrow('the hold is lost');
     expect(budget()).toEqual({ settled: 0n, held: 0n });
-    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_unavailable', reason: AWAY }]);
   });
 
   test('of a call that the ledger refused to hold is told by that refusal, and nothing is kept of it here', async () => {
@@ -159,10 +159,10 @@ test('whatever a stream costs, what is posted and absorbed is the cost, and no c
         expect(budget()?.held).toBe(held);
       }
       await money.settle(cost, 0, RECORD);
-      const [, posted = '', released = '', absorbed = ''] =
+      const [, posted = '', released = '', writtenOff = ''] =
         /posted (\d+) released (\d+) absorbed (\d+)/.exec(ledger.kept.at(-1) ?? '') ?? [];
       const extension = BigInt(posted) > held ? BigInt(posted) - held : 0n;
-      expect(BigInt(posted) + BigInt(absorbed)).toBe(cost);
+      expect(BigInt(posted) + BigInt(writtenOff)).toBe(cost);
       expect(BigInt(posted) + BigInt(released)).toBe(held + extension);
       expect(BigInt(posted)).toBe(cost < cap ? cost : cap);
       expect(budget()).toEqual({ settled: BigInt(posted), held: 0n });

@@ -8,13 +8,13 @@ import { costNanoUsd } from '../../billing/cost.ts';
 import type { NanoUsd } from '../../billing/money.ts';
 import type { Price } from '../../billing/price.ts';
 import {
-  bearCost,
+  type HoldRequest,
   type HoldSlice,
-  type HoldWish,
   holdUnmetered,
   missingFromHold,
   nextSlice,
   settleHold,
+  splitCost,
 } from '../../billing/reserve.ts';
 
 import type { Payer } from '../../billing/who-pays.ts';
@@ -30,7 +30,7 @@ export interface CallMoneyParts {
   readonly ledger: Ledger;
   /** With the account's mark-up; null: the model has no price, and no limit of the call needs one. */
   readonly price: Price | null;
-  readonly wish: HoldWish | null;
+  readonly holdRequest: HoldRequest | null;
   readonly slice: HoldSlice;
   /** The draft kept with the hold; the call's record says the same. */
   readonly draft: CallDraft;
@@ -45,13 +45,13 @@ export interface CallMoneyParts {
 
 /** Parts are priced only at the end; until then they are priced as one. */
 function withoutParts(usage: Usage): Usage {
-  if (usage.apart?.parts === undefined) return usage;
-  const { parts: _, ...apart } = usage.apart;
-  return { ...usage, apart };
+  if (usage.extras?.parts === undefined) return usage;
+  const { parts: _, ...extras } = usage.extras;
+  return { ...usage, extras };
 }
 
 /** The failure for a caller whose answer was complete but whose hold was not kept. */
-const AWAY = new CallFailure('store_away', 'the call could not be recorded');
+const AWAY = new CallFailure('store_unavailable', 'the call could not be recorded');
 
 export class CallMoney {
   readonly price: Price | null;
@@ -92,8 +92,10 @@ export class CallMoney {
 
   /** The next slice of a stream that has produced this many tokens; null: none is due. */
   dueSlice(producedTokens: number): HoldSlice | null {
-    const { wish } = this.#parts;
-    return wish === null || this.#ended ? null : nextSlice(wish, this.#slice.outputTokens, producedTokens);
+    const { holdRequest } = this.#parts;
+    return holdRequest === null || this.#ended
+      ? null
+      : nextSlice(holdRequest, this.#slice.outputTokens, producedTokens);
   }
 
   /** Takes the slice: true once it is durable, false if the caps do not allow it. Rejects if it cannot be kept. */
@@ -111,8 +113,8 @@ export class CallMoney {
    * like `extend`.
    */
   async coverUnmetered(outputTokensMax: number | null): Promise<boolean> {
-    const { wish } = this.#parts;
-    return wish === null || this.extend(holdUnmetered(wish, this.#slice.outputTokens, outputTokensMax));
+    const { holdRequest } = this.#parts;
+    return holdRequest === null || this.extend(holdUnmetered(holdRequest, this.#slice.outputTokens, outputTokensMax));
   }
 
   /** The budget or balance that has no room for the slice; null: no longer known. */
@@ -150,14 +152,14 @@ export class CallMoney {
     const missing = payer === 'operator' ? 0n : missingFromHold(this.#held, cost ?? 0n);
     const asked = missing === 0n ? 0n : admission.extendUpTo(missing, steadyNowMs());
     const extensible = asked instanceof Promise ? await asked : asked;
-    const { extension, posted, released, absorbed } =
+    const { extension, posted, released, writtenOff } =
       payer === 'operator'
-        ? bearCost(this.#held, cost ?? 0n)
+        ? splitCost(this.#held, cost ?? 0n)
         : settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
     let charged = posted;
     try {
       const extended = extension === 0n ? null : this.#noteExtension(extension);
-      const settled = ledger.settle({ record, posted, released, absorbed });
+      const settled = ledger.settle({ record, posted, released, writtenOff });
       await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
       // A failed hold is the cause of later failures; the two often share a commit.
@@ -194,7 +196,7 @@ export class CallMoney {
             error: AWAY.kind,
             reason: { kind: 'ours', message: AWAY.message, at_step: 'answer' },
           };
-      await ledger.settleUnheld({ record: told, posted: 0n, released: this.#held, absorbed: cost });
+      await ledger.settleUnheld({ record: told, posted: 0n, released: this.#held, writtenOff: cost });
     } catch {
       this.#abandon();
       throw cause;

@@ -12,11 +12,11 @@ import type { Call } from '../call.ts';
 import { createRetryTokens } from '../plan/retry-tokens.ts';
 import { createNotedLedger } from '../testing/noted-ledger.ts';
 import { type CallPlan, routedCall } from '../testing/routed-call.ts';
-import type { MoneyDesk } from './billing-deps.ts';
+import type { BillingDeps } from './billing-deps.ts';
 import { holdCall } from './hold-call.ts';
 import { LimitProofs } from './limit-proofs.ts';
-import { LearntRatio } from './token-ratio.ts';
-import { OddUsageLog } from './usage-anomalies.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { UsageAnomalyLog } from './usage-anomalies.ts';
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 const KEY: Subject = { kind: 'key', id: 'key_1' };
@@ -27,29 +27,29 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
   const ledger = createNotedLedger();
   const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable: async () => 0n, ...source });
   const caps = rules.map(([subject, some]) => ({ subject, caps: { ...NO_CAPS, ...some } }));
-  const desk: MoneyDesk = {
+  const billing: BillingDeps = {
     ledger,
     limits: { store, seeds },
     counting: { store, seeds },
     rules: createLimitRules(caps),
-    ratio: new LearntRatio(),
-    oddUsage: new OddUsageLog(() => undefined),
+    ratio: new TokenRatio(),
+    usageAnomalies: new UsageAnomalyLog(() => undefined),
     limitProofs: new LimitProofs(() => undefined),
     timeZoneOf: () => 'UTC',
     budgetZoneOf: () => 'UTC',
     priced: withMarkUp,
-    tellUnpriced: () => undefined,
-    tellUnknownTier: () => undefined,
+    warnUnpriced: () => undefined,
+    warnUnknownTier: () => undefined,
     retryTokens: createRetryTokens(),
   };
-  return { desk, ledger, store };
+  return { billing, ledger, store };
 }
 
 const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
 
 /** Holds a call of the plan: the request to the ledger, and the refusal. */
-async function hold(desk: MoneyDesk, plan: CallPlan = {}) {
-  const routed = routedCall({ ...plan, desk });
+async function hold(billing: BillingDeps, plan: CallPlan = {}) {
+  const routed = routedCall({ ...plan, billing });
   let refusal: string | null = null;
   try {
     await holdCall(routed);
@@ -93,7 +93,7 @@ describe('what is held', () => {
     [
       'the fees of the tools that it declares',
       {
-        facts: { apart: { mediaInput: false, mediaOutput: false, toolRequests: new Map([['web_search', 3]]) } },
+        facts: { extras: { mediaInput: false, mediaOutput: false, toolRequests: new Map([['web_search', 3]]) } },
         price: parseConfigPrice({ input: '0.001', output: '0.001', per_1000_requests: { web_search: 10 } }),
       },
       WORST + 30_000_000n,
@@ -103,8 +103,8 @@ describe('what is held', () => {
   ];
 
   test.each(cases)('%s', async (_, plan, amount) => {
-    const { desk, ledger } = openDesk();
-    const { call, refusal } = await hold(desk, plan);
+    const { billing, ledger } = openDesk();
+    const { call, refusal } = await hold(billing, plan);
     expect([refusal, ledger.kept]).toEqual([null, [`hold ${call.requestId} ${amount}`]]);
     expect(call.money?.price?.version ?? null).toBe(
       'price' in plan
@@ -114,26 +114,26 @@ describe('what is held', () => {
   });
 
   test('is decided without a turn of the event loop where all is known', () => {
-    const routed = routedCall({ desk: openDesk().desk });
+    const routed = routedCall({ billing: openDesk().billing });
     expect(holdCall(routed)).toBeUndefined();
     expect(routed.call.money).not.toBeNull();
   });
 
   test('that the ledger does not keep is told to whoever waits for it, and to nobody else', async () => {
-    const { desk, ledger } = openDesk();
+    const { billing, ledger } = openDesk();
     ledger.failing.add('hold');
-    const { call } = await hold(desk);
+    const { call } = await hold(billing);
     await expect(call.money?.durable).rejects.toThrow('no hold is kept');
   });
 });
 
 describe('a refusal', () => {
   test('of a rate takes nothing, and tells what the limits leave', async () => {
-    const { desk, ledger, store } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(10_000n) }]]);
-    const first = await hold(desk);
-    const second = await hold(desk);
+    const { billing, ledger, store } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(10_000n) }]]);
+    const first = await hold(billing);
+    const second = await hold(billing);
     expect([first.refusal, second.refusal, second.call.money]).toEqual([null, 'rate_limited', null]);
-    expect(second.call.standing?.requests).toMatchObject({ limit: 1, remaining: 0 });
+    expect(second.call.rateLimitStatus?.requests).toMatchObject({ limit: 1, remaining: 0 });
     expect([ledger.kept.length, store.size().calls]).toEqual([1, 1]);
   });
 
@@ -141,8 +141,8 @@ describe('a refusal', () => {
     ['a budget that does not cover the call', 1_114n, 'quota_exceeded'],
     ['a budget that just covers it', 1_115n, null],
   ])('for %s', async (_, amount, refusal) => {
-    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
-    const held = await hold(desk);
+    const { billing, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(billing);
     expect([held.refusal, ledger.kept.length]).toEqual([refusal, refusal === null ? 1 : 0]);
   });
 
@@ -150,24 +150,24 @@ describe('a refusal', () => {
     [1_114n, 'quota_exceeded'],
     [1_115n, null],
   ] as const)('for a prepaid balance of %d', async (available, refusal) => {
-    const { desk } = openDesk([], { readAvailable: async () => available });
-    expect((await hold(desk, { mode: 'prepaid' })).refusal).toBe(refusal);
+    const { billing } = openDesk([], { readAvailable: async () => available });
+    expect((await hold(billing, { mode: 'prepaid' })).refusal).toBe(refusal);
     // The same account, postpaid, needs no balance.
-    expect((await hold(desk)).refusal).toBeNull();
+    expect((await hold(billing)).refusal).toBeNull();
   });
 
   test('for a model without a price, where a balance or a budget pays', async () => {
-    expect((await hold(openDesk([[KEY, budgetOf(9n)]]).desk, UNPRICED)).refusal).toBe('unpriced');
-    expect((await hold(openDesk().desk, { ...UNPRICED, mode: 'prepaid' })).refusal).toBe('unpriced');
-    expect((await hold(openDesk([[KEY, { requestsPerMinute: 9 }]]).desk, UNPRICED)).refusal).toBeNull();
+    expect((await hold(openDesk([[KEY, budgetOf(9n)]]).billing, UNPRICED)).refusal).toBe('unpriced');
+    expect((await hold(openDesk().billing, { ...UNPRICED, mode: 'prepaid' })).refusal).toBe('unpriced');
+    expect((await hold(openDesk([[KEY, { requestsPerMinute: 9 }]]).billing, UNPRICED)).refusal).toBeNull();
   });
 });
 
 describe('a plain call whose limit nobody has seen its target honour', () => {
   const WORST = 115n + 1_000n;
   const limited = { outputTokensMax: 1_000, outputLimitMember: 'max_tokens' } as const;
-  const holdLimited = async (desk: MoneyDesk, plan: CallPlan = {}) => {
-    const { call } = await hold(desk, { host: 'lab', ...plan, facts: { ...limited, ...plan.facts } });
+  const holdLimited = async (billing: BillingDeps, plan: CallPlan = {}) => {
+    const { call } = await hold(billing, { host: 'lab', ...plan, facts: { ...limited, ...plan.facts } });
     return [call.folded, call.money?.isMetered];
   };
 
@@ -175,14 +175,14 @@ describe('a plain call whose limit nobody has seen its target honour', () => {
     ['a key budget', {}],
     ['strict holds', { holds: 'strict' }],
   ] as const)('is streamed and metered under %s, with the hold of its worst case', async (_, plan) => {
-    const { desk, ledger } = openDesk([[KEY, budgetOf(WORST)]]);
-    expect(await holdLimited(desk, plan)).toEqual([true, true]);
+    const { billing, ledger } = openDesk([[KEY, budgetOf(WORST)]]);
+    expect(await holdLimited(billing, plan)).toEqual([true, true]);
     expect(ledger.kept).toEqual([expect.stringContaining(` ${WORST}`)]);
   });
 
   test('is streamed under a prepaid balance', async () => {
-    const { desk } = openDesk([], { readAvailable: async () => WORST });
-    expect(await holdLimited(desk, { mode: 'prepaid' })).toEqual([true, true]);
+    const { billing } = openDesk([], { readAvailable: async () => WORST });
+    expect(await holdLimited(billing, { mode: 'prepaid' })).toEqual([true, true]);
   });
 
   test.each([
@@ -191,34 +191,34 @@ describe('a plain call whose limit nobody has seen its target honour', () => {
     ['its model is free', [[KEY, budgetOf(WORST)]], { price: parseConfigPrice('free') }],
     ['it has no limit', [[KEY, budgetOf(200_000n)]], { facts: { outputTokensMax: null, outputLimitMember: null } }],
   ] as const)('is sent as it is where %s', async (_, rules, plan) => {
-    const { desk } = openDesk(rules as Parameters<typeof openDesk>[0]);
-    expect(await holdLimited(desk, plan as CallPlan)).toEqual([false, false]);
+    const { billing } = openDesk(rules as Parameters<typeof openDesk>[0]);
+    expect(await holdLimited(billing, plan as CallPlan)).toEqual([false, false]);
   });
 
   test('is streamed whatever is proven where it has a member that a host may read as another limit', async () => {
-    const { desk } = openDesk([[KEY, budgetOf(4n * WORST)]]);
-    const { call } = await hold(desk, { host: 'lab', facts: limited });
-    desk.limitProofs.note(answerOf(call, { output: 1_000, endedByLimit: true }), 0);
-    expect(await holdLimited(desk)).toEqual([false, false]);
-    expect(await holdLimited(desk, { facts: { mayChangeLimit: true } })).toEqual([true, true]);
+    const { billing } = openDesk([[KEY, budgetOf(4n * WORST)]]);
+    const { call } = await hold(billing, { host: 'lab', facts: limited });
+    billing.limitProofs.note(answerOf(call, { output: 1_000, endedByLimit: true }), 0);
+    expect(await holdLimited(billing)).toEqual([false, false]);
+    expect(await holdLimited(billing, { facts: { mayChangeLimit: true } })).toEqual([true, true]);
   });
 
   test('holds a slice at least once its target went above a limit', async () => {
-    const { desk, ledger } = openDesk([[KEY, budgetOf(10n * WORST)]]);
-    const { call } = await hold(desk, { host: 'lab', facts: limited });
-    desk.limitProofs.note(answerOf(call, { output: 1_001, endedByLimit: false }), 0);
-    await holdLimited(desk);
+    const { billing, ledger } = openDesk([[KEY, budgetOf(10n * WORST)]]);
+    const { call } = await hold(billing, { host: 'lab', facts: limited });
+    billing.limitProofs.note(answerOf(call, { output: 1_001, endedByLimit: false }), 0);
+    await holdLimited(billing);
     expect(ledger.kept.at(-1)).toEndWith(` ${115n + 2_048n}`);
   });
 
   test('holds what its model may produce at most where its target cannot be stopped either', async () => {
-    const { desk, ledger } = openDesk([[KEY, budgetOf(100_000n)]]);
-    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    const { billing, ledger } = openDesk([[KEY, budgetOf(100_000n)]]);
+    const { call } = await hold(billing, { host: 'lab', facts: limited });
     const { upstream } = answerOf(call, { output: 0, endedByLimit: false });
-    desk.limitProofs.noteStreaming(upstream, 'refuses');
-    expect(await holdLimited(desk, { outputTokensMax: 50_000 })).toEqual([false, false]);
+    billing.limitProofs.noteStreaming(upstream, 'refuses');
+    expect(await holdLimited(billing, { outputTokensMax: 50_000 })).toEqual([false, false]);
     expect(ledger.kept.at(-1)).toEndWith(` ${115n + 50_000n}`);
-    expect((await hold(desk, { host: 'lab', facts: limited, outputTokensMax: 500_000 })).refusal).toBe(
+    expect((await hold(billing, { host: 'lab', facts: limited, outputTokensMax: 500_000 })).refusal).toBe(
       'quota_exceeded',
     );
   });
@@ -254,11 +254,11 @@ describe('a stream whose reasoning does not show', () => {
     const given = { hiddenReasoning: 'always', ...plan } as const;
     const budgeted = openDesk([[KEY, budgetOf(left)]]);
     const prepaid = openDesk([], { readAvailable: async () => left });
-    for (const [{ desk, ledger }, mode] of [
+    for (const [{ billing, ledger }, mode] of [
       [budgeted, 'postpaid'],
       [prepaid, 'prepaid'],
     ] as const) {
-      const { call, refusal } = await hold(desk, { ...given, mode });
+      const { call, refusal } = await hold(billing, { ...given, mode });
       expect([refusal, ledger.kept]).toEqual(
         amount === null ? ['quota_exceeded', []] : [null, [`hold ${call.requestId} ${amount}`]],
       );
@@ -267,18 +267,18 @@ describe('a stream whose reasoning does not show', () => {
   });
 
   test('is refused for a rate as every call is', async () => {
-    const { desk } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(100_000n) }]]);
+    const { billing } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(100_000n) }]]);
     const plan: CallPlan = { hiddenReasoning: 'always', facts: streamOf(64_000) };
-    expect((await hold(desk, plan)).refusal).toBeNull();
-    expect((await hold(desk, plan)).refusal).toBe('rate_limited');
+    expect((await hold(billing, plan)).refusal).toBeNull();
+    expect((await hold(billing, plan)).refusal).toBe('rate_limited');
   });
 });
 
 test('a model without a price is served where the operator lets it pass, holds nothing, and is told of', async () => {
   const told: string[] = [];
   const plan: CallPlan = { ...UNPRICED, defaults: { unpriced: 'allow' }, onUnpriced: (model) => told.push(model) };
-  const { desk, ledger } = openDesk([[KEY, budgetOf(0n)]]);
-  const { call, refusal } = await hold(desk, { ...plan, mode: 'prepaid' });
+  const { billing, ledger } = openDesk([[KEY, budgetOf(0n)]]);
+  const { call, refusal } = await hold(billing, { ...plan, mode: 'prepaid' });
   expect([refusal, call.money?.price, ledger.kept]).toEqual([null, null, [`hold ${call.requestId} 0`]]);
   expect(told).toEqual(['m']);
 });
@@ -291,34 +291,34 @@ describe('a plain call whose worst case its money does not cover', () => {
     ['covers a slice: it is held as a stream', SLICE, null],
     ['covers none: it is refused', SLICE - 1n, 'quota_exceeded'],
   ])('but a budget %s', async (_, amount, refusal) => {
-    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
-    const held = await hold(desk, LONG);
+    const { billing, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(billing, LONG);
     expect([held.refusal, held.call.folded]).toEqual([refusal, refusal === null]);
     expect(ledger.kept).toEqual(refusal === null ? [`hold ${held.call.requestId} ${SLICE}`] : []);
     expect(held.call.money?.isMetered ?? null).toBe(refusal === null ? true : null);
   });
 
   test('but a balance covers a slice is held as a stream, too', async () => {
-    const { desk } = openDesk([], { readAvailable: async () => SLICE });
-    expect((await hold(desk, { ...LONG, mode: 'prepaid' })).call.folded).toBe(true);
+    const { billing } = openDesk([], { readAvailable: async () => SLICE });
+    expect((await hold(billing, { ...LONG, mode: 'prepaid' })).call.folded).toBe(true);
   });
 
   test('is held whole where its money does cover it', async () => {
-    const { desk } = openDesk([[KEY, budgetOf(64_115n)]]);
-    const { call } = await hold(desk, LONG);
+    const { billing } = openDesk([[KEY, budgetOf(64_115n)]]);
+    const { call } = await hold(billing, LONG);
     expect([call.folded, call.money?.isMetered]).toEqual([false, false]);
   });
 
   test('takes the places and rates of one call', async () => {
-    const { desk, store } = openDesk([[KEY, { requestsPerMinute: 2, ...budgetOf(9n * SLICE) }]]);
-    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, null]);
-    expect((await hold(desk, LONG)).refusal).toBe('rate_limited');
+    const { billing, store } = openDesk([[KEY, { requestsPerMinute: 2, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(billing, LONG)).refusal, (await hold(billing, LONG)).refusal]).toEqual([null, null]);
+    expect((await hold(billing, LONG)).refusal).toBe('rate_limited');
     expect(store.size().calls).toBe(2);
   });
 
   test('is refused for a rate like every call', async () => {
-    const { desk } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
-    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, 'rate_limited']);
+    const { billing } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(billing, LONG)).refusal, (await hold(billing, LONG)).refusal]).toEqual([null, 'rate_limited']);
   });
 });
 
@@ -333,9 +333,9 @@ test('each rule that names the call binds it: by any name of the model, and whoe
     { kind: 'end_user', id: 'default/*' },
   ];
   for (const subject of subjects) {
-    const { desk } = openDesk([[subject, { concurrency: 1 }]]);
+    const { billing } = openDesk([[subject, { concurrency: 1 }]]);
     const plan: CallPlan = { facts: { model: 'alias', endUser: 'ann' } };
-    expect([subject.id, (await hold(desk, plan)).refusal, (await hold(desk, plan)).refusal]).toEqual([
+    expect([subject.id, (await hold(billing, plan)).refusal, (await hold(billing, plan)).refusal]).toEqual([
       subject.id,
       null,
       'rate_limited',
@@ -346,12 +346,12 @@ test('each rule that names the call binds it: by any name of the model, and whoe
 test('an end user is bound under the name that the records keep of it', async () => {
   const asked: string[] = [];
   const everyone: Subject = { kind: 'end_user', id: 'default/*' };
-  const { desk } = openDesk([[everyone, budgetOf(9_999n)]], {
+  const { billing } = openDesk([[everyone, budgetOf(9_999n)]], {
     readSettled: async ({ subject }) => {
       asked.push(subject.id);
       return 0n;
     },
   });
-  await hold(desk, { facts: { endUser: generateKeyText() } });
+  await hold(billing, { facts: { endUser: generateKeyText() } });
   expect(asked).toEqual(['default/[key]']);
 });

@@ -4,7 +4,7 @@ import { refusalOf } from '../../admission/refusal-words.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
 import { estimateTokens } from '../attempt/estimate-tokens.ts';
-import { unstoppable } from '../deliver/unstoppable.ts';
+import { limitNotEnforceable } from '../deliver/unstoppable.ts';
 import { mostOutputTokens } from '../plan/most-output.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import { sentLimit } from '../plan/sent-limit.ts';
@@ -20,13 +20,13 @@ const MEDIA_TOKENS = 1_600;
  * nothing is taken. Synchronous if the limits answer synchronously.
  */
 export function holdCall(routed: RoutedCall): void | Promise<void> {
-  const { call, gate, route } = routed;
+  const { call, deps, route } = routed;
   const { principal, facts } = call;
   if (principal === null || facts === null)
     throw new Error('a call holds nothing before its caller is known and it was read');
-  const { desk } = gate;
+  const { billing } = deps;
   const asked = prepareClaim(
-    gate,
+    deps,
     {
       callId: call.requestId,
       principal,
@@ -36,38 +36,38 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
       stream: facts.stream,
       inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
       outputTokensMax: mostOutputTokens(facts, route),
-      apart: facts.apart,
+      extras: facts.extras,
       priced: call.priced,
       hidesReasoning: mayHideReasoning(routed),
       limit: sentLimit(facts, routed.protocol.name, route),
     },
-    () => gate.log.unpriced(call.requestId, route.model),
+    () => deps.log.unpriced(call.requestId, route.model),
   );
-  const admitted = admitCall(desk.limits, asked.claim, steadyNowMs());
+  const admitted = admitCall(billing.limits, asked.claim, steadyNowMs());
   const take = (outcome: Admitted): void | Promise<void> => {
     const again = outcome.kind === 'admitted' ? null : prepareOtherwise(asked, outcome.refusal);
     if (again === null) return takeHold(routed, outcome, asked);
-    const last = admitCall(desk.limits, again.claim, steadyNowMs());
+    const last = admitCall(billing.limits, again.claim, steadyNowMs());
     return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
   };
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
 }
 
 function takeHold(
-  { call, gate }: RoutedCall,
+  { call, deps }: RoutedCall,
   admitted: Admitted,
-  { basis, form, price, wish, slice }: PreparedClaim,
+  { basis, form, price, holdRequest, slice }: PreparedClaim,
 ): void {
   if (admitted.kind === 'refused') {
-    call.standing = admitted.standing;
+    call.rateLimitStatus = admitted.rateLimitStatus;
     const { refusal } = admitted;
     const isMoney = refusal.kind === 'budget' || refusal.kind === 'balance';
-    throw isMoney && basis.trust === 'nothing' ? unstoppable() : refusalOf(refusal);
+    throw isMoney && basis.trust === 'nothing' ? limitNotEnforceable() : refusalOf(refusal);
   }
   const { admission } = admitted;
   call.folded = form.stream && call.facts?.stream === false;
-  call.standing = admission.standing;
-  const { ledger, limits } = gate.desk;
+  call.rateLimitStatus = admission.rateLimitStatus;
+  const { ledger, limits } = deps.billing;
   const draft = draftRecord(call, price?.version ?? null);
   const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
     if (!isRefused(cause)) throw cause;
@@ -87,8 +87,8 @@ function takeHold(
       },
     );
   });
-  const { brokenAnswers } = gate.settings.config.defaults;
-  call.money = new CallMoney({ price, wish, slice, admission, ledger, draft, durable, brokenAnswers });
+  const { brokenAnswers } = deps.settings.config.defaults;
+  call.money = new CallMoney({ price, holdRequest, slice, admission, ledger, draft, durable, brokenAnswers });
 }
 
 /** Whether the ledger rejected the hold because the prepaid balance does not cover it. */

@@ -5,9 +5,9 @@
 import type { Price } from '../../billing/price.ts';
 import { priceAt } from '../../billing/price-book.ts';
 import { pricedWords, priceOfTier } from '../../billing/price-modifiers.ts';
-import { chooseHold, type HoldSlice, type HoldWish, SLICE_TOKENS } from '../../billing/reserve.ts';
+import { chooseHold, type HoldRequest, type HoldSlice, SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import { specialTier, TIER_MEMBERS, type TierWords } from '../../generation/tier-words.ts';
+import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/tier-words.ts';
 import type { Route } from '../../routing/route.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
 
@@ -24,7 +24,7 @@ export interface HoldPrices {
   readonly beside: readonly { readonly price: Price; readonly outputTokensMax: number; readonly runs: number }[];
 }
 
-export interface AskedPrices {
+export interface PriceQuery {
   readonly route: Route;
   readonly request: PricedRequest;
   readonly atMs: number;
@@ -39,7 +39,7 @@ export interface AskedPrices {
  * @throws CallFailure for a bound call: `invalid_request` naming the member whose price is unknown; `unpriced` if a
  * named model has no price.
  */
-export function chooseHoldPrices(asked: AskedPrices): HoldPrices | null {
+export function chooseHoldPrices(asked: PriceQuery): HoldPrices | null {
   const { route, request, atMs, priced } = asked;
   const { members, named } = request;
   const list = priceAt(route.prices, atMs);
@@ -68,30 +68,31 @@ export function chooseHoldPrices(asked: AskedPrices): HoldPrices | null {
 
 /** The hold for the most expensive model that may answer; its request is also used to extend the hold of a stream. */
 export function chooseDearestHold(
-  wish: HoldWish,
+  holdRequest: HoldRequest,
   { others, beside }: HoldPrices,
-): { readonly wish: HoldWish; readonly slice: HoldSlice } {
-  let dearest = { wish, slice: chooseHold(wish) };
+): { readonly holdRequest: HoldRequest; readonly slice: HoldSlice } {
+  let dearest = { holdRequest, slice: chooseHold(holdRequest) };
   for (const { price, outputTokensMax } of others) {
-    const most = wish.outputTokensMax === null ? null : Math.max(wish.outputTokensMax, outputTokensMax ?? 0);
-    const other = { ...wish, price, outputTokensMax: most };
+    const most =
+      holdRequest.outputTokensMax === null ? null : Math.max(holdRequest.outputTokensMax, outputTokensMax ?? 0);
+    const other = { ...holdRequest, price, outputTokensMax: most };
     const slice = chooseHold(other);
-    if (slice.amount > dearest.slice.amount) dearest = { wish: other, slice };
+    if (slice.amount > dearest.slice.amount) dearest = { holdRequest: other, slice };
   }
   let more = 0n;
   for (const { price, outputTokensMax, runs } of beside) {
-    const run = { ...wish, mode: 'strict', stream: false, price, outputTokensMax, apart: undefined } as const;
+    const run = { ...holdRequest, mode: 'strict', stream: false, price, outputTokensMax, extras: undefined } as const;
     more += chooseHold(run).amount * BigInt(runs);
   }
   if (more === 0n) return dearest;
-  return { wish: dearest.wish, slice: { ...dearest.slice, amount: dearest.slice.amount + more } };
+  return { holdRequest: dearest.holdRequest, slice: { ...dearest.slice, amount: dearest.slice.amount + more } };
 }
 
 /**
  * Falls back to the list price if the call is not bound and the tier's price is unknown: the record says which tier
  * answered.
  */
-function tierPrice(list: Price, tier: TierWords, asked: AskedPrices): Price {
+function tierPrice(list: Price, tier: TierWords, asked: PriceQuery): Price {
   const found = priceOfTier(list, tier);
   if (found !== null) return found;
   if (!asked.isBound) return list;
@@ -109,12 +110,12 @@ function tierPrice(list: Price, tier: TierWords, asked: AskedPrices): Price {
 function autoPrices(list: Price, tier: TierWords): readonly Price[] {
   if (tier.service_tier !== 'auto') return [];
   return pricedWords(list, 'service_tier').flatMap((word) => {
-    const price = priceOfTier(list, { ...specialTier(tier), service_tier: word });
+    const price = priceOfTier(list, { ...chargedTier(tier), service_tier: word });
     return price === null ? [] : [price];
   });
 }
 
-function refuseMember(member: string, why: string, { route }: AskedPrices): CallFailure {
+function refuseMember(member: string, why: string, { route }: PriceQuery): CallFailure {
   const model = JSON.stringify(route.model);
   return invalidRequest(
     `${member}: ${why} for the model ${model}, and this request is paid from a balance or a budget; leave it out`,

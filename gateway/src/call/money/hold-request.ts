@@ -7,8 +7,8 @@ import { priceAt } from '../../billing/price-book.ts';
 import {
   chooseHold,
   costsOutput,
+  type HoldRequest,
   type HoldSlice,
-  type HoldWish,
   roomToMeter,
   SLICE_TOKENS,
 } from '../../billing/reserve.ts';
@@ -18,7 +18,7 @@ import type { Route } from '../../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
 import { member } from '../../wire/json-node.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import type { SentLimit } from '../plan/sent-limit.ts';
@@ -26,7 +26,7 @@ import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-pri
 import type { LimitTrust } from './limit-proofs.ts';
 
 /** A call as its limits see it. Tokens are whole numbers, times are unix ms. */
-export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputTokensMax' | 'apart'> {
+export interface ClaimedCall extends Pick<HoldRequest, 'inputTokens' | 'outputTokensMax' | 'extras'> {
   readonly callId: string;
   readonly principal: Principal;
   readonly route: Route;
@@ -70,7 +70,7 @@ export interface PreparedClaim {
    * With the account's mark-up; null: no price is known, and no limit needs one or the operator allows unpriced calls.
    */
   readonly price: Price | null;
-  readonly wish: HoldWish | null;
+  readonly holdRequest: HoldRequest | null;
   readonly slice: HoldSlice;
   readonly claim: LimitClaim;
 }
@@ -82,7 +82,7 @@ const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null }
  * operator allows it.
  */
 export function prepareClaim(
-  { desk, settings }: Pick<Gate, 'desk' | 'settings'>,
+  { billing, settings }: Pick<CallDeps, 'billing' | 'settings'>,
   called: ClaimedCall,
   onUnpriced: () => void,
 ): PreparedClaim {
@@ -90,10 +90,10 @@ export function prepareClaim(
   const { account, keyId, workspaceId } = principal;
   const models = called.priced === null ? route.names : namesOf(route, called.priced);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
-  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, arrivedMs);
+  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
   const listed = priceAt(route.prices, arrivedMs);
   if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
-  const priced = (list: Price) => desk.priced(list, account.markUpPpm);
+  const priced = (list: Price) => billing.priced(list, account.markUpPpm);
   const prices =
     called.priced === null
       ? null
@@ -106,7 +106,7 @@ export function prepareClaim(
         });
   const price = prices?.asked ?? (listed === null ? null : priced(listed));
   const mode = principal.holds ?? settings.config.defaults.holds;
-  const trust = trustIn(called, desk, binding, price);
+  const trust = trustIn(called, billing, binding, price);
   const basis = {
     called: limitedBy(called, trust),
     bound: { subjects, arrivedMs, binding },
@@ -122,7 +122,7 @@ export function prepareClaim(
 /** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */
 function trustIn(
   { limit, route, principal }: ClaimedCall,
-  { limitProofs }: Gate['desk'],
+  { limitProofs }: CallDeps['billing'],
   binding: readonly BindingCaps[],
   price: Price | null,
 ): LimitTrust {
@@ -179,11 +179,11 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
 
 function askFor(basis: Basis, form: HoldForm): PreparedClaim {
   const { called, bound, price, prices } = basis;
-  const { callId, principal, inputTokens, outputTokensMax, apart } = called;
-  const asked: HoldWish | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, apart };
+  const { callId, principal, inputTokens, outputTokensMax, extras } = called;
+  const asked: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
   const dearest = asked === null || prices === null ? null : chooseDearestHold(asked, prices);
-  const wish = dearest?.wish ?? asked;
-  const slice = dearest?.slice ?? (wish === null ? NOTHING : chooseHold(wish));
+  const holdRequest = dearest?.holdRequest ?? asked;
+  const slice = dearest?.slice ?? (holdRequest === null ? NOTHING : chooseHold(holdRequest));
   const claim = {
     callId,
     ...bound,
@@ -191,8 +191,8 @@ function askFor(basis: Basis, form: HoldForm): PreparedClaim {
     tokens: inputTokens,
     amount: slice.amount,
   };
-  const room = wish === null || !called.hidesReasoning ? null : roomToMeter(wish, slice);
-  return { basis, form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+  const room = holdRequest === null || !called.hidesReasoning ? null : roomToMeter(holdRequest, slice);
+  return { basis, form, price, holdRequest, slice, claim: room === null ? claim : { ...claim, room } };
 }
 
 /**

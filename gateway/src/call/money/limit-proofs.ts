@@ -13,7 +13,7 @@ import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
 export type LimitTrust = 'limit' | 'meter' | 'slice' | 'nothing';
 
 /** How a target fails to stream: it refuses, or it answers in one piece. */
-export type StreamingLack = 'refuses' | 'ignores';
+export type StreamingFault = 'refuses' | 'ignores';
 
 /** The output limit sent to an upstream. */
 export interface AnswerLimit {
@@ -68,7 +68,7 @@ const TARGETS_MAX = 10_000;
 export class LimitProofs {
   readonly #tell: (exceeded: LimitExceeded) => void;
   readonly #targets = new Map<string, Target>();
-  readonly #unstreamed = new Map<string, StreamingLack>();
+  readonly #unstreamed = new Map<string, StreamingFault>();
 
   /** `tell` must not throw. */
   constructor(tell: (exceeded: LimitExceeded) => void) {
@@ -104,7 +104,7 @@ export class LimitProofs {
   }
 
   /** How the target responded to a stream request; null: with a stream. */
-  noteStreaming(upstream: Upstream, lack: StreamingLack | null): void {
+  noteStreaming(upstream: Upstream, lack: StreamingFault | null): void {
     if (upstream.kind === 'demo') return;
     if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(nameOf(upstream));
     if (lack !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(nameOf(upstream), lack);

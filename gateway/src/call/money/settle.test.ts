@@ -9,10 +9,10 @@ import type { CallRecord } from '../../store/ports/records.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import type { MoneyDesk } from './billing-deps.ts';
+import type { BillingDeps } from './billing-deps.ts';
 import { type Outcome, settle } from './settle.ts';
-import { LearntRatio } from './token-ratio.ts';
-import { type OddUsage, OddUsageLog } from './usage-anomalies.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { type UsageAnomaly, UsageAnomalyLog } from './usage-anomalies.ts';
 
 const NOWHERE = { append: async () => undefined, writable: () => true };
 const usage = { ...ZERO_USAGE, input: 100, output: 9 };
@@ -29,13 +29,13 @@ const FACTS: AnswerFacts = {
 
 async function settled(outcome: Outcome) {
   const records: CallRecord[] = [];
-  const told: OddUsage[] = [];
-  const oddUsage = new OddUsageLog((odd) => told.push(odd));
-  const desk = { ratio: new LearntRatio(), oddUsage } as Partial<MoneyDesk> as MoneyDesk;
+  const told: UsageAnomaly[] = [];
+  const usageAnomalies = new UsageAnomalyLog((odd) => told.push(odd));
+  const billing = { ratio: new TokenRatio(), usageAnomalies } as Partial<BillingDeps> as BillingDeps;
   const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
   const { call } = routedCall({});
   call.dispatched = true;
-  await settle(call, outcome, { recorder, desk, health: createProviderHealth() });
+  await settle(call, outcome, { recorder, billing, health: createProviderHealth() });
   return { record: records[0], told, call };
 }
 
@@ -43,7 +43,7 @@ test('odd usage is billed as told, and noted', async () => {
   const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
   expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
   const { provider, model } = call.route?.upstream ?? {};
-  expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as OddUsage]);
+  expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as UsageAnomaly]);
 });
 
 test('usage that is far from our estimate is noted too', async () => {
@@ -84,20 +84,23 @@ test.each([
   ['the answer came in one piece', 'never', { outputBytes: 0, outputBytesMax: 4_000 }, 0, null],
   ['and its text was counted for being odd', 'never', { outputBytes: 5_000, outputBytesMax: 6_000 }, 0, null],
 ] as const)('bytes a token, learnt where %s', async (_, hiddenReasoning, bytes, reasoning, sample) => {
-  const ratio = new LearntRatio();
+  const ratio = new TokenRatio();
   const { call } = routedCall({ hiddenReasoning });
   const upstream = call.route?.upstream ?? { provider: '', model: '' };
   const told = { usageFlags: [], usage: { ...usage, output: 1_000, reasoning } };
   const facts = { ...FACTS, ...told, outputBytesMax: bytes.outputBytes, ...bytes };
-  const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
+  const billing = {
+    ratio,
+    usageAnomalies: new UsageAnomalyLog(() => undefined),
+  } as Partial<BillingDeps> as BillingDeps;
   call.dispatched = true;
   call.money = (await holdMoney({ cap: 1_000_000n })).money;
   await settle(
     call,
     { status: 200, failure: null, facts },
-    { recorder: NOWHERE, desk, health: createProviderHealth() },
+    { recorder: NOWHERE, billing, health: createProviderHealth() },
   );
-  const learnt = new LearntRatio();
+  const learnt = new TokenRatio();
   if (sample !== null) learnt.learn(upstream, sample[0], sample[1]);
   expect(ratio.tokensIn(upstream, 100_000)).toBe(learnt.tokensIn(upstream, 100_000));
 });

@@ -19,8 +19,8 @@ import type { Call } from '../call.ts';
 import { noteLimit } from '../plan/sent-limit.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
-import type { MoneyDesk } from './billing-deps.ts';
-import { flagUsage, shownTokens } from './usage-checks.ts';
+import type { BillingDeps } from './billing-deps.ts';
+import { checkUsage, shownTokens } from './usage-checks.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {
@@ -31,12 +31,12 @@ export interface Outcome {
 }
 
 /** The answer's fields in a record. */
-export type ToldAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
+export type ReportedAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
 
 /** Destinations of the settlement. */
 interface Books {
   readonly recorder: CallRecorder;
-  readonly desk: MoneyDesk;
+  readonly billing: BillingDeps;
   readonly health: Pick<ProviderHealth, 'count'>;
 }
 
@@ -48,27 +48,27 @@ interface Books {
 export async function settle(
   call: Call,
   outcome: Outcome,
-  gate: Books,
-  replayed: ToldAnswer | null = null,
+  deps: Books,
+  replayed: ReportedAnswer | null = null,
 ): Promise<NanoUsd | null> {
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
   if (call.principal === null) return 0n;
-  countHealth(call, outcome, gate);
-  noteLimit(call, outcome, gate.desk);
-  noteRetryToken(call, outcome, gate);
-  const decided = decideUsage(call, outcome, gate);
+  countHealth(call, outcome, deps);
+  noteLimit(call, outcome, deps.billing);
+  noteRetryToken(call, outcome, deps);
+  const decided = decideUsage(call, outcome, deps);
   const { source, payer } = decided;
   const { money } = call;
   const asked = money?.price ?? null;
   const priced =
     asked !== null && source !== 'void' && mayCostOtherwise(call, decided.usage)
-      ? priceAnswer(call, asked, decided.usage, outcome.facts, gate.desk)
+      ? priceAnswer(call, asked, decided.usage, outcome.facts, deps.billing)
       : null;
   const charge = priced === null ? decided : { ...decided, usage: priced.usage };
   const { usage } = charge;
   const price = priced?.price ?? asked;
-  const flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
+  const flags = source === 'upstream' ? noteOdd(call, outcome, deps) : null;
   const cost =
     source === 'void'
       ? 0n
@@ -78,21 +78,21 @@ export async function settle(
           ? costNanoUsd(usage, price)
           : chargedNanoUsd(usage, price, priced.priceOf);
   if (priced?.unknownTier !== undefined && call.route !== null) {
-    gate.desk.tellUnknownTier(call.route.model, tierText(priced.unknownTier));
+    deps.billing.warnUnknownTier(call.route.model, tierText(priced.unknownTier));
   }
-  if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
+  if (usage.extras !== undefined && price !== null) warnUnpriced(call, unpricedTools(usage.extras, price.fees), deps);
   const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
   call.content?.ended(record.status, record.error);
-  if (money === null) await gate.recorder.append(record);
+  if (money === null) await deps.recorder.append(record);
   else {
-    teach(call, outcome, gate);
+    teach(call, outcome, deps);
     try {
       await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
       if (cause instanceof CallFailure) {
         call.content?.ended(cause.status(call.protocol), cause.kind);
         call.failure = cause;
-        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, gate);
+        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, deps);
       }
       throw cause;
     }
@@ -101,24 +101,24 @@ export async function settle(
 }
 
 /** Flags implausible upstream usage and warns the operator; null: nothing to flag. The usage is charged unchanged. */
-function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { desk }: Books) {
+function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { billing }: Books) {
   if (facts === null || route === null) return null;
-  const flags = flagUsage({ facts: asked, route }, facts, desk.ratio);
+  const flags = checkUsage({ facts: asked, route }, facts, billing.ratio);
   if (flags.length === 0) return null;
   const { provider, model } = route.upstream;
-  desk.oddUsage.note({ provider, model, flags, requestId }, Date.now());
+  billing.usageAnomalies.note({ provider, model, flags, requestId }, Date.now());
   return flags;
 }
 
 /** The retry token of a refusal is valid only with the provider that issued it. */
-function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { desk }: Books): void {
+function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { billing }: Books): void {
   const token = facts?.retryToken;
   if (token === undefined || principal === null || route === null) return;
-  desk.retryTokens.note(token, { workspace: principal.workspaceId, provider: route.upstream.provider }, Date.now());
+  billing.retryTokens.note(token, { workspace: principal.workspaceId, provider: route.upstream.provider }, Date.now());
 }
 
-function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books): void {
-  if (kinds.length > 0 && route !== null) desk.tellUnpriced(route.model, kinds);
+function warnUnpriced({ route }: Call, kinds: readonly string[], { billing }: Books): void {
+  if (kinds.length > 0 && route !== null) billing.warnUnpriced(route.model, kinds);
 }
 
 /** A call whose hold the ledger refused is recorded like any refused call and costs nothing. */
@@ -139,7 +139,7 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
 }
 
 /** Updates the bytes-per-token ratio from upstream's count of the received text. */
-function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
+function teach({ route }: Call, { failure, facts }: Outcome, { billing }: Books): void {
   if (failure !== null || facts === null || facts.usage === null || route === null) return;
   const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
   // The text of a non-streamed answer is counted only if its usage looks implausible.
@@ -148,8 +148,8 @@ function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): v
   const tokens = shownTokens(usage);
   // Shown reasoning may be a summary of reasoning that is counted separately, and not all models report the reasoning
   // that a provider hides.
-  if (usage.reasoning > 0) desk.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
-  else if (reasoningBytes === 0 || hiddenReasoning === 'never') desk.ratio.learn(upstream, outputBytes, tokens);
+  if (usage.reasoning > 0) billing.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
+  else if (reasoningBytes === 0 || hiddenReasoning === 'never') billing.ratio.learn(upstream, outputBytes, tokens);
 }
 
 /** Counts the call's outcome in the health of its provider. */
@@ -161,7 +161,7 @@ function countHealth(call: Call, { failure }: Outcome, { health }: Books): void 
 }
 
 /** The usage to charge, and the source of its numbers. */
-export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { desk }: Pick<Books, 'desk'>): Charge {
+export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { billing }: Pick<Books, 'billing'>): Charge {
   const { facts } = outcome;
   const ended = {
     endedBy: endOf(call, outcome),
@@ -169,10 +169,10 @@ export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { desk
     produced: call.unsent === null && facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
-    countedWhenTold: desk.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
+    countedWhenTold: billing.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
-  return chooseCharge(ended, () => countUsage(call, facts, desk));
+  return chooseCharge(ended, () => countUsage(call, facts, billing));
 }
 
 function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
@@ -180,14 +180,14 @@ function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): E
   if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
   if (failure === 'quota_exceeded' && facts !== null && unsent === null) return 'extension_refused';
   if (facts === null) return 'failed';
-  const isOurs = failure === 'gateway_fault' || failure === 'upstream_nonsense';
+  const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
   const isWhole = facts.usage !== null;
   // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
   const isUndelivered = unsent === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
   return isUndelivered ? 'undelivered' : 'failed';
 }
 
-function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk): Usage {
+function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
@@ -200,7 +200,7 @@ interface Ending {
   readonly charge: Charge;
   readonly cost: NanoUsd | null;
   readonly flags: CallRecord['usage_flags'];
-  readonly replayed: ToldAnswer | null;
+  readonly replayed: ReportedAnswer | null;
   readonly price_version: string | undefined;
 }
 
@@ -248,7 +248,7 @@ function reasonOf(call: Call, { status, facts }: Outcome, error: string | null):
   return buildReason(call, error as FailureKind, begun);
 }
 
-function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ToldAnswer {
+function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ReportedAnswer {
   return {
     served_model: masked(facts?.model ?? (attempted ? draft.served_model : null)),
     provider: attempted ? draft.provider : null,

@@ -26,7 +26,7 @@ const TOKENS_MIN = 16;
 const WEIGHT = 1 / 16;
 const MODELS_MAX = 10_000;
 
-export class LearntRatio {
+export class TokenRatio {
   readonly #byProvider = new Map<string, Map<string, number>>();
   #models = 0;
 

@@ -1,13 +1,13 @@
 /** Tests usage-anomalies.ts: the operator is told of each provider and model once an hour, with the number of calls. */
 import { expect, test } from 'bun:test';
-import { type OddUsage, OddUsageLog } from './usage-anomalies.ts';
+import { type UsageAnomaly, UsageAnomalyLog } from './usage-anomalies.ts';
 
 const HOUR_MS = 3_600_000;
 const odd = { provider: 'lab', model: 'm', flags: ['sum'], requestId: 'req_1' } as const;
 
 test('is told once an hour for each provider and model, with the calls since', () => {
-  const told: OddUsage[] = [];
-  const log = new OddUsageLog((one) => told.push(one));
+  const told: UsageAnomaly[] = [];
+  const log = new UsageAnomalyLog((one) => told.push(one));
   for (let call = 0; call < 5; call++) log.note(odd, call);
   log.note({ ...odd, model: 'other' }, 6);
   log.note({ ...odd, provider: 'other' }, 7);

@@ -4,7 +4,7 @@
  */
 import type { UsageFlag } from '../../generation/usage.ts';
 
-export interface OddUsage {
+export interface UsageAnomaly {
   readonly provider: string;
   /** The model's name at the provider. */
   readonly model: string;
@@ -23,16 +23,16 @@ const TOLD_EVERY_MS = 3_600_000;
 /** Beyond this only known models are reported. */
 const MODELS_MAX = 10_000;
 
-export class OddUsageLog {
-  readonly #tell: (odd: OddUsage) => void;
+export class UsageAnomalyLog {
+  readonly #tell: (odd: UsageAnomaly) => void;
   readonly #told = new Map<string, Told>();
 
   /** `tell` must not throw. */
-  constructor(tell: (odd: OddUsage) => void) {
+  constructor(tell: (odd: UsageAnomaly) => void) {
     this.#tell = tell;
   }
 
-  note(odd: Omit<OddUsage, 'calls'>, nowMs: number): void {
+  note(odd: Omit<UsageAnomaly, 'calls'>, nowMs: number): void {
     const name = `${odd.provider} ${odd.model}`;
     let told = this.#told.get(name);
     if (told === undefined) {

@@ -4,11 +4,11 @@ import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { LearntRatio } from './token-ratio.ts';
-import { flagUsage } from './usage-checks.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { checkUsage } from './usage-checks.ts';
 
 /** Four bytes per token: nothing was learned. */
-const RATIO = new LearntRatio();
+const RATIO = new TokenRatio();
 
 function flagsOf(
   asked: Partial<RequestFacts>,
@@ -31,7 +31,7 @@ function flagsOf(
     usage: null,
   };
   const judged = { facts: call.facts, route: { ...route, traits: { ...route.traits, takes } } };
-  return flagUsage(judged, { ...facts, ...told }, RATIO);
+  return checkUsage(judged, { ...facts, ...told }, RATIO);
 }
 
 const usage = (input: number, output = 0, reasoning = 0) => ({ usage: { ...ZERO_USAGE, input, output, reasoning } });
@@ -102,7 +102,7 @@ describe('the output of an answer in one piece', () => {
     [
       'by its sound',
       body(4_000),
-      { usage: { ...ZERO_USAGE, output: 9_000, apart: { audio_output: 8_000 } } },
+      { usage: { ...ZERO_USAGE, output: 9_000, extras: { audio_output: 8_000 } } },
       false,
       [],
     ],

@@ -7,7 +7,7 @@ import type { AnswerFacts } from '../../protocols/protocol.ts';
 import { estimateTokens } from '../attempt/estimate-tokens.ts';
 import type { Call } from '../call.ts';
 import { mostOutputTokens } from '../plan/most-output.ts';
-import type { LearntRatio } from './token-ratio.ts';
+import type { TokenRatio } from './token-ratio.ts';
 
 /**
  * A number is far off if it exceeds the other by this factor and by this many tokens. All scripts, code and base64 stay
@@ -20,7 +20,7 @@ const FAR_TOKENS = 1_000;
 type Judged = Pick<Call, 'facts' | 'route'>;
 
 /** For a complete answer with usage from upstream; otherwise there is nothing to check. */
-export function flagUsage(call: Judged, facts: AnswerFacts, ratio: LearntRatio): readonly UsageFlag[] {
+export function checkUsage(call: Judged, facts: AnswerFacts, ratio: TokenRatio): readonly UsageFlag[] {
   if (facts.usage === null) return NO_FLAGS;
   let flags = facts.usageFlags;
   if (isInputFar(call, facts.usage)) flags = [...flags, 'far_input'];
@@ -36,7 +36,7 @@ function isInputFar({ facts }: Judged, { input, cache_read, cache_write_5m, cach
   return isFar(own, told) || (facts.mediaParts === 0 && isFar(told, own));
 }
 
-function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: LearntRatio): boolean {
+function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: TokenRatio): boolean {
   if (route === null) return false;
   const { upstream, traits } = route;
   const { output, reasoning } = usage;
@@ -54,8 +54,8 @@ function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage:
 }
 
 /** Output tokens that have text, excluding those that upstream reported separately as having none. */
-export function shownTokens({ output, reasoning, apart }: Usage): number {
-  return output - reasoning - (apart?.audio_output ?? 0) - (apart?.image_output ?? 0);
+export function shownTokens({ output, reasoning, extras }: Usage): number {
+  return output - reasoning - (extras?.audio_output ?? 0) - (extras?.image_output ?? 0);
 }
 
 function isFar(more: number, less: number): boolean {

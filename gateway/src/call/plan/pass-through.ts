@@ -13,7 +13,7 @@ import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { MARK_PREFIX } from './kept-reasoning.ts';
 import {
   type Folding,
-  type Instead,
+  type NextAttempt,
   refusesUsageOption,
   type UpstreamCall,
   USAGE_OPTION,
@@ -63,7 +63,7 @@ export function passThrough(plan: PassThroughPlan): UpstreamCall {
     ],
     startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
     startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
-    insteadAfter: (answer) => insteadAfter(plan, answer),
+    nextAttemptAfter: (answer) => nextAttemptAfter(plan, answer),
   };
 }
 
@@ -95,7 +95,7 @@ function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array
   return bytes.includes(MARK_PREFIX) ? stripThinking(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
 }
 
-function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): Instead | null {
+function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextAttempt | null {
   if (plan.asksForUsage && refusesUsageOption(answer)) {
     const why = 'refuses stream_options.include_usage: sent again without';
     const drops = [...plan.drops, USAGE_OPTION];

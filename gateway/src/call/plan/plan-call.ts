@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
-import { startNotes } from '../../protocols/request/translation-notes.ts';
+import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { Route } from '../../routing/route.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
@@ -12,7 +12,7 @@ import type { JsonOutline } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
 import type { Call } from '../call.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
 import { asksForUsage, passThrough } from './pass-through.ts';
@@ -22,7 +22,7 @@ import type { UpstreamCall } from './upstream-call.ts';
 /** A call that has a route. */
 export interface RoutedCall {
   readonly call: Call;
-  readonly gate: Gate;
+  readonly deps: CallDeps;
   readonly protocol: Protocol;
   readonly route: Route;
   readonly outline: JsonOutline;
@@ -64,11 +64,11 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
 const NOTHING_DROPPED: readonly string[] = [];
 
 /** A token that this provider did not issue to the workspace is another party's secret: it is not sent. */
-function dropRetryToken({ call, gate, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
+function dropRetryToken({ call, deps, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
   const { principal } = call;
   if (members.retryToken === null || principal === null) return NOTHING_DROPPED;
   const owner = { workspace: principal.workspaceId, provider: route.upstream.provider };
-  if (gate.desk.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
+  if (deps.billing.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
   if (principal.strict) {
     throw invalidRequest(
       'fallback_credit_token: found a token that the provider of this model did not issue to this workspace in the last five minutes; leave it out, or name a model of the provider that issued it',
@@ -87,12 +87,12 @@ function planTranslation(routed: RoutedCall, folds: boolean): UpstreamCall | Pro
 }
 
 function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boolean): UpstreamCall {
-  const { call, gate, protocol, route } = routed;
+  const { call, deps, protocol, route } = routed;
   const { principal, facts } = call;
   const [speaks] = route.upstream.protocols;
   if (principal === null || facts === null || speaks === undefined) throw new Error('the call has no route');
   const upstream = PROTOCOLS[speaks];
-  const notes = startNotes(principal.strict);
+  const notes = startTranslationNotes(principal.strict);
   const parsed = protocol.codec.parseRequest(outline, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
@@ -118,9 +118,9 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
       model: route.upstream.model,
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
-      sign: (text) => gate.reasoningMark.sign(owner.provider, text),
+      sign: (text) => deps.reasoningMark.sign(owner.provider, text),
     },
-    startListening: () => keepReasoningOf(gate.keptReasoning, owner, Date.now),
+    startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),
   });
 }
 
@@ -151,8 +151,8 @@ function checkContext(prompt: number, max: number | null): void {
  * The body's outline down to all that is read member by member. The body was already checked; deeper levels are carried
  * as text.
  */
-export function scanDeeper({ outline, gate }: RoutedCall): JsonOutline | Promise<JsonOutline> {
-  const { limits } = gate.settings.config;
+export function scanDeeper({ outline, deps }: RoutedCall): JsonOutline | Promise<JsonOutline> {
+  const { limits } = deps.settings.config;
   const scan = startJsonScan(outline.bytes, {
     depthMax: limits.jsonDepthMax,
     keysPerObjectMax: limits.jsonKeysMax,
@@ -181,20 +181,20 @@ function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
  * C.5.
  */
 function settleReasoning(
-  { gate }: RoutedCall,
+  { deps }: RoutedCall,
   request: GenerationRequest,
   owner: ReasoningOwner,
   upstream: Protocol,
 ): GenerationRequest {
-  if (upstream.name === 'messages') return gate.keptReasoning.restore(owner, request, Date.now());
+  if (upstream.name === 'messages') return deps.keptReasoning.restore(owner, request, Date.now());
   const turns = request.turns.map((turn) => {
     const parts = turn.parts.filter(
       (part) =>
         part.kind !== 'reasoning' ||
         part.signature === null ||
-        gate.reasoningMark.isFrom(owner.provider, part.signature, part.text),
+        deps.reasoningMark.isFrom(owner.provider, part.signature, part.text),
     );
     return parts.length === turn.parts.length ? turn : { ...turn, parts };
   });
-  return gate.keptReasoning.restore(owner, { ...request, turns }, Date.now());
+  return deps.keptReasoning.restore(owner, { ...request, turns }, Date.now());
 }

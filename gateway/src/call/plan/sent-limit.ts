@@ -6,7 +6,7 @@ import type { OutputLimitMember } from '../../protocols/request/output-limit.ts'
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Call } from '../call.ts';
-import type { MoneyDesk } from '../money/billing-deps.ts';
+import type { BillingDeps } from '../money/billing-deps.ts';
 import { mostWithoutLimit } from './most-output.ts';
 
 /** An output limit that a target may or may not honor. */
@@ -54,13 +54,13 @@ interface EndedAnswer {
 }
 
 /** Reports to the proofs what an answer shows about its target, whether or not it was complete. */
-export function noteLimit(call: Call, { failure, facts }: EndedAnswer, { limitProofs, ratio }: MoneyDesk): void {
+export function noteLimit(call: Call, { failure, facts }: EndedAnswer, { limitProofs, ratio }: BillingDeps): void {
   const { route, facts: asked } = call;
   if (route === null || asked === null || facts === null || asked.outputTokensMax === null) return;
   const { upstream } = route;
   const { outputTokensMax: tokens, answers } = asked;
   // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
-  if (facts.finish_reason === 'compaction' || facts.usageSoFar?.apart?.parts !== undefined) return;
+  if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
   const told = facts.usage?.output ?? null;
   const isCut = facts.finish_reason === PROTOCOLS[call.protocol].cutReason;
   const endedByLimit = failure === null && told !== null && isCut;

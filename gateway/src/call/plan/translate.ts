@@ -23,13 +23,13 @@ import type {
 } from '../../protocols/codec.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
-import { startNotes } from '../../protocols/request/translation-notes.ts';
+import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { DROPPABLE, requestWithout, traitsWithout } from './leave-out.ts';
 import {
   type Folding,
-  type Instead,
+  type NextAttempt,
   refusesUsageOption,
   type Translation,
   type UpstreamCall,
@@ -65,7 +65,7 @@ const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], mes
 /** Renders the request in upstream's format. Throws CallFailure `invalid_request` for features that it cannot carry. */
 export function translate(plan: TranslationPlan): UpstreamCall {
   const { client, upstream, traits, context } = plan;
-  const notes = startNotes(plan.strict);
+  const notes = startTranslationNotes(plan.strict);
   const request = requestWithout(plan.request, plan.refuses, upstream.name, notes);
   const rendered = upstream.codec.renderRequest(request, traits, notes);
   const translation: Translation = {
@@ -98,7 +98,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     startFolding: plan.folds
       ? () => foldTranslated(upstream.codec.startStreamParser(), pipeOf(rendered).pipe, translation)
       : null,
-    insteadAfter: (answer) => insteadAfter(plan, rendered.json, answer),
+    nextAttemptAfter: (answer) => nextAttemptAfter(plan, rendered.json, answer),
   };
 }
 
@@ -131,7 +131,7 @@ function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest)
   return { pipe, isEmpty: filters.length === 0, readsText };
 }
 
-function insteadAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): Instead | null {
+function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): NextAttempt | null {
   const { traits, request } = plan;
   if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
     const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
@@ -159,7 +159,7 @@ function insteadAfter(plan: TranslationPlan, sent: string, answer: CollectedAnsw
  * Retries after a refusal of an optional member that the gateway rendered, without the member. Contract, 10.4. Null:
  * the refusal names no such member, or nothing can be left out.
  */
-function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): Instead | null {
+function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): NextAttempt | null {
   if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
   const { upstream, traits } = plan;
   const refused = findRefusedMember(error, DROPPABLE[upstream.name]);

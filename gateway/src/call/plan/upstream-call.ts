@@ -27,11 +27,11 @@ export interface UpstreamCall {
    * Another way to send the call if upstream's refusal shows that this one cannot work, and why; null: the refusal is
    * final.
    */
-  insteadAfter(answer: CollectedAnswer): Instead | null;
+  nextAttemptAfter(answer: CollectedAnswer): NextAttempt | null;
 }
 
 /** Another way to send a call. */
-export interface Instead {
+export interface NextAttempt {
   readonly call: UpstreamCall;
   readonly why: string;
   /** Facts about the upstream that the refusal shows; absent: none that another attempt needs. */
@@ -47,7 +47,7 @@ export interface Folding {
   take(record: SseRecord): void;
   /**
    * The answer in the client's format. `cut`: the usage to report if the stream was stopped early; what arrived becomes
-   * the answer. Throws CallFailure `upstream_nonsense` if it is not a valid answer.
+   * the answer. Throws CallFailure `upstream_malformed` if it is not a valid answer.
    */
   finish(cut: Usage | null): FoldedAnswer;
 }

@@ -50,7 +50,7 @@ describe('what the provider said', () => {
 
   test('after the answer began is a cut', () => {
     expect(reasonOf(new CallFailure('upstream_failed', 'failed', { upstream }), true).kind).toBe('cut');
-    expect(reasonOf(new CallFailure('upstream_refused_us', 'refused', { upstream }), true).kind).toBe(
+    expect(reasonOf(new CallFailure('upstream_credential', 'refused', { upstream }), true).kind).toBe(
       'provider_credential',
     );
   });

@@ -36,9 +36,9 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   upstream_overloaded: 'provider_error',
   upstream_timeout: 'provider_error',
   upstream_failed: 'provider_error',
-  upstream_refused_us: 'provider_credential',
+  upstream_credential: 'provider_credential',
   upstream_misconfigured: 'provider_error',
-  upstream_nonsense: 'provider_error',
+  upstream_malformed: 'provider_error',
   upstream_truncated: 'provider_error',
   rate_limited: 'rate_limited',
   rate_out_of_reach: 'rate_limited',
@@ -48,7 +48,7 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   gateway_fault: 'ours',
   draining: 'ours',
   over_capacity: 'ours',
-  store_away: 'ours',
+  store_unavailable: 'ours',
 };
 
 const TEXT_CHARS_MAX = 300;

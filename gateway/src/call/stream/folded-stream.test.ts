@@ -98,8 +98,8 @@ describe('a stream', () => {
 
   test.each([
     ['an error of upstream', 'data: {"error":{"message":"a secret","type":"server_error"}}\n\n', 'upstream_failed'],
-    ['what is not JSON', 'data: {"a"\n\n', 'upstream_nonsense'],
-    ['an event beyond its limit', `data: ${'x'.repeat(1_001)}\n\n`, 'upstream_nonsense'],
+    ['what is not JSON', 'data: {"a"\n\n', 'upstream_malformed'],
+    ['an event beyond its limit', `data: ${'x'.repeat(1_001)}\n\n`, 'upstream_malformed'],
   ] as const)('that holds %s fails', async (_, record, kind) => {
     const { stream, give } = rig();
     stream.onHead(head(200));

@@ -123,7 +123,7 @@ export class FoldedStream implements MeteredReader, Deadline {
     for (const output of this.#decoder.finish()) if (output.kind === 'event') this.#takeEvent(output);
     if (this.#over) return;
     if (!this.#anyEvent)
-      this.interrupt(new CallFailure('upstream_nonsense', 'the answer of the model provider is empty'));
+      this.interrupt(new CallFailure('upstream_malformed', 'the answer of the model provider is empty'));
     else if (this.#parts.folding.observer.endOfBytes() === null) this.interrupt(outcome.failureOfEarlyEnd());
     else this.#endWhole();
   }
@@ -155,9 +155,9 @@ export class FoldedStream implements MeteredReader, Deadline {
     if (this.#over) return;
     if (output.kind === 'problem') {
       const cause = output.message;
-      this.interrupt(new CallFailure('upstream_nonsense', 'an event of the model provider is too large', { cause }));
+      this.interrupt(new CallFailure('upstream_malformed', 'an event of the model provider is too large', { cause }));
     } else if (output.kind === 'event' && !this.#takeEvent(output)) {
-      this.interrupt(new CallFailure('upstream_nonsense', 'the model provider sent an event that is not JSON'));
+      this.interrupt(new CallFailure('upstream_malformed', 'the model provider sent an event that is not JSON'));
     }
   }
 
@@ -209,8 +209,8 @@ interface OpenFold {
 }
 
 /** Connects a folded stream to its call: meter, limits, clock. */
-export function openFold({ call, gate, route }: RoutedCall, folding: Folding): OpenFold {
-  const meter = openMeter(call, gate, folding.observer, {
+export function openFold({ call, deps, route }: RoutedCall, folding: Folding): OpenFold {
+  const meter = openMeter(call, deps, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
       call.failure = failure;
@@ -223,7 +223,7 @@ export function openFold({ call, gate, route }: RoutedCall, folding: Folding): O
   const credential = credentialOf(route.upstream);
   const stream = new FoldedStream({
     folding,
-    limits: gate.settings.config.limits,
+    limits: deps.settings.config.limits,
     scrub: (words) => scrubText(words, credential),
     onFirstByte() {
       call.firstByteMs = performance.now();

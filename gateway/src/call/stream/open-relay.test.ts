@@ -2,22 +2,22 @@
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
-import { Roster } from '../../lib/roster.ts';
+import { OpenSet } from '../../lib/roster.ts';
 import { chatCompletions } from '../../protocols/chat/index.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow } from '../attempt/attempt-row.ts';
 import { type Call, openCall } from '../call.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { openRelay } from './open-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
-function gateOf(): Pick<Gate, 'settings' | 'waiting' | 'recorder' | 'log' | 'disorders'> {
+function gateOf(): Pick<CallDeps, 'settings' | 'openCalls' | 'recorder' | 'log' | 'protocolViolations'> {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
-  const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
-  return { settings: { config, routes: new Map() }, waiting: new Roster(), recorder, log, disorders };
+  const protocolViolations = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
+  return { settings: { config, routes: new Map() }, openCalls: new OpenSet(), recorder, log, protocolViolations };
 }
 
 function head(status: number, type: string): ResponseHead {
@@ -32,30 +32,30 @@ const plan = (call: Call) => ({
 });
 
 test('an error body leaves no stream behind', async () => {
-  const gate = gateOf();
+  const deps = gateOf();
   const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, gate as Gate, plan(call));
-  expect(gate.waiting.size).toBe(1);
+  const { relay } = openRelay(call, deps as CallDeps, plan(call));
+  expect(deps.openCalls.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
   relay.onEnd();
   expect(await relay.started).toMatchObject({ kind: 'collected' });
-  expect(gate.waiting.size).toBe(0);
+  expect(deps.openCalls.size).toBe(0);
 });
 
 test('a transport fault before the first event leaves none either', async () => {
-  const gate = gateOf();
+  const deps = gateOf();
   const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, gate as Gate, plan(call));
+  const { relay } = openRelay(call, deps as CallDeps, plan(call));
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
-  expect(gate.waiting.size).toBe(0);
+  expect(deps.openCalls.size).toBe(0);
 });
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
-  const gate = gateOf();
+  const deps = gateOf();
   const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, gate as Gate, plan(call));
+  const { relay } = openRelay(call, deps as CallDeps, plan(call));
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));
@@ -63,7 +63,7 @@ test('a short stream that is over before its client reads leaves nothing that wa
   relay.onEnd();
   await relay.started;
   expect(await new Response(relay.body()).text()).toBe(records);
-  expect([relay.slot, gate.waiting.size]).toEqual([UNWATCHED, 0]);
+  expect([relay.slot, deps.openCalls.size]).toEqual([UNWATCHED, 0]);
   // Its first chunk has no role: it is still relayed, and counted.
-  expect(gate.disorders).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
+  expect(deps.protocolViolations).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });

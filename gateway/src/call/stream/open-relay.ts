@@ -10,7 +10,7 @@ import { type Call, releaseCall } from '../call.ts';
 import { OnePieceAnswer } from '../deliver/one-piece-answer.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { unsentIn } from '../deliver/unsent-answer.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { endStreamedRun } from '../idempotency/idempotency-end.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { MeteredBody } from './metered-body.ts';
@@ -39,14 +39,14 @@ export interface OpenRelay {
 }
 
 /** Creates a relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
+export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRelay {
   const { protocol, observer, row } = plan;
-  const { limits } = gate.settings.config;
+  const { limits } = deps.settings.config;
   const { run, content } = call;
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
   let outbox: Outbox | null = null;
-  const meter = openMeter(call, gate, observer, {
+  const meter = openMeter(call, deps, observer, {
     onGranted() {
       outbox?.release();
       metered?.goOn();
@@ -60,7 +60,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   let late: CollectedAnswer | null = null;
   async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
     call.unsent = await unsentIn(answer, plan.upstream);
-    return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, gate);
+    return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, deps);
   }
   const relay = new StreamRelay({
     protocol,
@@ -82,8 +82,8 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     settle(outcome, last) {
       row.note(outcome.failure === null ? 200 : null, outcome.failure);
       row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
-      countDisorders(gate, protocol, observer);
-      const settled = late === null ? settle(call, outcome, gate) : settleLate(late, outcome);
+      countDisorders(deps, protocol, observer);
+      const settled = late === null ? settle(call, outcome, deps) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
       return kept.finally(() => call.connection?.replyReady());
@@ -102,21 +102,21 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       const { kind, message, details } = failure;
       call.failure = failure;
       const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
-      if (isOperatorsFault(failure)) alarm(call, failure, gate);
-      if (kind === 'gateway_fault') gate.log.fault(call.requestId, message, details.cause);
-      else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
+      if (isOperatorsFault(failure)) alarm(call, failure, deps);
+      if (kind === 'gateway_fault') deps.log.fault(call.requestId, message, details.cause);
+      else deps.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },
     onClosed() {
-      gate.waiting.remove(seat);
+      deps.openCalls.remove(handle);
       releaseCall(call);
     },
   });
   const metered = meter === null ? null : new MeteredBody(relay, meter);
-  const seat = gate.waiting.add(relay);
+  const handle = deps.openCalls.add(relay);
   // A relay that never became a stream never closes.
   relay.started.then(
-    ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
-    () => gate.waiting.remove(seat),
+    ({ kind }) => kind === 'collected' && deps.openCalls.remove(handle),
+    () => deps.openCalls.remove(handle),
   );
   return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, limits) };
 }
@@ -125,6 +125,6 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
  * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
  * counted.
  */
-function countDisorders({ disorders }: Gate, { name }: Protocol, observer: StreamObserver): void {
-  disorders[observer.rewrites ? 'withheld' : 'received'][name] += observer.disorders;
+function countDisorders({ protocolViolations }: CallDeps, { name }: Protocol, observer: StreamObserver): void {
+  protocolViolations[observer.rewrites ? 'withheld' : 'received'][name] += observer.protocolViolations;
 }

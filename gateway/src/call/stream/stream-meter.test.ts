@@ -84,7 +84,7 @@ describe('a stream', () => {
     ledger.failing.add('extend');
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told).toEqual(['store_away']);
+    expect(told).toEqual(['store_unavailable']);
   });
 
   test('whose reader fails at what had waited ends, and not for want of money', async () => {

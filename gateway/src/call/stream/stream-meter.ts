@@ -10,7 +10,7 @@ import type { StreamObserver } from '../../protocols/protocol.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import { estimateTokens } from '../attempt/estimate-tokens.ts';
 import type { Call } from '../call.ts';
-import type { Gate } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import type { CallMoney } from '../money/call-money.ts';
 
 /** `refusal`: the budget or balance that had no room; null: none refused. */
@@ -82,7 +82,7 @@ export class StreamMeter {
         this.#goOn(answer);
       },
       (cause: unknown) =>
-        onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
+        onRefused(new CallFailure('store_unavailable', 'the call could not be paid for further; try again', { cause })),
     );
     // Waiting bytes are read in this callback, outside upstream's connection, which would have caught their faults.
     answered.catch((cause: unknown) =>
@@ -128,7 +128,7 @@ function outOfMoney(refusal: LimitRefusal | null): CallFailure {
 /** Null: the hold covers the maximum output, or nothing has to be metered. */
 export function openMeter(
   { money, route, facts }: Call,
-  { desk }: Pick<Gate, 'desk'>,
+  { billing }: Pick<CallDeps, 'billing'>,
   observer: StreamObserver,
   outcomes: Pick<MeterParts, 'onGranted' | 'onRefused'>,
 ): StreamMeter | null {
@@ -137,7 +137,7 @@ export function openMeter(
   return new StreamMeter({
     money,
     observer,
-    tokensIn: (bytes) => desk.ratio.tokensIn(upstream, bytes),
+    tokensIn: (bytes) => billing.ratio.tokensIn(upstream, bytes),
     inputTokens: estimateTokens(facts?.inputBytes ?? 0),
     ...outcomes,
   });

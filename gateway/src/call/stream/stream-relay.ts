@@ -179,7 +179,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (output.kind === 'problem') {
       this.#tap?.abort();
       this.#fail(
-        new CallFailure('upstream_nonsense', 'an event of the model provider is too large', { cause: output.message }),
+        new CallFailure('upstream_malformed', 'an event of the model provider is too large', { cause: output.message }),
       );
       return;
     }
@@ -226,7 +226,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
         return;
       case 'nonsense':
         this.#tap?.abort();
-        this.#fail(new CallFailure('upstream_nonsense', 'the model provider sent an event that is not JSON'));
+        this.#fail(new CallFailure('upstream_malformed', 'the model provider sent an event that is not JSON'));
     }
   }
 
@@ -338,7 +338,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
       () => this.#close(lastBytes),
       (cause: unknown) => {
-        const away = new CallFailure('store_away', 'the call could not be recorded; try again', { cause });
+        const away = new CallFailure('store_unavailable', 'the call could not be recorded; try again', { cause });
         this.#settings.onFailure(away);
         this.#close(this.#settings.protocol.renderStreamError(away, this.#settings.requestId));
       },
@@ -386,7 +386,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
     const outcome = { status, failure: kind, facts: this.#observer.facts() };
     this.#settings.settle(outcome, null).then(undefined, (cause: unknown) => {
-      this.#settings.onFailure(new CallFailure('store_away', 'the call could not be recorded', { cause }));
+      this.#settings.onFailure(new CallFailure('store_unavailable', 'the call could not be recorded', { cause }));
     });
     this.#settings.onClosed();
   }

@@ -2,7 +2,7 @@
 import { type Admission, admitCall } from '../../admission/admission.ts';
 import { createMoneySeeds } from '../../admission/money-seeds.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
-import { chooseHold, type HoldWish } from '../../billing/reserve.ts';
+import { chooseHold, type HoldRequest } from '../../billing/reserve.ts';
 import { bind, claim, START_MS, totalOf } from '../../store/contracts/sample-claims.ts';
 import { createMemoryLimits, type MemoryLimits } from '../../store/memory/limits.ts';
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/ports/limits.ts';
@@ -45,9 +45,9 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   });
   const binding: BindingCaps = bind(totalOf(cap));
   store.seedBudget(binding, 0n);
-  const wish: HoldWish | null =
+  const holdRequest: HoldRequest | null =
     price === null ? null : { mode: 'adaptive', stream, inputTokens, outputTokensMax, price };
-  const slice = wish === null ? { amount: 0n, outputTokens: 0, extendAtTokens: null } : chooseHold(wish);
+  const slice = holdRequest === null ? { amount: 0n, outputTokens: 0, extendAtTokens: null } : chooseHold(holdRequest);
   const limits: LimitStore = far ? answeringLater(store) : store;
   const seeds = createMoneySeeds(limits, { readSettled: async () => 0n, readAvailable: async () => 0n });
   const asked = claim('req_1', [binding], { amount: slice.amount });
@@ -57,7 +57,7 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   const ledger = createNotedLedger();
   const draft = draftRecord(routedCall({ price }).call, price?.version ?? null);
   const durable = plan.durable ?? Promise.resolve();
-  const money = new CallMoney({ admission, ledger, price, wish, slice, draft, durable, brokenAnswers: 'bill' });
+  const money = new CallMoney({ admission, ledger, price, holdRequest, slice, draft, durable, brokenAnswers: 'bill' });
   return { money, admission, ledger, budget: () => readNow(store, binding) };
 }
 

@@ -29,12 +29,12 @@ export function createNotedLedger(): NotedLedger {
     hold: ({ draft, amount }) => keep('hold', `${draft.request_id} ${amount}`),
     extend: (call_id, nth, amount) => keep('extend', `${call_id} #${nth} ${amount}`),
     checkpoint: ({ call_id, usage, cost }) => keep('checkpoint', `${call_id} output ${usage.output} cost ${cost}`),
-    async settle({ record, posted, released, absorbed }) {
-      await keep('settle', `${record.request_id} posted ${posted} released ${released} absorbed ${absorbed}`);
+    async settle({ record, posted, released, writtenOff }) {
+      await keep('settle', `${record.request_id} posted ${posted} released ${released} absorbed ${writtenOff}`);
       records.push(record);
     },
-    async settleUnheld({ record, posted, released, absorbed }) {
-      kept.push(`settle ${record.request_id} unheld posted ${posted} released ${released} absorbed ${absorbed}`);
+    async settleUnheld({ record, posted, released, writtenOff }) {
+      kept.push(`settle ${record.request_id} unheld posted ${posted} released ${released} absorbed ${writtenOff}`);
       records.push(record);
     },
     append: unasked,

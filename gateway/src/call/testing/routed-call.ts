@@ -18,8 +18,8 @@ import type { HoldMode } from '../../store/ports/records.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { openCall } from '../call.ts';
-import type { Gate } from '../deps.ts';
-import type { MoneyDesk } from '../money/billing-deps.ts';
+import type { CallDeps } from '../deps.ts';
+import type { BillingDeps } from '../money/billing-deps.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 
 export interface CallPlan {
@@ -33,7 +33,7 @@ export interface CallPlan {
   readonly outputTokensMax?: number | null;
   /** The name of a provider without a preset; default: the demo answers. */
   readonly host?: string;
-  readonly desk?: MoneyDesk;
+  readonly billing?: BillingDeps;
   /** The body; default: the model alone. */
   readonly body?: string;
   /** The hold mode of the key or its account; default: none set. */
@@ -62,24 +62,24 @@ export function routedCall(plan: CallPlan): RoutedCall {
     otherLimit: null,
     mayChangeLimit: false,
     answers: 1,
-    apart: undefined,
+    extras: undefined,
     ...plan.facts,
   };
   const route = routeOf(plan);
   call.route = route;
-  const gate: MoneyGate | null = plan.desk === undefined ? null : gateOf(plan, plan.desk);
-  return { call, gate: gate as Gate, protocol: chatCompletions, route, outline };
+  const deps: MoneyGate | null = plan.billing === undefined ? null : gateOf(plan, plan.billing);
+  return { call, deps: deps as CallDeps, protocol: chatCompletions, route, outline };
 }
 
 /** The dependencies that money needs. */
-interface MoneyGate extends Pick<Gate, 'desk'> {
+interface MoneyGate extends Pick<CallDeps, 'billing'> {
   readonly settings: { readonly config: { readonly defaults: Defaults } };
-  readonly log: Pick<Gate['log'], 'unpriced'>;
+  readonly log: Pick<CallDeps['log'], 'unpriced'>;
 }
 
-function gateOf({ defaults, onUnpriced }: CallPlan, desk: MoneyDesk): MoneyGate {
+function gateOf({ defaults, onUnpriced }: CallPlan, billing: BillingDeps): MoneyGate {
   return {
-    desk,
+    billing,
     settings: { config: { defaults: { ...resolveDefaults(undefined), ...defaults } } },
     log: { unpriced: (_, model) => onUnpriced?.(model) },
   };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
 import { viewAccount } from '../../control/views.ts';
 import { administer, withReading } from '../administer.ts';
-import { type Lifted, orNull, parseInherited } from '../argument-parsers.ts';
+import { orNull, parseInherited, type RemovedLimit } from '../argument-parsers.ts';
 import {
   addCapFlags,
   type CapFlags,
@@ -15,14 +15,14 @@ import {
   renderUsd,
 } from '../caps.ts';
 import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
-import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney, printMovement } from './money.ts';
+import { MOVEMENT_ID_HELP, type MovementRequest, moveMoney, printMovement } from './money.ts';
 
 interface Flags extends CapFlags {
   readonly name?: string;
   readonly mode?: string;
   readonly markUp?: string;
   readonly timeZone?: string;
-  readonly holds?: string | Lifted;
+  readonly holds?: string | RemovedLimit;
   readonly json?: true;
 }
 
@@ -93,13 +93,15 @@ export function register(program: Command, environment: CliEnvironment): void {
     .requiredOption('--note <text>', 'why')
     .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
-    .action(async (account: string, { json, ...asked }: Omit<AskedMovement, 'account'> & { readonly json?: true }) => {
-      printMovement(
-        environment,
-        await moveMoney(environment, 'accounts.correct', { account, ...asked }),
-        json === true,
-      );
-    });
+    .action(
+      async (account: string, { json, ...asked }: Omit<MovementRequest, 'account'> & { readonly json?: true }) => {
+        printMovement(
+          environment,
+          await moveMoney(environment, 'accounts.correct', { account, ...asked }),
+          json === true,
+        );
+      },
+    );
 }
 
 function print(environment: CliEnvironment, views: readonly Json[], flags: Flags): void {

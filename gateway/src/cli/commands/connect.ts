@@ -25,7 +25,7 @@ interface Flags {
 }
 
 /** Where to look for the tools' files and for the gateway's own configuration. */
-export interface Surroundings {
+export interface ConnectContext {
   readonly home: string;
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ const KEY_TO_BE = `tg_${'0'.repeat(49)}`;
 export function register(
   program: Command,
   environment: CliEnvironment,
-  surroundings: Surroundings = { home: homedir(), cwd: process.cwd(), variables: process.env },
+  surroundings: ConnectContext = { home: homedir(), cwd: process.cwd(), variables: process.env },
 ): void {
   program
     .command('connect')
@@ -70,14 +70,14 @@ function findTool(name: string): Tool {
   throw new CliFailure(2, `${name} cannot be connected${why}. Expected one of ${Object.keys(TOOLS).join(', ')}.`);
 }
 
-interface Wish {
+interface ConnectRequest {
   readonly name: string;
   readonly tool: Tool;
   readonly file: string;
   readonly flags: Flags;
 }
 
-async function connect(environment: CliEnvironment, surroundings: Surroundings, wish: Wish): Promise<void> {
+async function connect(environment: CliEnvironment, surroundings: ConnectContext, wish: ConnectRequest): Promise<void> {
   const { name, tool, file, flags } = wish;
   const url =
     flags.url === undefined ? ((await runningUrl(environment)) ?? configuredUrl(surroundings)) : parseUrl(flags.url);
@@ -204,7 +204,7 @@ async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
 /**
  * The address where a server in this folder would listen; for one that listens on all interfaces, the loopback address.
  */
-function configuredUrl({ cwd, variables }: Surroundings): string {
+function configuredUrl({ cwd, variables }: ConnectContext): string {
   const { config } = loadConfig({ environment: variables, cwd });
   if (config === null) {
     throw new CliFailure(1, 'The configuration has problems (see tollgate check), so name the gateway with --url.');

@@ -5,7 +5,6 @@ import type { Json } from '../../control/command.ts';
 import { viewKey } from '../../control/views.ts';
 import { administer, withReading } from '../administer.ts';
 import {
-  type Lifted,
   orNull,
   parseExpiry,
   parseInherited,
@@ -13,6 +12,7 @@ import {
   parseListOr,
   parseSpan,
   parseSwitch,
+  type RemovedLimit,
 } from '../argument-parsers.ts';
 import { addCapFlags, type CapFlags, capArguments, layeredCapsView, readCapsOf, renderLayeredCaps } from '../caps.ts';
 import { type CliEnvironment, makeVisible, renderFields, renderJsonLine, renderTable } from '../environment.ts';
@@ -20,12 +20,12 @@ import { type CliEnvironment, makeVisible, renderFields, renderJsonLine, renderT
 interface CreateFlags extends CapFlags {
   readonly name: string;
   readonly workspace?: string;
-  readonly models?: string[] | Lifted;
-  readonly expires?: number | Lifted;
-  readonly ip?: string[] | Lifted;
+  readonly models?: string[] | RemovedLimit;
+  readonly expires?: number | RemovedLimit;
+  readonly ip?: string[] | RemovedLimit;
   readonly scopes?: string[];
   readonly strict?: boolean;
-  readonly holds?: string | Lifted;
+  readonly holds?: string | RemovedLimit;
   readonly json?: true;
 }
 

@@ -31,7 +31,7 @@ export function register(program: Command, environment: CliEnvironment): void {
 
 export const MOVEMENT_ID_HELP = 'names the movement: the same id twice moves once';
 
-export interface AskedMovement {
+export interface MovementRequest {
   readonly account: string;
   readonly usd: string;
   readonly note?: string | undefined;
@@ -42,7 +42,7 @@ export interface AskedMovement {
 export async function moveMoney(
   environment: CliEnvironment,
   command: 'accounts.topup' | 'accounts.correct',
-  { id = generateId('mov'), ...asked }: AskedMovement,
+  { id = generateId('mov'), ...asked }: MovementRequest,
 ): Promise<Json> {
   try {
     return await administer(environment, command, { ...asked, id });

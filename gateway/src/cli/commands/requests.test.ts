@@ -82,16 +82,16 @@ describe('requests', () => {
   });
 
   test('prints sound, images and tools where there are any, and names tools that the price has no fee for', async () => {
-    const apart = { audio_input: 12, server_tools: { web_search: 2, tool_search: 1 } };
+    const extras = { audio_input: 12, server_tools: { web_search: 2, tool_search: 1 } };
     const price_version = 'config@1_1_1_1_1_1,audio_input=40;web_search=10/1000';
     const id = idOf('apart', 9_000_000);
     const { usage } = sampleRecord(id);
-    const record = sampleRecord(id, { at_ms: NOW_MS - 9_000_000, usage: { ...usage, apart }, price_version });
+    const record = sampleRecord(id, { at_ms: NOW_MS - 9_000_000, usage: { ...usage, extras }, price_version });
     const other = newFolder();
     const theirs = await openStore({ dataDir: other });
     await theirs.recorder.append(record);
     const printed = JSON.parse((await runProgram(other, 'calls', '--json')).stdout);
-    expect(printed.usage).toEqual({ ...usage, ...apart });
+    expect(printed.usage).toEqual({ ...usage, ...extras });
     expect(printed.unpriced_server_tools).toEqual(['tool_search']);
     expect((await runProgram(other, 'calls')).stdout).toContain('0.000123450 (tool_search unpriced)');
     await theirs.close();

@@ -45,11 +45,11 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   }
   const log = createLog();
   // Imported here, not above: it is most of the program, and no other command needs it.
-  const [{ startApp }, { startWhenRoom }] = await Promise.all([
+  const [{ startApp }, { waitForDiskSpace }] = await Promise.all([
     import('../../app/app.ts'),
     import('../../app/start-when-room.ts'),
   ]);
-  const app = await startWhenRoom(() => startApp(config, log), log).catch((error: unknown) => {
+  const app = await waitForDiskSpace(() => startApp(config, log), log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
   // Before the first words: a program that waits for them may send a signal at once.
@@ -60,8 +60,8 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   const watch = config.file === null ? null : watchConfig(config.file, reload);
   await end;
   watch?.stop();
-  if (app.gate.unknownCallers > 0)
-    log.info({ calls: app.gate.unknownCallers }, 'calls without a valid key were refused');
+  if (app.deps.unknownCallers > 0)
+    log.info({ calls: app.deps.unknownCallers }, 'calls without a valid key were refused');
   process.exit(0);
 }
 
@@ -72,7 +72,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
     log.error({ problems: problems.map(renderConfigProblem) }, 'the configuration has problems: the running one stays');
     return;
   }
-  const { server } = app.gate.settings.config;
+  const { server } = app.deps.settings.config;
   try {
     await app.reconfigure(config);
   } catch (error) {
@@ -82,7 +82,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
   if (server.host !== config.server.host || server.port !== config.server.port) {
     log.warn('server.host and server.port take effect at the next start');
   }
-  log.info({ models: app.gate.settings.routes.size }, 'the configuration was reloaded');
+  log.info({ models: app.deps.settings.routes.size }, 'the configuration was reloaded');
 }
 
 /** Resolves when the server has ended after a signal, or after the launcher exited. */
@@ -97,8 +97,8 @@ function ended(app: App, log: Log): Promise<void> {
         return;
       }
       firstMs = nowMs;
-      const { drainMs, drainStreamsMs } = app.gate.settings.config.limits;
-      const open = app.gate.capacity.present.held;
+      const { drainMs, drainStreamsMs } = app.deps.settings.config.limits;
+      const open = app.deps.capacity.present.held;
       log.info({ reason, open_calls: open }, 'stopping: open calls are finished first; a second signal ends them');
       drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
         resolve,
@@ -118,7 +118,7 @@ function ended(app: App, log: Log): Promise<void> {
  * The text for standard output. The first key and the setup link are the only secrets ever printed, at the first start.
  */
 function renderFirstWords(app: App, startMs: number): string {
-  const { config, routes } = app.gate.settings;
+  const { config, routes } = app.deps.settings;
   const base = config.server.publicUrl ?? app.server.url;
   const models = `${routes.size} model ${routes.size === 1 ? 'name' : 'names'}`;
   const lines = [

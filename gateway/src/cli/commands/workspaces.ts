@@ -4,15 +4,15 @@ import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
 import { viewWorkspace } from '../../control/views.ts';
 import { administer, withReading } from '../administer.ts';
-import { type Lifted, orNull, parseDaysOr, parseListOr } from '../argument-parsers.ts';
+import { orNull, parseDaysOr, parseListOr, type RemovedLimit } from '../argument-parsers.ts';
 import { addCapFlags, type CapFlags, capArguments, layeredCapsView, readCapsOf, renderLayeredCaps } from '../caps.ts';
 import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
 
 interface Flags extends CapFlags {
   readonly account?: string;
-  readonly models?: string[] | Lifted;
+  readonly models?: string[] | RemovedLimit;
   readonly bodies?: string;
-  readonly bodiesDays?: number | Lifted;
+  readonly bodiesDays?: number | RemovedLimit;
   readonly json?: true;
 }
 

@@ -200,7 +200,7 @@ export const logRoutes = {
           ),
           held_nano_usd: nanoUsd,
           settled_nano_usd: nanoUsd,
-          absorbed_nano_usd: nanoUsd,
+          written_off_nano_usd: nanoUsd,
         })
         .nullable(),
       entries: z.array(

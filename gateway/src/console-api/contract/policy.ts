@@ -87,7 +87,7 @@ const account = z.object({
   balance_nano_usd: nanoUsd,
   held_nano_usd: nanoUsd,
   charged_nano_usd: nanoUsd,
-  absorbed_nano_usd: nanoUsd,
+  written_off_nano_usd: nanoUsd,
   topped_up_nano_usd: nanoUsd,
   mark_up_percent: z.string(),
   time_zone: z.string(),

@@ -58,12 +58,12 @@ export function tenancyOf(actor: Actor, account: string): Tenancy | null {
 
 /** Operators of the installation may enter every account, except those restricted to workspaces. */
 function houseGrant(grants: readonly Grant[], account: string): Grant | null {
-  const house = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
-  return house === undefined ? null : { account, role: house.role, workspaces: null };
+  const operator = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
+  return operator === undefined ? null : { account, role: operator.role, workspaces: null };
 }
 
 /** Whether the actor may change installation-wide data, in any account. */
-export function runsHouse(actor: Actor): boolean {
+export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'nobody') return false;
   if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
   return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
@@ -89,7 +89,7 @@ export function entriesOf(grants: readonly Grant[], accounts: readonly string[])
   }));
 }
 
-/** A `house.` permission applies from the account that grants it, wherever it is used. */
+/** A `operator.` permission applies from the account that grants it, wherever it is used. */
 function grantMay(grants: readonly Grant[], grant: Grant, permission: Permission, account: string): boolean {
   if (permission.startsWith('house.')) return grants.some((one) => memberMay(one, permission, one.account));
   return memberMay(grant, permission, account);
@@ -100,8 +100,8 @@ function keyTenancy(
   account: string,
 ): Tenancy | null {
   const isAdmin = scopes.includes('admin');
-  const runsHouse = isAdmin && roleMay('admin', 'house.write', own);
-  if (account !== own && !runsHouse) return null;
+  const isOperator = isAdmin && roleMay('admin', 'house.write', own);
+  if (account !== own && !isOperator) return null;
   if (!isAdmin && !scopes.includes('usage')) return null;
   return {
     account,

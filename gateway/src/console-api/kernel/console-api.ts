@@ -157,7 +157,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
   if (actor.kind === 'nobody') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
   if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
   if (row.access === 'person') return null;
-  const tenancy = tenancyOf(actor, account ?? HOUSE);
+  const tenancy = tenancyOf(actor, account ?? OPERATOR_ACCOUNT);
   if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account for you');
   if (!tenancy.may(row.access)) {
     if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy, 'this is');
@@ -174,7 +174,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
 }
 
 /** The account that routes without `{account}` belong to. */
-const HOUSE = 'default';
+const OPERATOR_ACCOUNT = 'default';
 
 function requirePerson(actor: Actor): void {
   if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');

@@ -17,7 +17,7 @@ export const CONSOLE_FAILURES = {
   not_json: 415,
   too_many: 429,
   gateway_fault: 500,
-  store_away: 503,
+  store_unavailable: 503,
   over_capacity: 503,
 } as const;
 export type ConsoleFailureKind = keyof typeof CONSOLE_FAILURES;

@@ -8,7 +8,7 @@ import type { PolicyParts } from '../policy/policy-parts.ts';
 import type { Actor, Tenancy } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
-type Directory = Pick<PolicyParts, 'gate'>;
+type Directory = Pick<PolicyParts, 'deps'>;
 
 interface Asking {
   readonly actor: Actor;
@@ -20,15 +20,15 @@ export function seesWorkspace({ workspaces }: Tenancy, id: string): boolean {
 }
 
 /** Throws `not_found`. */
-export function findKey({ gate }: Directory, tenancy: Tenancy, id: string): StoredKey {
-  const key = gate.directory.keys.get(id);
+export function findKey({ deps }: Directory, tenancy: Tenancy, id: string): StoredKey {
+  const key = deps.directory.keys.get(id);
   if (key !== undefined && key.accountId === tenancy.account && seesWorkspace(tenancy, key.workspaceId)) return key;
   throw new ConsoleFailure('not_found', 'there is no such key here; see the list of keys', { page: '/app/keys' });
 }
 
 /** Throws `not_found`. */
-export function findWorkspace({ gate }: Directory, tenancy: Tenancy, id: string): StoredWorkspace {
-  const workspace = gate.directory.workspaces.get(id);
+export function findWorkspace({ deps }: Directory, tenancy: Tenancy, id: string): StoredWorkspace {
+  const workspace = deps.directory.workspaces.get(id);
   if (workspace !== undefined && workspace.accountId === tenancy.account && seesWorkspace(tenancy, id))
     return workspace;
   throw new ConsoleFailure('not_found', 'there is no such workspace here; see the list of workspaces', {
@@ -38,8 +38,8 @@ export function findWorkspace({ gate }: Directory, tenancy: Tenancy, id: string)
 }
 
 /** Throws `not_found`. */
-export function findAccount({ gate }: Directory, { account: id }: Tenancy): StoredAccount {
-  const account = gate.directory.accounts.get(id);
+export function findAccount({ deps }: Directory, { account: id }: Tenancy): StoredAccount {
+  const account = deps.directory.accounts.get(id);
   if (account !== undefined) return account;
   throw new ConsoleFailure('not_found', 'there is no such account; see the list of accounts', { page: '/app/billing' });
 }
@@ -60,9 +60,9 @@ export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: str
  * The person whose rights limit a new key; null: no person. A key created with another key belongs to that key's
  * creator.
  */
-export function personBehind({ gate }: Directory, actor: Actor): string | null {
+export function personBehind({ deps }: Directory, actor: Actor): string | null {
   if (actor.kind === 'person') return actor.id;
-  return actor.kind === 'key' ? (gate.directory.keys.get(actor.id)?.createdBy ?? null) : null;
+  return actor.kind === 'key' ? (deps.directory.keys.get(actor.id)?.createdBy ?? null) : null;
 }
 
 /** Throws `forbidden` where a key with these scopes could do more than the caller. */

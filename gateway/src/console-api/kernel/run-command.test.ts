@@ -11,8 +11,8 @@ const ASKING = {
 
 const CASES: readonly (readonly [StoreFailureKind, string, RegExp])[] = [
   ['refused', 'conflict', /^the words of the store$/],
-  ['full', 'store_away', /nothing was changed/],
-  ['writer-lost', 'store_away', /not known whether the change was kept: look before you ask again/],
+  ['full', 'store_unavailable', /nothing was changed/],
+  ['writer-lost', 'store_unavailable', /not known whether the change was kept: look before you ask again/],
 ];
 
 test.each(CASES)('a store that fails as %s is %s, and only what is sure is said', async (kind, name, words) => {

@@ -1,7 +1,7 @@
 /** Runs a control command on behalf of a console API caller, and turns its errors into console API errors. */
 import type { CommandOrigin } from '../../control/command.ts';
 import { type Control, isUndone } from '../../control/control.ts';
-import { type Actor, runsHouse } from './actor.ts';
+import { type Actor, isOperator } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
 /** The caller and their address. */
@@ -36,7 +36,7 @@ export async function runCommand(control: Control, asking: Asking, name: string,
  */
 function changedBy({ actor, address }: Asking): CommandOrigin {
   if (actor.kind === 'nobody') throw new Error('a command is asked for by somebody');
-  const authority = runsHouse(actor) ? 'operator' : 'account';
+  const authority = isOperator(actor) ? 'operator' : 'account';
   return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address, authority };
 }
 
@@ -48,5 +48,5 @@ function nameStoreFault(fault: unknown): never {
   const known = isUndone(fault)
     ? 'nothing can be written at the moment, and nothing was changed; try again soon'
     : 'nothing can be written at the moment, and it is not known whether the change was kept: look before you ask again';
-  throw new ConsoleFailure('store_away', known, { retryAfterSeconds: 2, cause: fault });
+  throw new ConsoleFailure('store_unavailable', known, { retryAfterSeconds: 2, cause: fault });
 }

@@ -3,7 +3,7 @@ import { type CallCondition, NONE } from '../../store/ports/usage.ts';
 import type { ReadQuery } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 
-export type AskedCalls = Pick<
+export type CallsQuery = Pick<
   ReadQuery<'GET /accounts/{account}/usage.csv'>,
   'model' | 'provider' | 'key' | 'member' | 'workspace' | 'end_user' | 'session' | 'protocol' | 'without'
 >;
@@ -19,7 +19,7 @@ export const EVERY_CALL: CallCondition = {
 };
 
 /** Whether `conditionOf` needs to know who owns which key. */
-export function asksMember({ member, without }: AskedCalls): boolean {
+export function asksMember({ member, without }: CallsQuery): boolean {
   return member !== undefined || (without?.includes('member') ?? false);
 }
 
@@ -28,7 +28,7 @@ export function asksMember({ member, without }: AskedCalls): boolean {
  * the account created.
  * @throws ConsoleFailure where a filter has a value and is also in `without`.
  */
-export function conditionOf(asked: AskedCalls, owners: ReadonlyMap<string, string>): CallCondition {
+export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, string>): CallCondition {
   const { without = [] } = asked;
   for (const name of without) {
     if (asked[name] === undefined) continue;
@@ -53,7 +53,7 @@ export function conditionOf(asked: AskedCalls, owners: ReadonlyMap<string, strin
   };
 }
 
-function keysOf({ key, member, without }: AskedCalls, owners: ReadonlyMap<string, string>): CallCondition['keys'] {
+function keysOf({ key, member, without }: CallsQuery, owners: ReadonlyMap<string, string>): CallCondition['keys'] {
   if (without?.includes('member')) {
     if (key === undefined) return { except: [...owners.keys()] };
     return owners.has(key) ? [] : [key];

@@ -11,8 +11,8 @@ import type { Part, Source } from '../../generation/part.ts';
 import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
-import { startNotes } from '../../protocols/request/translation-notes.ts';
-import type { CallContent, ContentStore, KeptBytes } from '../../store/ports/content.ts';
+import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
+import type { CallContent, ContentStore, StoredBytes } from '../../store/ports/content.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { conversationTurn } from '../contract/logs.ts';
@@ -70,12 +70,12 @@ async function showContent(content: CallContent): Promise<ShownContent> {
   };
 }
 
-function isCut({ bytes, totalBytes }: KeptBytes): boolean {
+function isCut({ bytes, totalBytes }: StoredBytes): boolean {
   return bytes.length < totalBytes;
 }
 
 /** Invalid UTF-8 becomes the replacement character. */
-function textOf({ bytes }: KeptBytes): string {
+function textOf({ bytes }: StoredBytes): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
@@ -95,7 +95,7 @@ async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promis
   }
   if (!outcome.ok) return null;
   try {
-    const { turns } = protocol.codec.parseRequest(outcome, startNotes(false));
+    const { turns } = protocol.codec.parseRequest(outcome, startTranslationNotes(false));
     return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
   } catch {
     // The content of a request may be invalid; then only the raw body can be shown.

@@ -28,7 +28,7 @@ test.each([
   const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
   expect((pico + 500n) / 1_000n).toBe(cost);
   expect(told?.lines.find(({ kind }) => kind === 'output')?.count).toBe(60);
-  expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, absorbed_nano_usd: '4' });
+  expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, written_off_nano_usd: '4' });
 });
 
 test('runs of models at prices of their own have lines of their own, which come to the cost', () => {
@@ -38,7 +38,7 @@ test('runs of models at prices of their own have lines of their own, which come 
     { ...none, input: 100, output: 7, price_version: cheap },
     { ...none, model: 'dear', input: 30, output: 3, price_version: dear },
   ];
-  const usage = { ...none, input: 130, output: 10, apart: { parts } };
+  const usage = { ...none, input: 130, output: 10, extras: { parts } };
   const cost = chargedNanoUsd(usage, parsePriceVersion(cheap), parsePriceVersion);
   const told = callCost({
     call: sampleRecord('req_1', { usage, price_version: cheap, cost_nano_usd: String(cost) }),
@@ -54,7 +54,7 @@ test('runs of models at prices of their own have lines of their own, which come 
 });
 
 test('requests of tools have a line each, in their own unit', () => {
-  const usage = { ...USAGE, apart: { server_tools: { web_search: 3, web_fetch: 1 } } };
+  const usage = { ...USAGE, extras: { server_tools: { web_search: 3, web_fetch: 1 } } };
   const price_version = 'config@1_0.1_1.25_2_10_10;web_fetch=0/1000;web_search=10/1000';
   const told = callCost({ call: sampleRecord('req_1', { usage, price_version }), entries: [] });
   const ofTools = told?.lines.filter(({ unit }) => unit === 'request');

@@ -184,7 +184,7 @@ export function callCost({ call, entries }: CallDetail): CallCost {
     lines: linesOf(call),
     held_nano_usd: sum('hold', 'extend').toString(),
     settled_nano_usd: sum('post').toString(),
-    absorbed_nano_usd: sum('absorb').toString(),
+    written_off_nano_usd: sum('absorb').toString(),
   };
 }
 
@@ -196,14 +196,14 @@ function linesOf({ price_version, usage_source, usage }: CallDetail['call']): Co
   if (price_version === null || usage_source === 'void' || usage_source === 'cache') return [];
   const price = readPriceVersion(price_version);
   if (price === null) return [];
-  const parts = usage.apart?.parts ?? [usage];
+  const parts = usage.extras?.parts ?? [usage];
   const lines: CostLine[] = [];
   for (const part of parts) {
     const version = 'price_version' in part ? part.price_version : undefined;
     const own = version === undefined ? price : readPriceVersion(version);
     if (own !== null) addTokens(lines, part, own);
   }
-  for (const [tool, requests] of Object.entries(usage.apart?.server_tools ?? {})) {
+  for (const [tool, requests] of Object.entries(usage.extras?.server_tools ?? {})) {
     addLine(lines, { kind: tool, unit: 'request', count: requests }, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
   }
   if (price.markUpPpm === 0n) return lines;
@@ -224,9 +224,9 @@ function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): v
     output: output - reasoning,
     reasoning,
   };
-  const apart = 'apart' in usage ? usage.apart : undefined;
+  const extras = 'extras' in usage ? usage.extras : undefined;
   for (const counter of MEDIA_COUNTERS) {
-    const count = apart?.[counter] ?? 0;
+    const count = extras?.[counter] ?? 0;
     counts[counter] = count;
     counts[MEDIA_PARTS[counter]] = (counts[MEDIA_PARTS[counter]] ?? 0) - count;
   }

@@ -13,7 +13,7 @@ function tenancyOf(account: string, rights: MemberRights): Tenancy {
   return { account, workspaces: rights.workspaces, may: (permission) => memberMay(rights, permission, account) };
 }
 
-const HOUSE = tenancyOf('default', { role: 'admin', workspaces: null });
+const OPERATOR = tenancyOf('default', { role: 'admin', workspaces: null });
 const OWNER = tenancyOf('acme', { role: 'owner', workspaces: null });
 const VIEWER = tenancyOf('acme', { role: 'viewer', workspaces: ['red'] });
 
@@ -52,7 +52,7 @@ const ownKey: Reason = {
 const shown = (tenancy: Tenancy, reason: Reason) => showCall(tenancy, sampleRecord('req_1', { reason })).reason;
 
 test('who runs the installation is told all', () => {
-  for (const reason of [model, balance, credential, ownKey]) expect(shown(HOUSE, reason)).toEqual(reason);
+  for (const reason of [model, balance, credential, ownKey]) expect(shown(OPERATOR, reason)).toEqual(reason);
 });
 
 test('the operator’s rule and account are named to others, without numbers and words', () => {
@@ -83,7 +83,7 @@ test('the limits of a key are for all who see its calls', () => {
 test('the sentence says no more than is shown, and only a remedy that the person may use is offered', () => {
   const told = (tenancy: Tenancy, reason: Reason) =>
     explainCallFailure(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
-  expect(told(HOUSE, balance)).toEqual({
+  expect(told(OPERATOR, balance)).toEqual({
     sentence: 'Account acme has $0.000000009 left; this request could cost $0.000000003.',
     remedy: { label: 'Top up', page: '/app/billing' },
   });
@@ -96,5 +96,5 @@ test('the sentence says no more than is shown, and only a remedy that the person
 });
 
 test('a record without a reason has no explanation', () => {
-  expect(explainCallFailure(HOUSE, sampleRecord('req_1'), 'UTC')).toBeNull();
+  expect(explainCallFailure(OPERATOR, sampleRecord('req_1'), 'UTC')).toBeNull();
 });

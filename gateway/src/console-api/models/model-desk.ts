@@ -10,7 +10,7 @@ import type { ConsoleProvider } from '../../config/console-providers.ts';
 import type { CatalogName, ServedModel } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import type { CredentialSeal } from '../../providers/credential-seal.ts';
-import type { ProviderBook } from '../../store/ports/providers.ts';
+import type { ProviderStore } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
 
 /** The running configuration: the file's (or environment's), plus the entries of the console. */
@@ -24,7 +24,7 @@ export interface Running {
 }
 
 /** One installation-wide change, for the audit trail. Contains only the changed members, never a credential. */
-export interface ModelNote {
+export interface ModelEvent {
   readonly actor: Actor;
   /** The client's address; null: unknown. */
   readonly address: string | null;
@@ -35,9 +35,9 @@ export interface ModelNote {
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
-export interface ModelDesk {
+export interface ModelDeps {
   running(): Running;
-  readonly book: ProviderBook;
+  readonly book: ProviderStore;
   readonly seal: CredentialSeal;
   readonly directory: Pick<KeyDirectory, 'keys' | 'byHash' | 'workspaces'>;
   readonly health: Pick<ProviderHealth, 'read'>;
@@ -47,7 +47,7 @@ export interface ModelDesk {
   reload(): Promise<void>;
   /** Runs changes one at a time, so that none starts from outdated data. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  note(entry: ModelNote): Promise<void>;
+  note(entry: ModelEvent): Promise<void>;
   /** Unix ms. */
   nowMs(): number;
 }

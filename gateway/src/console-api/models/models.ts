@@ -14,7 +14,7 @@ import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import type { ModelDesk, Running } from './model-desk.ts';
+import type { ModelDeps, Running } from './model-desk.ts';
 import { renderPeriod, renderPrices } from './price-view.ts';
 import { setPrice } from './set-price.ts';
 
@@ -22,7 +22,7 @@ type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 
 /** The handlers of all model routes. */
 export function modelHandlers(
-  desk: ModelDesk,
+  parts: ModelDeps,
 ): Handlers<
   | 'GET /accounts/{account}/models'
   | 'GET /accounts/{account}/models/{model}/dry-run'
@@ -30,26 +30,26 @@ export function modelHandlers(
 > {
   return {
     'GET /accounts/{account}/models': async ({ tenancy }) => ({
-      models: listModels(desk, tenancy),
+      models: listModels(parts, tenancy),
       tool_kinds: [...KNOWN_KINDS],
     }),
-    'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(desk, call) }),
-    'PUT /accounts/{account}/models/{model}/price': (call) => desk.inTurn(() => setPrice(desk, call)),
+    'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(parts, call) }),
+    'PUT /accounts/{account}/models/{model}/price': (call) => parts.inTurn(() => setPrice(parts, call)),
   };
 }
 
-function listModels(desk: ModelDesk, tenancy: Tenancy): ModelView[] {
-  const running = desk.running();
-  const groups = groupKeys(desk, tenancy);
-  return [...new Set(running.served.values())].map((model) => renderModel(model, running, desk, groups));
+function listModels(parts: ModelDeps, tenancy: Tenancy): ModelView[] {
+  const running = parts.running();
+  const groups = groupKeys(parts, tenancy);
+  return [...new Set(running.served.values())].map((model) => renderModel(model, running, parts, groups));
 }
 
-function renderModel(model: ServedModel, running: Running, desk: ModelDesk, groups: readonly KeyGroup[]): ModelView {
+function renderModel(model: ServedModel, running: Running, parts: ModelDeps, groups: readonly KeyGroup[]): ModelView {
   const route = running.settings.routes.get(model.name);
   if (route === undefined) throw new Error(`the model ${model.name} is served and has no route`);
-  const known = route.catalog === null ? null : desk.describe(route.catalog);
+  const known = route.catalog === null ? null : parts.describe(route.catalog);
   const fromFile = model.price !== null;
-  const inForce = periodAt(route.prices, desk.nowMs());
+  const inForce = periodAt(route.prices, parts.nowMs());
   return {
     name: model.name,
     aliases: model.alias.map(({ name }) => name),
@@ -92,7 +92,7 @@ interface KeyGroup {
 }
 
 /** The account's keys that may currently call models, within the caller's rights. */
-function groupKeys({ directory, nowMs }: ModelDesk, { account, workspaces }: Tenancy): readonly KeyGroup[] {
+function groupKeys({ directory, nowMs }: ModelDeps, { account, workspaces }: Tenancy): readonly KeyGroup[] {
   const groups = new Map<string, KeyGroup>();
   for (const key of directory.keys.values()) {
     const entry = directory.byHash.get(key.hash);
@@ -116,12 +116,12 @@ type Asked = Pick<ConsoleCall<DryRunRoute>, 'tenancy' | 'path' | 'query'>;
 const ANY_KEY: ModelRights = { keyAllows: () => true, workspaceAllows: () => true };
 
 /** The steps of the routing preview. Throws `not_found` for a key that the caller may not see. */
-export function dryRun(desk: ModelDesk, { tenancy, path, query }: Asked): Step[] {
-  const rights = query.key === undefined ? ANY_KEY : rightsOfKey(desk, tenancy, query.key);
+export function dryRun(parts: ModelDeps, { tenancy, path, query }: Asked): Step[] {
+  const rights = query.key === undefined ? ANY_KEY : rightsOfKey(parts, tenancy, query.key);
   if ('outcome' in rights) return [rights];
   try {
-    const route = chooseRoute(desk.running().settings, rights, path.model, query.protocol);
-    return explainRoute(desk, route, path.model, query.protocol);
+    const route = chooseRoute(parts.running().settings, rights, path.model, query.protocol);
+    return explainRoute(parts, route, path.model, query.protocol);
   } catch (fault) {
     if (fault instanceof CallFailure) return [stops(`Refused: ${fault.message}.`)];
     throw fault;
@@ -134,7 +134,7 @@ function stops(text: string): Step {
 
 /** The model permissions of a key, or the step at which its calls are refused before a model is chosen. */
 function rightsOfKey(
-  { directory, nowMs }: ModelDesk,
+  { directory, nowMs }: ModelDeps,
   { account, workspaces }: Asked['tenancy'],
   id: string,
 ): ModelRights | Step {
@@ -152,16 +152,16 @@ function rightsOfKey(
     : stops('Refused: the key may not call models; it lacks the scope inference.');
 }
 
-function explainRoute(desk: ModelDesk, route: Route, asked: string, protocol: 'chat' | 'messages'): Step[] {
+function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: 'chat' | 'messages'): Step[] {
   const { upstream } = route;
-  const { served } = desk.running();
+  const { served } = parts.running();
   const targets = served.get(asked)?.targets ?? [];
   const named = asked === route.model ? '' : `${asked} is another name of ${route.model}. `;
   const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
   const spoken = upstream.protocols.includes(protocol)
     ? `it speaks ${protocol} itself, so bytes pass through`
     : `the call is translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
-  const goes = `${named}To ${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(desk, upstream.provider)}${sayPrice(desk, route)}`;
+  const goes = `${named}To ${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;
   const [, ...others] = targets;
   if (others.length === 0) return [{ outcome: 'goes', text: goes }];
   const waiting = others
@@ -179,12 +179,12 @@ function nameOf({ provider, model }: { readonly provider: string; readonly model
   return `${provider} as ${model}`;
 }
 
-function sayHealth({ health }: ModelDesk, provider: string): string {
+function sayHealth({ health }: ModelDeps, provider: string): string {
   const { state, calls, errors } = health.read(provider);
   return state === 'failing' ? `It is failing now: ${errors} of ${calls} calls in the last 15 minutes. ` : '';
 }
 
-function sayPrice({ nowMs }: ModelDesk, { prices }: Route): string {
+function sayPrice({ nowMs }: ModelDeps, { prices }: Route): string {
   const price = priceAt(prices, nowMs());
   return price === null
     ? 'It has no price: where a balance or a budget applies, the call is refused.'

@@ -30,7 +30,7 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean):
 }
 
 function renderRates(rates: Rates) {
-  const apart = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  const extras = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
   return {
     input: formatUsdPerMillion(rates.input),
     output: formatUsdPerMillion(rates.output),
@@ -38,7 +38,7 @@ function renderRates(rates: Rates) {
     cache_write_5m: formatUsdPerMillion(rates.cache_write_5m),
     cache_write_1h: formatUsdPerMillion(rates.cache_write_1h),
     reasoning: formatUsdPerMillion(rates.reasoning),
-    ...Object.fromEntries(apart.map((counter) => [counter, formatUsdPerMillion(rates[counter])])),
+    ...Object.fromEntries(extras.map((counter) => [counter, formatUsdPerMillion(rates[counter])])),
   };
 }
 

@@ -10,13 +10,13 @@ import type { ProviderConfig } from '../../config/config.ts';
 import { CONSOLE_KINDS, presetOfKind, readConsoleAddress } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import { Secret } from '../../lib/secret.ts';
-import { HOUSE_ACCOUNT } from '../../people/roles.ts';
+import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
-import { findPublicAddress, NotPublic } from '../../upstream/public-host.ts';
+import { findPublicAddress, PrivateAddressError } from '../../upstream/public-host.ts';
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import type { ModelDesk, ModelNote, Running } from './model-desk.ts';
+import type { ModelDeps, ModelEvent, Running } from './model-desk.ts';
 import { sourceOfConfigured, sourceOfModel } from './models.ts';
 
 type CreateRoute = 'POST /accounts/{account}/providers';
@@ -26,19 +26,19 @@ type TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
 
 /** The handlers of all provider routes. */
 export function providerHandlers(
-  desk: ModelDesk,
+  parts: ModelDeps,
 ): Handlers<'GET /accounts/{account}/providers' | CreateRoute | ChangeRoute | RemoveRoute | TestRoute> {
   const testing = new Set<string>();
   return {
     'GET /accounts/{account}/providers': async () => ({
-      providers: await listProviders(desk),
+      providers: await listProviders(parts),
       health_rule: HEALTH_RULE,
       kinds: CONSOLE_KINDS.map((kind) => ({ ...kind })),
     }),
-    [CREATE]: (call) => desk.inTurn(() => createProvider(desk, call)),
-    [CHANGE]: (call) => desk.inTurn(() => changeProvider(desk, call)),
-    [REMOVE]: (call) => desk.inTurn(() => removeProvider(desk, call)),
-    [TEST]: (call) => testProvider(desk, call, testing),
+    [CREATE]: (call) => parts.inTurn(() => createProvider(parts, call)),
+    [CHANGE]: (call) => parts.inTurn(() => changeProvider(parts, call)),
+    [REMOVE]: (call) => parts.inTurn(() => removeProvider(parts, call)),
+    [TEST]: (call) => testProvider(parts, call, testing),
   };
 }
 
@@ -47,50 +47,50 @@ const CHANGE: ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
 const REMOVE: RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
 const TEST: TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
 
-async function createProvider(desk: ModelDesk, call: ConsoleCall<CreateRoute>): Promise<ProviderView> {
+async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>): Promise<ProviderView> {
   const { name, kind, models } = call.body;
-  const running = desk.running();
+  const running = parts.running();
   checkName(name, running);
   checkKind(kind);
   const credential = readCredential(kind, call.body.credential);
   checkModels(kind, models, running);
   const address = await readAddress(call.body, running);
-  const nowMs = desk.nowMs();
-  await desk.book.keepProvider(
+  const nowMs = parts.nowMs();
+  await parts.book.keepProvider(
     {
       name,
       kind,
       baseUrl: address.url,
       models,
-      ...seal(desk, name, address.origin, credential),
+      ...seal(parts, name, address.origin, credential),
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     },
     true,
   );
-  await desk.reload();
-  await noteChange(desk, call, 'providers.create', name, null, { kind, base_url: address.url, models });
-  return viewOf(desk, name);
+  await parts.reload();
+  await noteChange(parts, call, 'providers.create', name, null, { kind, base_url: address.url, models });
+  return viewOf(parts, name);
 }
 
-async function changeProvider(desk: ModelDesk, call: ConsoleCall<ChangeRoute>): Promise<ProviderView> {
-  const entry = findEntry(desk, call.path.provider);
+async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>): Promise<ProviderView> {
+  const entry = findEntry(parts, call.path.provider);
   const { credential, models } = call.body;
-  if (models !== undefined) checkModels(entry.kind, models, desk.running());
+  if (models !== undefined) checkModels(entry.kind, models, parts.running());
   const secret = credential === undefined ? null : readCredential(entry.kind, credential);
   const { origin } = new URL(entry.baseUrl);
-  await desk.book.keepProvider(
+  await parts.book.keepProvider(
     {
       ...entry,
       ...(models === undefined ? {} : { models }),
-      ...(secret === null ? {} : seal(desk, entry.name, origin, secret)),
-      updatedAtMs: desk.nowMs(),
+      ...(secret === null ? {} : seal(parts, entry.name, origin, secret)),
+      updatedAtMs: parts.nowMs(),
     },
     false,
   );
-  await desk.reload();
+  await parts.reload();
   await noteChange(
-    desk,
+    parts,
     call,
     'providers.change',
     entry.name,
@@ -98,21 +98,21 @@ async function changeProvider(desk: ModelDesk, call: ConsoleCall<ChangeRoute>): 
     // The audit trail says only that a credential was replaced.
     { ...(models === undefined ? {} : { models }), ...(secret === null ? {} : { credential: 'replaced' }) },
   );
-  return viewOf(desk, entry.name);
+  return viewOf(parts, entry.name);
 }
 
-async function removeProvider(desk: ModelDesk, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
-  const entry = findEntry(desk, call.path.provider);
-  await desk.book.removeProvider(entry.name);
-  await desk.reload();
+async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
+  const entry = findEntry(parts, call.path.provider);
+  await parts.book.removeProvider(entry.name);
+  await parts.reload();
   const { name, kind, baseUrl, models } = entry;
-  await noteChange(desk, call, 'providers.remove', name, { kind, base_url: baseUrl, models }, null);
+  await noteChange(parts, call, 'providers.remove', name, { kind, base_url: baseUrl, models }, null);
   return {};
 }
 
-async function testProvider(desk: ModelDesk, call: ConsoleCall<TestRoute>, testing: Set<string>) {
+async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, testing: Set<string>) {
   const name = call.path.provider;
-  const { settings, added } = desk.running();
+  const { settings, added } = parts.running();
   const entered = added.find(({ entry }) => entry.name === name);
   const provider = settings.config.providers.get(name) ?? entered?.provider ?? null;
   if (provider === null && entered === undefined) throw notThere();
@@ -128,20 +128,20 @@ async function testProvider(desk: ModelDesk, call: ConsoleCall<TestRoute>, testi
     testing.delete(name);
   }
   const { ok, message, durationMs } = probe;
-  await desk.book.keepTest({
+  await parts.book.keepTest({
     provider: name,
     origin: originOf(provider),
-    atMs: desk.nowMs(),
+    atMs: parts.nowMs(),
     ok,
     message,
     durationMs,
   });
-  await noteChange(desk, call, 'providers.test', name, null, { ok, message });
+  await noteChange(parts, call, 'providers.test', name, null, { ok, message });
   return { ok, message, duration_ms: durationMs, models: [...probe.models] };
 }
 
-function findEntry(desk: ModelDesk, name: string): StoredProvider {
-  const { added, settings } = desk.running();
+function findEntry(parts: ModelDeps, name: string): StoredProvider {
+  const { added, settings } = parts.running();
   const found = added.find(({ entry }) => entry.name === name);
   if (found !== undefined) return found.entry;
   if (!settings.config.providers.has(name)) throw notThere();
@@ -159,25 +159,25 @@ function notThere(): ConsoleFailure {
 }
 
 /** The stored form of a credential, bound to the operator's account as its tenant. */
-function seal(desk: ModelDesk, provider: string, origin: string, credential: Secret | null) {
+function seal(parts: ModelDeps, provider: string, origin: string, credential: Secret | null) {
   if (credential === null) return { sealed: null, last4: null };
-  const binding = { tenant: HOUSE_ACCOUNT, provider, origin };
-  return { sealed: desk.seal.seal(binding, credential), last4: lastFour(credential) };
+  const binding = { tenant: OPERATOR_ACCOUNT, provider, origin };
+  return { sealed: parts.seal.seal(binding, credential), last4: lastFour(credential) };
 }
 
 function noteChange(
-  desk: ModelDesk,
+  parts: ModelDeps,
   { actor, address }: Pick<ConsoleCall<CreateRoute>, 'actor' | 'address'>,
-  act: ModelNote['act'],
+  act: ModelEvent['act'],
   subject: string,
-  before: ModelNote['before'],
-  after: ModelNote['after'],
+  before: ModelEvent['before'],
+  after: ModelEvent['after'],
 ): Promise<void> {
-  return desk.note({ actor, address, act, subject, before, after });
+  return parts.note({ actor, address, act, subject, before, after });
 }
 
-async function viewOf(desk: ModelDesk, name: string): Promise<ProviderView> {
-  const view = (await listProviders(desk)).findLast((provider) => provider.name === name);
+async function viewOf(parts: ModelDeps, name: string): Promise<ProviderView> {
+  const view = (await listProviders(parts)).findLast((provider) => provider.name === name);
   if (view === undefined) throw new Error(`the provider ${name} was kept and is not there`);
   return view;
 }
@@ -194,16 +194,16 @@ function lastFour(credential: Secret): string {
 }
 
 /** All providers: the configuration's first, then the console's in order of creation. */
-async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
-  const running = desk.running();
-  const tests = new Map((await desk.book.readTests()).map((test) => [test.provider, test]));
+async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
+  const running = parts.running();
+  const tests = new Map((await parts.book.readTests()).map((test) => [test.provider, test]));
   const { config } = running.settings;
   const source = sourceOfConfigured(config.providersFrom);
   const configured = [...config.providers.values()].map((provider) => {
     const origin = originOf(provider);
     const secret = provider.kind === 'demo' ? null : (provider.credential?.secret ?? null);
     return {
-      ...shown(desk, running, provider.name, provider),
+      ...shown(parts, running, provider.name, provider),
       kind: provider.kind,
       base_url: provider.kind === 'demo' ? '' : provider.baseUrl,
       source,
@@ -213,7 +213,7 @@ async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
     };
   });
   const entered = running.added.map(({ entry, provider, problem }) => ({
-    ...shown(desk, running, entry.name, provider),
+    ...shown(parts, running, entry.name, provider),
     kind: entry.kind,
     base_url: provider?.baseUrl ?? entry.baseUrl,
     source: 'console' as const,
@@ -225,7 +225,7 @@ async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
 }
 
 /** `provider` null: an unused entry. */
-function shown({ health }: ModelDesk, { served }: Running, name: string, provider: ProviderConfig | null) {
+function shown({ health }: ModelDeps, { served }: Running, name: string, provider: ProviderConfig | null) {
   const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
   const models = [...new Set(served.values())].filter(({ targets }) =>
     targets.some((target) => target.provider === provider),
@@ -288,7 +288,7 @@ async function readAddress(
     await Promise.race([findPublicAddress(host), setTimeout(LOOK_UP_MS_MAX, undefined, { ref: false })]);
   } catch (fault) {
     // A name that can't be resolved now is checked at each connection, like every name.
-    if (fault instanceof NotPublic) {
+    if (fault instanceof PrivateAddressError) {
       refuseAddress(
         `${fault.message}. Write ${address.origin} under server.private_origins in the configuration file if it is meant.`,
       );

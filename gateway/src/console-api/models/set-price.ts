@@ -10,7 +10,7 @@ import type { StoredRates } from '../../store/ports/providers.ts';
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall } from '../kernel/handlers.ts';
-import { type ModelDesk, nameActor } from './model-desk.ts';
+import { type ModelDeps, nameActor } from './model-desk.ts';
 import { renderPeriod } from './price-view.ts';
 
 type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';
@@ -18,9 +18,9 @@ type PriceBody = ReadBody<SetPriceRoute>;
 type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[number]>;
 
 /** Stores the price and applies it from the next call. */
-export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
+export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
   const { path, body, actor, address } = call;
-  const { served, settings } = desk.running();
+  const { served, settings } = parts.running();
   const model = served.get(path.model);
   if (model === undefined)
     throw new ConsoleFailure('not_found', 'there is no such model; GET models lists what is served');
@@ -31,7 +31,7 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
       { page: '/app/models' },
     );
   }
-  const nowMs = desk.nowMs();
+  const nowMs = parts.nowMs();
   const fromMs = body.from === null ? nowMs : Date.parse(body.from);
   if (fromMs < nowMs) {
     throw new ConsoleFailure(
@@ -44,10 +44,10 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
   const price = parse({ rates, fromMs });
   const route = settings.routes.get(model.name);
   const before = route === undefined ? null : priceAt(route.prices, fromMs);
-  await desk.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
-  await desk.reload();
+  await parts.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
+  await parts.reload();
   const from = new Date(fromMs).toISOString();
-  await desk.note({
+  await parts.note({
     actor,
     address,
     act: 'prices.set',
@@ -65,8 +65,8 @@ function readRates(body: PriceBody): StoredRates | null {
   const { free, per_1000_requests, tiers } = body;
   if (free) {
     const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => (body[member] ?? null) !== null);
-    const apart = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
-    const member = given ?? apart;
+    const extras = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
+    const member = given ?? extras;
     if (member === undefined) return null;
     throw new ConsoleFailure('invalid', `${member}: found a price beside free; expected null, or free: false`, {
       member,

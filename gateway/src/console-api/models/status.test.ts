@@ -12,14 +12,14 @@ function ask(publicStatus: 'summary' | 'full', actor: Actor) {
     ['lab', {}],
     ['anthropic', {}],
   ]);
-  const desk = {
+  const models = {
     running: () => ({ settings: { config: { server: { publicStatus }, providers } }, added: [] }),
     health,
     nowMs: () => 0,
   };
   const parts = {
-    desk,
-    gate: () => ({ ready: true, draining: false, recorder: { writable: () => true } }),
+    models,
+    deps: () => ({ ready: true, draining: false, recorder: { writable: () => true } }),
     calls: { readCalls: async () => [] },
     version: '1',
     startedAtMs: 0,

@@ -4,19 +4,19 @@
  */
 
 import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
-import type { Gate } from '../../call/deps.ts';
+import type { CallDeps } from '../../call/deps.ts';
 import type { CallReader, CallRecord } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import { type Actor, tenancyOf } from '../kernel/actor.ts';
 import { type AddressRate, createAddressRate } from '../kernel/address-rate.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import type { ModelDesk } from './model-desk.ts';
+import type { ModelDeps } from './model-desk.ts';
 
 type Status = Reply<'GET /status'>;
 
 export interface StatusParts {
-  readonly desk: ModelDesk;
-  gate(): Pick<Gate, 'ready' | 'draining' | 'recorder'>;
+  readonly models: ModelDeps;
+  deps(): Pick<CallDeps, 'ready' | 'draining' | 'recorder'>;
   readonly calls: CallReader;
   readonly version: string;
   /** Unix ms. */
@@ -37,10 +37,10 @@ export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
 }
 
 /** Anonymous clients see provider names only if the operator enables it. */
-function describeService({ desk, gate, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
-  const { ready, draining, recorder } = gate();
-  const providers = listProviderStates(desk).map(({ name, state }) => ({ name, state }));
-  const isNamed = actor.kind !== 'nobody' || desk.running().settings.config.server.publicStatus === 'full';
+function describeService({ models, deps, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
+  const { ready, draining, recorder } = deps();
+  const providers = listProviderStates(models).map(({ name, state }) => ({ name, state }));
+  const isNamed = actor.kind !== 'nobody' || models.running().settings.config.server.publicStatus === 'full';
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [
@@ -65,12 +65,12 @@ function unnamed(): string {
 
 /** Ids are random, so only someone who received one has it; repeated lookups are rate-limited all the same. */
 async function lookUp(
-  { calls, desk }: StatusParts,
+  { calls, models }: StatusParts,
   rate: AddressRate,
   requestId: string,
   { actor, address }: { readonly actor: Actor; readonly address: string | null },
 ): Promise<Status['call']> {
-  if (actor.kind === 'nobody') rate.take(address, desk.nowMs());
+  if (actor.kind === 'nobody') rate.take(address, models.nowMs());
   const [record] = await calls.readCalls({ limit: 1, sinceMs: null, requestId, keyId: null });
   if (record === undefined) return null;
   const { request_id, at_ms, status, error, account } = record;
@@ -89,7 +89,7 @@ interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
 }
 
 /** The configuration's providers first, then the console's. */
-function listProviderStates({ running, health }: Pick<ModelDesk, 'running' | 'health'>): ProviderState[] {
+function listProviderStates({ running, health }: Pick<ModelDeps, 'running' | 'health'>): ProviderState[] {
   const { settings, added } = running();
   const entered = added.flatMap(({ provider }) => provider?.name ?? []);
   return [...settings.config.providers.keys(), ...entered].map((name) => {

@@ -135,8 +135,8 @@ describe('roles', () => {
     ['a workspace of another account', 'owner', { workspaces: ['team-lab'] }, 'invalid'],
   ])('%s: as %s', async (name, role, given, refusal) => {
     const at = name.replaceAll(' ', '-');
-    const giver = role === 'owner' ? owner : await inviteMember(rig, owner, { email: `${at}@example.com`, role });
-    const answered = await invite(giver, { email: `to-${at}@example.com`, ...given });
+    const granter = role === 'owner' ? owner : await inviteMember(rig, owner, { email: `${at}@example.com`, role });
+    const answered = await invite(granter, { email: `to-${at}@example.com`, ...given });
     expect(answered.json.error?.code ?? null).toBe(refusal);
   });
 
@@ -154,14 +154,14 @@ describe('roles', () => {
   });
 
   test('who has some workspaces gives only those, and changes nobody who has others', async () => {
-    const giver = await inviteMember(rig, owner, { email: 'part@example.com', role: 'admin', workspaces: ['lab'] });
+    const granter = await inviteMember(rig, owner, { email: 'part@example.com', role: 'admin', workspaces: ['lab'] });
     const other = await inviteMember(rig, owner, { email: 'all@example.com', role: 'viewer' });
-    expect((await invite(giver, { email: 'x1@example.com' })).json.error.member).toBe('workspaces');
-    expect((await invite(giver, { email: 'x2@example.com', workspaces: ['default'] })).json.error.code).toBe(
+    expect((await invite(granter, { email: 'x1@example.com' })).json.error.member).toBe('workspaces');
+    expect((await invite(granter, { email: 'x2@example.com', workspaces: ['default'] })).json.error.code).toBe(
       'forbidden',
     );
-    expect((await invite(giver, { email: 'x3@example.com', workspaces: ['lab'] })).status).toBe(200);
-    expect((await giver.ask(`DELETE /accounts/default/members/${other.person}`)).status).toBe(403);
+    expect((await invite(granter, { email: 'x3@example.com', workspaces: ['lab'] })).status).toBe(200);
+    expect((await granter.ask(`DELETE /accounts/default/members/${other.person}`)).status).toBe(403);
   });
 
   test('who is of no account sees none, and is not told that it is there', async () => {

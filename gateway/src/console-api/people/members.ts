@@ -4,7 +4,7 @@
  */
 
 import type { Invitation } from '../../people/members/invitations.ts';
-import { type Giver, holds, type Member } from '../../people/members/members.ts';
+import { type Granter, holds, type Member } from '../../people/members/members.ts';
 import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
 import type { ConsoleRoute, Reply } from '../contract/contract.ts';
 import { type Tenancy, tenancyOf } from '../kernel/actor.ts';
@@ -63,7 +63,11 @@ export function memberHandlers(
   };
 }
 
-function giverOf({ actor, tenancy, address }: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Giver {
+function giverOf({
+  actor,
+  tenancy,
+  address,
+}: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Granter {
   if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
   const { id, name } = actor;
   const { account, workspaces } = tenancy;

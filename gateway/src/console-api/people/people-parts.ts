@@ -8,7 +8,7 @@ import type { PasswordResets } from '../../people/members/password-resets.ts';
 import type { SetUp } from '../../people/members/set-up.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
 import { type RelyingParty, relyingPartyOf } from '../../people/passkeys/relying-party.ts';
-import type { TakeNote } from '../../people/people-failure.ts';
+import type { RecordEvent } from '../../people/people-failure.ts';
 import type { Attempts } from '../../people/sign-in/attempts.ts';
 import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
 import type { OidcService } from '../../people/sign-in/auth-engine.ts';
@@ -35,7 +35,7 @@ export interface PeopleParts {
   readonly attempts: Attempts;
   /** Looks up the names of people who created or changed something. */
   readonly personNames: PersonNames;
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   /** The services that users may sign in with. */
   services(): readonly OidcService[];
   /** The gateway's public address, without a trailing slash; null where the configuration has none. */

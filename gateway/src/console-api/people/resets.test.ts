@@ -43,8 +43,8 @@ async function join(person: Made, account: string, { role }: Rights): Promise<vo
   expect((await person.ask(`POST /invitations/${tokenOf(json)}`, { body })).status).toBe(200);
 }
 const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
-const makeLink = (giver: Browser, { person }: { readonly person: string }, account = 'default') =>
-  giver.ask(`POST /accounts/${account}/members/${person}/reset-link`, { body: {} });
+const makeLink = (granter: Browser, { person }: { readonly person: string }, account = 'default') =>
+  granter.ask(`POST /accounts/${account}/members/${person}/reset-link`, { body: {} });
 const linkFor = async (person: Made) => tokenOf((await makeLink(owner, person)).json);
 const byCommand = (email: string, given: object = {}) =>
   rig.run('person.reset_link', { console: true, base_url: 'http://gw.test', email, ...given });
@@ -219,8 +219,8 @@ describe('a member’s link', () => {
     ['an admin, for an admin', 'admin', { role: 'admin' }, null],
     ['a developer, for a viewer', 'developer', { role: 'viewer' }, 'forbidden'],
   ])('is made by %s', async (_name, role, target, refusal) => {
-    const giver = role === 'owner' ? owner : await member({ role });
-    expect((await makeLink(giver, await member(target))).json.error?.code ?? null).toBe(refusal);
+    const granter = role === 'owner' ? owner : await member({ role });
+    expect((await makeLink(granter, await member(target))).json.error?.code ?? null).toBe(refusal);
   });
 
   test('is not made for oneself, nor for who is of another account', async () => {
@@ -230,9 +230,9 @@ describe('a member’s link', () => {
   });
 
   test('opens no workspace that its maker does not have', async () => {
-    const giver = await member({ role: 'admin', workspaces: ['lab'] });
-    expect((await makeLink(giver, await member({ role: 'viewer' }))).json.error.code).toBe('forbidden');
-    expect((await makeLink(giver, await member({ role: 'viewer', workspaces: ['lab'] }))).status).toBe(200);
+    const granter = await member({ role: 'admin', workspaces: ['lab'] });
+    expect((await makeLink(granter, await member({ role: 'viewer' }))).json.error.code).toBe('forbidden');
+    expect((await makeLink(granter, await member({ role: 'viewer', workspaces: ['lab'] }))).status).toBe(200);
   });
 
   test('to a verified user is made only by whoever runs the installation: the user may join other accounts later', async () => {

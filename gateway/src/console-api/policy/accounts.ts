@@ -20,16 +20,16 @@ export function accountHandlers(
   | 'POST /accounts/{account}/topup'
   | 'POST /accounts/{account}/correct'
 > {
-  const { gate, ledger, control } = parts;
+  const { deps, ledger, control } = parts;
   return {
     'GET /accounts': async () => {
       const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
-      const accounts = [...gate.directory.accounts.values()];
+      const accounts = [...deps.directory.accounts.values()];
       return { accounts: accounts.map((account) => showAccount(account, balances.get(account.id) ?? null)) };
     },
     'POST /accounts': async (call) => {
       const { id } = call.body;
-      if (gate.directory.accounts.has(id)) {
+      if (deps.directory.accounts.has(id)) {
         throw new ConsoleFailure(
           'conflict',
           `id: the account ${id} is there already; change it, or choose another id`,
@@ -67,10 +67,10 @@ function showAccount(account: StoredAccount, balance: AccountBalance | null): Sh
 }
 
 export async function readAccount(
-  { gate, ledger }: Pick<PolicyParts, 'gate' | 'ledger'>,
+  { deps, ledger }: Pick<PolicyParts, 'deps' | 'ledger'>,
   id: string,
 ): Promise<ShownAccount> {
-  const account = gate.directory.accounts.get(id);
+  const account = deps.directory.accounts.get(id);
   if (account === undefined) throw new Error(`the account ${id} is gone`);
   return showAccount(account, (await ledger.readBalances()).find((balance) => balance.account === id) ?? null);
 }

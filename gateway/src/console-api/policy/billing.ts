@@ -17,7 +17,7 @@ const PAGE_ENTRIES = 100;
 export function billingHandlers(
   parts: PolicyParts,
 ): Handlers<'GET /accounts/{account}/billing' | 'GET /accounts/{account}/billing.csv'> {
-  const { statements, gate } = parts;
+  const { statements, deps } = parts;
   return {
     'GET /accounts/{account}/billing': async ({ tenancy, query }) => {
       const { id } = findAccount(parts, tenancy);
@@ -36,7 +36,7 @@ export function billingHandlers(
         const message = `from: found ${query.from}, expected a time in the past: nothing is booked in the future`;
         throw new ConsoleFailure('invalid', message, { member: 'from' });
       }
-      const zone = gate.desk.timeZoneOf(id);
+      const zone = deps.billing.timeZoneOf(id);
       const statement = await statements.readStatement(id, { fromMs, toMs }, (atMs) => dateIn(zone, atMs));
       // The requested range may end with the month; the data ends now.
       const closedMs = Math.min(toMs, nowMs);

@@ -11,13 +11,13 @@ import { ConsoleFailure } from '../kernel/console-failure.ts';
 export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
 
 /** The caps in a body; omitted ones stay. */
-export type GivenCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
+export type RequestedCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
 
 /**
  * The command arguments for the given caps. Throws `invalid` for a budget without a window or a window without a
  * budget.
  */
-export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): object {
+export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: RequestedCaps): object {
   if (budget_usd != null && budget_window == null) {
     throw new ConsoleFailure(
       'invalid',

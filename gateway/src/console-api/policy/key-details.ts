@@ -36,7 +36,7 @@ export function keyDetailHandlers(
   | 'GET /accounts/{account}/keys/{key}/may-call'
   | 'GET /accounts/{account}/model-matches'
 > {
-  const { gate } = parts;
+  const { deps } = parts;
   return {
     'GET /accounts/{account}/keys/{key}': async ({ path, tenancy, actor }) => {
       const key = findKey(parts, tenancy, path.key);
@@ -71,7 +71,7 @@ export function keyDetailHandlers(
       const key = findKey(parts, tenancy, path.key);
       // The smallest possible call: if it is refused, every call is.
       const smallest = { endUser: null, inputTokens: 1, outputTokensMax: 1, stream: false };
-      const { admitted, steps } = await explainCall(gate, { key, ...query, ...smallest }, parts.nowMs());
+      const { admitted, steps } = await explainCall(deps, { key, ...query, ...smallest }, parts.nowMs());
       return { may: admitted, reasons: [...steps] };
     },
     'GET /accounts/{account}/model-matches': async ({ query, tenancy }) => {
@@ -89,14 +89,14 @@ export function keyDetailHandlers(
         keyAllows: compileModelPatterns(patterns.length === 0 ? null : patterns),
         workspaceAllows: compileModelPatterns(workspace?.models ?? null),
       };
-      const matching = [...gate.settings.routes.values()].filter(({ names }) => mayUseModel(rights, names));
+      const matching = [...deps.settings.routes.values()].filter(({ names }) => mayUseModel(rights, names));
       return { models: [...new Set(matching.map(({ model }) => model))].sort() };
     },
   };
 }
 
 async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) {
-  const { rules, budgetZoneOf } = parts.gate.desk;
+  const { rules, budgetZoneOf } = parts.deps.billing;
   const subjects = { keyId: key.id, workspaceId: key.workspaceId, accountId: key.accountId, ...NOBODY };
   const bindings = rules
     .bindingCapsOf(subjects, budgetZoneOf, nowMs)
@@ -106,17 +106,17 @@ async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) 
 }
 
 async function readOwnSpans(
-  { usage, gate }: PolicyParts,
+  { usage, deps }: PolicyParts,
   { id, accountId: account }: StoredKey,
   bounds: readonly number[],
 ) {
-  const timeZone = gate.desk.timeZoneOf(account);
+  const timeZone = deps.billing.timeZoneOf(account);
   const spans = await readSpans(usage, { account, timeZone, by: 'key', ids: [id], bounds });
   return spans.get(id)?.map((sums) => (sums === null ? null : renderSums(sums))) ?? [];
 }
 
 async function readDays(parts: PolicyParts, key: StoredKey, nowMs: number) {
-  const zone = parts.gate.desk.timeZoneOf(key.accountId);
+  const zone = parts.deps.billing.timeZoneOf(key.accountId);
   const bounds = dayBounds(zone, nowMs, DAYS);
   const sums = await readOwnSpans(parts, key, bounds);
   return bounds.slice(0, -1).map((startMs, day) => ({

@@ -12,7 +12,7 @@ import { checkScopes, findOwnKey, findWorkspace, personBehind, seesWorkspace } f
 import type { Handlers } from '../kernel/handlers.ts';
 import { runCommand } from '../kernel/run-command.ts';
 import { readSpans } from '../usage/usage-range.ts';
-import { capsArguments, type GivenCaps, type ShownCaps } from './caps-of-body.ts';
+import { capsArguments, type RequestedCaps, type ShownCaps } from './caps-of-body.ts';
 import { layerFor, showLayers } from './limit-layers.ts';
 import { type BudgetStates, nameOf, readBudgetStates, showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
@@ -31,7 +31,7 @@ export function keyHandlers(
   | 'POST /accounts/{account}/keys/{key}/enable'
   | 'POST /accounts/{account}/keys/{key}/revoke'
 > {
-  const { directory } = parts.gate;
+  const { directory } = parts.deps;
   const show = (id: string, tenancy: Tenancy) => {
     const key = directory.keys.get(id);
     if (key === undefined) throw new Error(`the key ${id} is gone after it was changed`);
@@ -68,7 +68,7 @@ export function keyHandlers(
       if (caps !== undefined) {
         checkTightens(
           call.tenancy,
-          parts.gate.desk.rules.get(inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy))),
+          parts.deps.billing.rules.get(inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy))),
           caps,
         );
       }
@@ -122,7 +122,7 @@ function byAge(one: StoredKey, other: StoredKey): number {
 }
 
 /** Throws `forbidden` where a change removes or raises a cap, or changes the window of a budget. Omitted caps stay. */
-function checkTightens(tenancy: Tenancy, before: Caps | null, caps: GivenCaps): void {
+function checkTightens(tenancy: Tenancy, before: Caps | null, caps: RequestedCaps): void {
   if (tenancy.may('limits.write') || before === null) return;
   requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
   requireAtMost('tpm', before.tokensPerMinute, caps.tpm);
@@ -180,9 +180,9 @@ async function showKeys(
 ): Promise<ShownKey[]> {
   const [first] = keys;
   if (first === undefined) return [];
-  const zone = parts.gate.desk.timeZoneOf(first.accountId);
+  const zone = parts.deps.billing.timeZoneOf(first.accountId);
   const ids = keys.map(({ id }) => id);
-  const { rules, budgetZoneOf } = parts.gate.desk;
+  const { rules, budgetZoneOf } = parts.deps.billing;
   const bindings = new Map<string, readonly BindingCaps[]>();
   for (const id of ids) {
     const both = (['operator', 'account'] as const)
@@ -230,10 +230,10 @@ async function showKeys(
 }
 
 /** The actor of a change, by their current name. */
-function showActor({ gate }: PolicyParts, id: string | null, names: ReadonlyMap<string, string>) {
+function showActor({ deps }: PolicyParts, id: string | null, names: ReadonlyMap<string, string>) {
   if (id === null) return null;
   const isCommandLine = id === BY_COMMAND_LINE.actor.id;
-  return { id, name: isCommandLine ? 'the command line' : (names.get(id) ?? gate.directory.keys.get(id)?.name ?? id) };
+  return { id, name: isCommandLine ? 'the command line' : (names.get(id) ?? deps.directory.keys.get(id)?.name ?? id) };
 }
 
 /** Throws Error where the list does not contain the key. */
@@ -248,8 +248,8 @@ export async function showKey(
   return shown;
 }
 
-function showUses({ gate }: PolicyParts, key: StoredKey, nowMs: number): Pick<ShownKey, 'rotation' | 'last_used'> {
-  const useOf = (hash: string | null) => (hash === null ? undefined : gate.directory.byHash.get(hash)?.use);
+function showUses({ deps }: PolicyParts, key: StoredKey, nowMs: number): Pick<ShownKey, 'rotation' | 'last_used'> {
+  const useOf = (hash: string | null) => (hash === null ? undefined : deps.directory.byHash.get(hash)?.use);
   const [current, previous] = [useOf(key.hash), useOf(key.previousHash)];
   const newest =
     (previous?.atMs ?? Number.NEGATIVE_INFINITY) > (current?.atMs ?? Number.NEGATIVE_INFINITY) ? previous : current;

@@ -38,7 +38,7 @@ afterEach(async () => {
 
 /** The limits that apply to a call of the key now: amounts in nano-USD by kind and layer. */
 function binding(endUser: string | null = 'bob') {
-  const { rules, budgetZoneOf } = rig.gate.desk;
+  const { rules, budgetZoneOf } = rig.deps.billing;
   const { accountId, workspaceId } = rig.directory.keys.get(key) ?? { accountId: '', workspaceId: '' };
   const subjects = { keyId: key, workspaceId, accountId, endUser, models: ['m'] };
   return rules

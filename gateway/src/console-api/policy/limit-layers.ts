@@ -1,5 +1,5 @@
 /** Shows a subject's caps in both layers: the one that the caller's changes apply to, and the other. */
-import { HOUSE_ACCOUNT } from '../../people/roles.ts';
+import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import { type Caps, inLayer, type LimitLayer, type Subject } from '../../store/ports/limits.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { type ShownCaps, showCaps } from './caps-of-body.ts';
@@ -13,7 +13,7 @@ export interface ShownLayers {
 
 /** The layer that the caller's changes apply to: the operator's for operators of the installation. */
 export function layerFor(tenancy: Pick<Tenancy, 'account' | 'may'>): LimitLayer {
-  return tenancy.account === HOUSE_ACCOUNT || tenancy.may('house.write') ? 'operator' : 'account';
+  return tenancy.account === OPERATOR_ACCOUNT || tenancy.may('house.write') ? 'operator' : 'account';
 }
 
 export function showLayers(
@@ -23,7 +23,7 @@ export function showLayers(
 ): ShownLayers {
   const layer = layerFor(tenancy);
   const other = layer === 'operator' ? 'account' : 'operator';
-  const isSingle = tenancy.account === HOUSE_ACCOUNT || subject.kind === 'model';
+  const isSingle = tenancy.account === OPERATOR_ACCOUNT || subject.kind === 'model';
   if (isSingle) return { layer: 'operator', caps: showCaps(rules.get(inLayer(subject, 'operator'))), other_caps: null };
   return {
     layer,

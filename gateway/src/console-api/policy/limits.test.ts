@@ -44,18 +44,18 @@ function setClock(atMs: number): void {
  * no cost.
  */
 async function call(facts: object, model = 'm'): Promise<{ held: bigint | null; end(): Promise<void> }> {
-  const route = rig.gate.settings.routes.get(model);
+  const route = rig.deps.settings.routes.get(model);
   const entry = rig.directory.byHash.get(rig.directory.keys.get(keyId)?.hash ?? '');
   if (route === undefined || entry === undefined) throw new Error('no such model or key');
   let held: bigint | null = null;
   const ledger = {
-    ...rig.gate.desk.ledger,
+    ...rig.deps.billing.ledger,
     hold: async ({ amount }: Hold) => {
       held = amount;
     },
     settle: async () => undefined,
   };
-  const routed = { ...routedCall({ facts, desk: { ...rig.gate.desk, ledger } }), route };
+  const routed = { ...routedCall({ facts, billing: { ...rig.deps.billing, ledger } }), route };
   Object.assign(routed.call, { principal: entry.principal, route, atMs: Date.now() });
   try {
     await holdCall(routed);
@@ -156,9 +156,9 @@ test('a model that is not served cannot be limited; a rule that it left is shown
       .map((node: { name: string; binds: boolean }) => [node.name, node.binds]);
   };
   for (const model of ['other', 'm-alias']) await rig.run('limits.set', { model, rpm: 1 });
-  const { settings } = rig.gate;
+  const { settings } = rig.deps;
   const routes = new Map([...settings.routes].filter(([name]) => name !== 'other'));
-  Object.assign(rig.gate, { settings: { ...settings, routes } });
+  Object.assign(rig.deps, { settings: { ...settings, routes } });
   expect((await nodesOfModels()).sort()).toEqual([
     ['m-alias', true],
     ['other', false],

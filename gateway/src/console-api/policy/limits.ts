@@ -39,7 +39,7 @@ const PUT = 'PUT /accounts/{account}/limits/{kind}/{subject}';
 export function limitHandlers(
   parts: PolicyParts,
 ): Handlers<'GET /accounts/{account}/limits' | typeof PUT | 'POST /accounts/{account}/limits/simulate'> {
-  const { gate, control } = parts;
+  const { deps, control } = parts;
   return {
     'GET /accounts/{account}/limits': async ({ tenancy }) => {
       findAccount(parts, tenancy);
@@ -66,16 +66,16 @@ export function limitHandlers(
         outputTokensMax: body.max_tokens,
         stream: body.stream,
       };
-      const { admitted, hold, steps } = await explainCall(gate, asked, parts.nowMs());
+      const { admitted, hold, steps } = await explainCall(deps, asked, parts.nowMs());
       return { admitted, hold_nano_usd: hold.toString(), steps: [...steps] };
     },
   };
 }
 
 /** The account, its workspaces, their keys that are not revoked, and its end users; for operators also the models. */
-async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
+async function listPlaces({ deps, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
   const { account } = tenancy;
-  const { directory } = gate;
+  const { directory } = deps;
   const places: Place[] = [];
   const add = (subject: Subject, name: string, parent: string | null) => void places.push({ subject, name, parent });
   add({ kind: 'account', id: account }, account, null);
@@ -103,7 +103,7 @@ async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Pr
 }
 
 async function showPlaces(parts: PolicyParts, tenancy: Tenancy, places: readonly Place[]): Promise<ShownNode[]> {
-  const { rules, budgetZoneOf } = parts.gate.desk;
+  const { rules, budgetZoneOf } = parts.deps.billing;
   const nowMs = parts.nowMs();
   const bindings = new Map<Place, readonly BindingCaps[]>();
   for (const place of places) {
@@ -122,7 +122,7 @@ async function showPlaces(parts: PolicyParts, tenancy: Tenancy, places: readonly
         name: place.name,
         parent: place.parent,
         ...showLayers(rules, place.subject, tenancy),
-        binds: place.subject.kind !== 'model' || parts.gate.settings.routes.has(place.subject.id),
+        binds: place.subject.kind !== 'model' || parts.deps.settings.routes.has(place.subject.id),
         gauges: (await Promise.all(both.map((binding) => readGauges(parts, binding, states, nowMs)))).flat(),
       };
     }),
@@ -177,7 +177,7 @@ function findPayer(parts: PolicyParts, tenancy: Tenancy): { readonly account: st
 }
 
 /** A model's rule applies to all accounts together, under the model's own name. */
-function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject {
+function findModel({ deps }: PolicyParts, tenancy: Tenancy, id: string): Subject {
   const subject = { kind: 'model', id } as const;
   if (!tenancy.may('house.write')) {
     throw new ConsoleFailure(
@@ -186,8 +186,8 @@ function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject
     );
   }
   // A rule outlives its model and must stay removable; a rule for an alias may come from the command line.
-  if (gate.desk.rules.get(subject) !== null) return subject;
-  const route = gate.settings.routes.get(id);
+  if (deps.billing.rules.get(subject) !== null) return subject;
+  const route = deps.settings.routes.get(id);
   if (route !== undefined && route.model !== id) {
     throw new ConsoleFailure(
       'invalid',
@@ -199,7 +199,7 @@ function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject
     );
   }
   if (route !== undefined) return subject;
-  const near = chooseNearName(id, [...gate.settings.routes.keys()]);
+  const near = chooseNearName(id, [...deps.settings.routes.keys()]);
   const found = `found ${JSON.stringify(maskKeys(id))}, expected the name of a model that is served`;
   throw new ConsoleFailure(
     'not_found',
@@ -224,14 +224,14 @@ export function nameOf(subject: Subject): string {
 
 /** The state of each binding with a budget. Unknown states of the same kind and window are read together. */
 export async function readBudgetStates(
-  { gate, spends }: Pick<PolicyParts, 'gate' | 'spends'>,
+  { deps, spends }: Pick<PolicyParts, 'deps' | 'spends'>,
   bindings: readonly BindingCaps[],
 ): Promise<BudgetStates> {
   const states = new Map<string, BudgetState>();
   const unknown = new Map<string, BindingCaps[]>();
   for (const binding of bindings) {
     if (binding.caps.budget === null) continue;
-    const state = await gate.desk.limits.store.readBudget(binding);
+    const state = await deps.billing.limits.store.readBudget(binding);
     if (state !== null) {
       states.set(nameOf(binding.subject), state);
       continue;
@@ -250,7 +250,7 @@ export async function readBudgetStates(
 
 /** A gauge for each cap of the binding. */
 export async function readGauges(
-  { gate }: Pick<PolicyParts, 'gate'>,
+  { deps }: Pick<PolicyParts, 'deps'>,
   binding: BindingCaps,
   states: BudgetStates,
   nowMs: number,
@@ -258,7 +258,7 @@ export async function readGauges(
   const { caps, windowEndMs } = binding;
   const subject = showSubject(binding.subject);
   const layer = layerOf(binding.subject);
-  const use = await gate.desk.limits.store.readUse(binding, nowMs);
+  const use = await deps.billing.limits.store.readUse(binding, nowMs);
   const gauges: ShownGauge[] = [];
   const add = (sort: ShownGauge['sort'], limit: number | null, used: number, wholeAtMs: number | null) => {
     if (limit === null) return;

@@ -1,6 +1,6 @@
 /** Defines the dependencies of the routes about keys, limits, workspaces, billing and audit. */
 
-import type { Gate } from '../../call/deps.ts';
+import type { CallDeps } from '../../call/deps.ts';
 import type { Control } from '../../control/control.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
@@ -12,7 +12,7 @@ import type { UsageReader } from '../../store/ports/usage.ts';
 
 export interface PolicyParts {
   readonly control: Control;
-  readonly gate: Pick<Gate, 'directory' | 'settings' | 'desk'>;
+  readonly deps: Pick<CallDeps, 'directory' | 'settings' | 'billing'>;
   readonly policies: Pick<PolicyReader, 'readLimitRules'>;
   readonly ledger: Pick<Ledger, 'readBalances'>;
   readonly audit: Pick<AuditTrail, 'read'>;

@@ -22,8 +22,8 @@ export function workspaceHandlers(
   | 'POST /accounts/{account}/workspaces'
   | 'PATCH /accounts/{account}/workspaces/{workspace}'
 > {
-  const { control, gate } = parts;
-  const { workspaces } = gate.directory;
+  const { control, deps } = parts;
+  const { workspaces } = deps.directory;
   const showOne = async (id: string, tenancy: Tenancy) => {
     const workspace = workspaces.get(id);
     const [shown] = workspace === undefined ? [] : await showWorkspaces(parts, tenancy, [workspace]);
@@ -36,7 +36,7 @@ export function workspaceHandlers(
       const mine = [...workspaces.values()].filter(
         ({ id, accountId }) => accountId === account && seesWorkspace(tenancy, id),
       );
-      const { logBodies: bodies, retentionDays: bodies_days } = gate.settings.config.defaults;
+      const { logBodies: bodies, retentionDays: bodies_days } = deps.settings.config.defaults;
       return { workspaces: await showWorkspaces(parts, tenancy, mine), configured: { bodies, bodies_days } };
     },
     'POST /accounts/{account}/workspaces': async (call) => {
@@ -61,22 +61,22 @@ export function workspaceHandlers(
 }
 
 async function showWorkspaces(
-  { gate, usage, nowMs }: PolicyParts,
+  { deps, usage, nowMs }: PolicyParts,
   tenancy: Tenancy,
   workspaces: readonly StoredWorkspace[],
 ): Promise<ShownWorkspace[]> {
   const { account } = tenancy;
-  const timeZone = gate.desk.timeZoneOf(account);
+  const timeZone = deps.billing.timeZoneOf(account);
   const bounds = [windowAt('month', timeZone, nowMs()).startMs, nowMs() + 1];
   const ids = workspaces.map(({ id }) => id);
   const spans = await readSpans(usage, { account, timeZone, by: 'workspace', ids, bounds });
-  const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
+  const keys = [...deps.directory.keys.values()].filter(({ status }) => status !== 'revoked');
   return workspaces.map((workspace) => ({
     id: workspace.id,
     models: workspace.models === null ? null : [...workspace.models],
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
-    ...showLayers(gate.desk.rules, { kind: 'workspace', id: workspace.id }, tenancy),
+    ...showLayers(deps.billing.rules, { kind: 'workspace', id: workspace.id }, tenancy),
     keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
     created_at: showTime(workspace.createdAtMs),
     month_nano_usd: (spans.get(workspace.id)?.[0]?.cost ?? 0n).toString(),

@@ -9,7 +9,7 @@ import { type KeyDirectory, loadKeyDirectory } from '../../identity/key-director
 import { createLinkMakers } from '../../people/link-makers.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
 import { createVerifyEmail } from '../../people/members/verify-email.ts';
-import type { PeopleNote } from '../../people/people-failure.ts';
+import type { PeopleEvent } from '../../people/people-failure.ts';
 import { makersOf, membershipOf } from '../../people/roles.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore, type Store } from '../../store/sqlite/open-store.ts';
@@ -52,7 +52,7 @@ export interface PeopleRig {
   readonly store: Store;
   readonly directory: KeyDirectory;
   readonly setUp: SetUp;
-  readonly notes: PeopleNote[];
+  readonly notes: PeopleEvent[];
   readonly faults: string[];
   nowMs: number;
   run(name: string, given: object): Promise<Record<string, Loose>>;
@@ -72,7 +72,7 @@ export async function openPeopleRig(
   const masterKey = loadMasterKey(dataDir).key;
   const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
   const directory = await loadKeyDirectory(store.policies, masterKey, makersOf(memberships));
-  const notes: PeopleNote[] = [];
+  const notes: PeopleEvent[] = [];
   const faults: string[] = [];
   const setUp = createSetUp(store.people, () => rig.nowMs);
   const control = createControl({

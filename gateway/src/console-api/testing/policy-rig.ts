@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMoney } from '../../app/open-money.ts';
 import { openPolicy } from '../../app/open-policy.ts';
-import type { Gate } from '../../call/deps.ts';
+import type { CallDeps } from '../../call/deps.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
@@ -35,7 +35,7 @@ export interface Answered {
 export interface PolicyRig {
   readonly store: Store;
   readonly directory: KeyDirectory;
-  readonly gate: Pick<Gate, 'directory' | 'settings' | 'desk'>;
+  readonly deps: Pick<CallDeps, 'directory' | 'settings' | 'billing'>;
   readonly faults: string[];
   nowMs: number;
   /** Sends a request as an actor. */
@@ -73,21 +73,21 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     callMsMax: () => 3_600_000,
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
   });
-  const gate = { directory, settings: { config, routes }, desk: money.desk };
+  const deps = { directory, settings: { config, routes }, billing: money.billing };
   const control = createControl({
     policies: store.policies,
     ledger: store.ledger,
     directory,
-    limits: money.desk.rules,
+    limits: money.billing.rules,
     credit: money.credit,
     bindAccount: money.bindAccount,
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
-    modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
+    modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];
-  const policy = openPolicy({ store, control, gate, nowMs: () => rig.nowMs });
+  const policy = openPolicy({ store, control, deps, nowMs: () => rig.nowMs });
   let asking: Actor = { kind: 'nobody' };
   const api = createConsoleApi({
     handlers: withRest(policyHandlers(policy)),
@@ -98,7 +98,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const rig: PolicyRig = {
     store,
     directory,
-    gate,
+    deps,
     faults,
     nowMs: Date.UTC(2026, 10, 20, 12),
     async ask(actor, route, body) {
@@ -161,6 +161,6 @@ export async function keepCall(rig: PolicyRig, keyId: string, changes: Partial<C
   const record = sampleRecord(requestId, { at_ms: atMs, ...named, ...changes });
   const cost = BigInt(record.cost_nano_usd ?? '0');
   await rig.store.ledger.hold({ draft: record, amount: cost });
-  await rig.store.ledger.settle({ record, posted: cost, released: 0n, absorbed: 0n });
+  await rig.store.ledger.settle({ record, posted: cost, released: 0n, writtenOff: 0n });
   return record;
 }

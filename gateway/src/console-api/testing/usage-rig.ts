@@ -7,7 +7,7 @@ import { randomCall, seededRandom } from '../../store/sqlite/testing/random-call
 import type { Actor, Grant } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
 import { logHandlers } from '../logs/logs.ts';
-import { homeHandlers } from '../usage/home.ts';
+import { overviewHandlers } from '../usage/home.ts';
 import { usageHandlers } from '../usage/usage.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
 import { withRest } from './rest-of-routes.ts';
@@ -41,7 +41,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     calls.map(async (record) => {
       const cost = BigInt(record.cost_nano_usd ?? 0);
       await store.ledger.hold({ draft: record, amount: cost + 7n });
-      await store.ledger.settle({ record, posted: cost, released: 7n, absorbed: 0n });
+      await store.ledger.settle({ record, posted: cost, released: 7n, writtenOff: 0n });
     }),
   );
   const health = createProviderHealth();
@@ -67,7 +67,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     const faults: unknown[] = [];
     const api = createConsoleApi({
       handlers: withRest({
-        ...homeHandlers(parts),
+        ...overviewHandlers(parts),
         ...usageHandlers(parts),
         ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }),
       }),

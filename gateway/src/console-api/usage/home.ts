@@ -21,7 +21,7 @@ const RANGES = {
 } as const;
 const TOP = 5;
 
-export function homeHandlers(
+export function overviewHandlers(
   parts: UsageParts,
 ): Handlers<'GET /accounts/{account}/home' | 'GET /accounts/{account}/filter-names'> {
   return {

@@ -6,13 +6,13 @@ import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
 import { type UsageReader, UsageRefusal } from '../../store/ports/usage.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 
-export interface AskedIds {
+export interface IdQuery {
   readonly key?: string | undefined;
   readonly member?: string | undefined;
 }
 
 export interface FilterLabel {
-  readonly filter: keyof AskedIds;
+  readonly filter: keyof IdQuery;
   readonly value: string;
   readonly label: string;
 }
@@ -28,7 +28,7 @@ export interface UsageLabels {
    * The names of the requested key and member, with the id where the name is not unique. Only for keys in these
    * workspaces and their creators; null: in all.
    */
-  namesOfAsked(asked: AskedIds, workspaces: readonly string[] | null): FilterLabel[];
+  namesOfAsked(asked: IdQuery, workspaces: readonly string[] | null): FilterLabel[];
   /** All keys and their creators, by name, for suggestions. Restricted as in `namesOfAsked`. */
   namesToChoose(workspaces: readonly string[] | null): FilterLabel[];
   /** Whether any key exists in these workspaces; null: in all. */
@@ -66,6 +66,6 @@ export async function orRefuse<Answer>(reading: Promise<Answer>): Promise<Answer
   } catch (fault) {
     if (!(fault instanceof UsageRefusal)) throw fault;
     if (fault.kind === 'too_wide') throw new ConsoleFailure('invalid', fault.message, { member: 'from', cause: fault });
-    throw new ConsoleFailure('store_away', fault.message, { retryAfterSeconds: 5, cause: fault });
+    throw new ConsoleFailure('store_unavailable', fault.message, { retryAfterSeconds: 5, cause: fault });
   }
 }

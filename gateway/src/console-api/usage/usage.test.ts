@@ -249,7 +249,7 @@ describe('logs', () => {
     CONSOLE_ROUTES['GET /accounts/{account}/logs/{request}'].reply.parse(detail);
     const pico = detail.cost?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
     expect(`${(pico + 500n) / 1_000n}`).toBe(one?.cost_nano_usd ?? 'no cost');
-    expect(detail.cost).toMatchObject({ settled_nano_usd: one?.cost_nano_usd, absorbed_nano_usd: '0' });
+    expect(detail.cost).toMatchObject({ settled_nano_usd: one?.cost_nano_usd, written_off_nano_usd: '0' });
     expect(detail.entries.map(({ kind }) => kind)).toEqual(['hold', 'post']);
     expect([detail.content, detail.conversation, detail.raw]).toEqual(['none', null, null]);
   });

@@ -4,7 +4,7 @@
  */
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
-import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/ports/policy.ts';
+import type { LimitRule, PolicyChange, PolicyStore, StoredAccount } from '../../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 
 export interface MemoryDisk {
@@ -19,7 +19,7 @@ export interface MemoryDisk {
   readonly movements: Movement[];
   /** The audit trail. */
   readonly entries: NewAuditEntry[];
-  readonly policies: PolicyBook;
+  readonly policies: PolicyStore;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
 }
 
@@ -43,7 +43,7 @@ const WORKSPACE: StoredWorkspace = {
 
 /** The balance of an account without movements. */
 export function emptyBalance(account: string): AccountBalance {
-  return { account, mode: 'postpaid', available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
+  return { account, mode: 'postpaid', available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
 }
 
 /** A disk after a first start. */

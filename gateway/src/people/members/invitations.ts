@@ -5,12 +5,20 @@
 import { generateId } from '../../identity/key-format.ts';
 import type { InvitationRow, PeopleChange, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
-import { drawToken, hashToken } from '../one-time-token.ts';
+import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/password-users.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
-import { bindPerson, checkGiven, createPersonNames, type Giver, holds, type MembersParts, shares } from './members.ts';
+import {
+  bindPerson,
+  checkGrant,
+  createPersonNames,
+  type Granter,
+  holds,
+  type MembersParts,
+  shares,
+} from './members.ts';
 import { makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
@@ -26,10 +34,10 @@ export interface Invitation extends MemberRights {
 export interface Invitations {
   /** The open invitations of an account for at least one of the workspaces (null: all), newest first. */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
-  /** Invites an address and replaces its open invitation. @throws PeopleFailure `conflict`, and as `checkGiven` */
-  create(giver: Giver, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
+  /** Invites an address and replaces its open invitation. @throws PeopleFailure `conflict`, and as `checkGrant` */
+  create(granter: Granter, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
   /** @throws PeopleFailure `not_found`, `forbidden` */
-  withdraw(giver: Giver, id: string): Promise<void>;
+  withdraw(granter: Granter, id: string): Promise<void>;
   /** Null: the link is invalid. */
   look(token: string): Promise<Invitation | null>;
   /** Accepts as an existing user. @throws PeopleFailure `gone`, `conflict` */
@@ -119,37 +127,37 @@ export function createInvitations(parts: MembersParts): Invitations {
       return rows.map((row) => invitationOf(row, names.get(row.invited_by) ?? row.invited_by));
     },
 
-    async create(giver, givenEmail, rights) {
-      checkGiven(giver, rights, workspacesOf(giver.account));
+    async create(granter, givenEmail, rights) {
+      checkGrant(granter, rights, workspacesOf(granter.account));
       const email = requireEmail(givenEmail);
       const users = await findUsers(email);
-      if (await hasMember(giver.account, users)) {
+      if (await hasMember(granter.account, users)) {
         throw new PeopleFailure('conflict', `${email} is a member of this account already; change the role instead`, {
           member: 'email',
           page: '/app/members',
         });
       }
-      const { token, hash } = drawToken();
+      const { token, hash } = createToken();
       const atMs = nowMs();
       const row: InvitationRow = {
         id: generateId('invitation'),
-        account: giver.account,
+        account: granter.account,
         email,
         role: rights.role,
         workspaces: renderWorkspaces(rights.workspaces),
         token_hash: hash,
-        invited_by: giver.id,
+        invited_by: granter.id,
         created_at_ms: atMs,
         expires_at_ms: atMs + INVITATION_MS,
         accepted_at_ms: null,
       };
       const replaced = [
-        ['account', 'is', giver.account],
+        ['account', 'is', granter.account],
         ['email', 'is', email],
         ['accepted_at_ms', 'is', null],
       ] as const;
       const open = await people.find('invitation', { where: replaced });
-      if (open.some((one) => lockOf(giver, one) !== null)) {
+      if (open.some((one) => lockOf(granter, one) !== null)) {
         throw new PeopleFailure(
           'conflict',
           `${email} has an open invitation that you may not take back; ask an owner or admin of the whole account`,
@@ -160,24 +168,24 @@ export function createInvitations(parts: MembersParts): Invitations {
         { of: 'invitation', remove: replaced, rows: null },
         { of: 'invitation', insert: row },
       ]);
-      await noteOf(giver, 'invitation.create', row.id, null, { email, ...rights });
-      return { invitation: invitationOf(row, giver.name), token };
+      await noteOf(granter, 'invitation.create', row.id, null, { email, ...rights });
+      return { invitation: invitationOf(row, granter.name), token };
     },
 
-    async withdraw(giver, id) {
+    async withdraw(granter, id) {
       const where = [
         ['id', 'is', id],
-        ['account', 'is', giver.account],
+        ['account', 'is', granter.account],
         ['accepted_at_ms', 'is', null],
       ] as const;
       const [row] = await people.find('invitation', { where });
-      const isSeen = row !== undefined && shares(giver.workspaces, parseWorkspaces(row.workspaces));
-      const lock = isSeen ? lockOf(giver, row) : null;
+      const isSeen = row !== undefined && shares(granter.workspaces, parseWorkspaces(row.workspaces));
+      const lock = isSeen ? lockOf(granter, row) : null;
       if (lock !== null) throw new PeopleFailure('forbidden', lock);
       if (!isSeen || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
         throw new PeopleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
       }
-      await noteOf(giver, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
+      await noteOf(granter, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
     },
 
     async look(token) {
@@ -235,7 +243,7 @@ export function createInvitations(parts: MembersParts): Invitations {
   }
 
   async function noteOf(
-    { id, name, account, address }: Giver,
+    { id, name, account, address }: Granter,
     act: 'invitation.create' | 'invitation.withdraw',
     invitation: string,
     before: { readonly [member: string]: unknown } | null,
@@ -247,9 +255,9 @@ export function createInvitations(parts: MembersParts): Invitations {
 }
 
 /** Why the caller may not withdraw an invitation; null: they may. */
-function lockOf(giver: Giver, { role, workspaces }: InvitationRow): string | null {
-  if (role === 'owner' && !giver.may('owners.write')) return 'only an owner takes back what makes an owner';
-  return holds(giver.workspaces, parseWorkspaces(workspaces))
+function lockOf(granter: Granter, { role, workspaces }: InvitationRow): string | null {
+  if (role === 'owner' && !granter.may('owners.write')) return 'only an owner takes back what makes an owner';
+  return holds(granter.workspaces, parseWorkspaces(workspaces))
     ? null
     : 'this invitation leads to workspaces that you do not have';
 }

@@ -3,7 +3,7 @@
  * remove owners; no one grants rights that they don't have. Also looks up the names of people.
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
-import { PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import {
   type MakerRights,
   type MemberRights,
@@ -17,7 +17,7 @@ import {
 import type { Sessions } from '../sign-in/sessions.ts';
 
 /** The person who makes a change, and their rights in the account. */
-export interface Giver {
+export interface Granter {
   readonly id: string;
   readonly name: string;
   readonly address: string | null;
@@ -39,15 +39,15 @@ export interface Members {
    */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
   /** Omitted rights stay unchanged. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
-  change(giver: Giver, person: string, rights: GivenRights): Promise<Member>;
+  change(granter: Granter, person: string, rights: GivenRights): Promise<Member>;
   /** As `change`. The keys that the person created stop working; losing the last membership ends their sessions. */
-  remove(giver: Giver, person: string): Promise<void>;
+  remove(granter: Granter, person: string): Promise<void>;
 }
 
 export interface MembersParts {
   readonly people: PeopleStore;
   readonly sessions: Pick<Sessions, 'forget'>;
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   /** The workspaces of an account. */
   workspacesOf(account: string): readonly string[];
   /** Receives the rights that apply to a person's keys from now on. */
@@ -66,15 +66,15 @@ export async function bindPerson(
 }
 
 /** Throws `forbidden` or `invalid` where the giver may not grant these rights. */
-export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, known: readonly string[]): void {
-  if (role === 'owner' && !giver.may('owners.write'))
+export function checkGrant(granter: Granter, { role, workspaces }: MemberRights, known: readonly string[]): void {
+  if (role === 'owner' && !granter.may('owners.write'))
     throw new PeopleFailure('forbidden', 'only an owner makes an owner', { member: 'role' });
-  if (!holds(giver.workspaces, workspaces)) {
+  if (!holds(granter.workspaces, workspaces)) {
     throw new PeopleFailure('forbidden', 'you can give only workspaces that you have yourself', {
       member: 'workspaces',
     });
   }
-  const beyond = permissionsOf({ role, workspaces }, giver.account).find((permission) => !giver.may(permission));
+  const beyond = permissionsOf({ role, workspaces }, granter.account).find((permission) => !granter.may(permission));
   if (beyond !== undefined) {
     throw new PeopleFailure(
       'forbidden',
@@ -139,16 +139,16 @@ export function createMembers(parts: MembersParts): Members {
   }
 
   /** The member, if the giver may change them. `stays`: whether they remain an owner. */
-  async function findChangeable(giver: Giver, person: string, stays: boolean): Promise<Member> {
-    const all = await list(giver.account, giver.workspaces);
+  async function findChangeable(granter: Granter, person: string, stays: boolean): Promise<Member> {
+    const all = await list(granter.account, granter.workspaces);
     const member = all.find((one) => one.person === person);
     if (member === undefined) {
       throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
     }
-    if (member.role === 'owner' && !giver.may('owners.write')) {
+    if (member.role === 'owner' && !granter.may('owners.write')) {
       throw new PeopleFailure('forbidden', 'only an owner changes or removes an owner');
     }
-    if (!holds(giver.workspaces, member.workspaces)) {
+    if (!holds(granter.workspaces, member.workspaces)) {
       throw new PeopleFailure('forbidden', 'this member has workspaces that you do not have');
     }
     if (member.role === 'owner' && !stays && all.filter(({ role }) => role === 'owner').length === 1) {
@@ -181,21 +181,21 @@ export function createMembers(parts: MembersParts): Members {
     return { of: 'person_session', remove: [['person', 'is', person]], rows: null };
   }
 
-  function noteOf(giver: Giver, person: string) {
-    const { id, name, account, address } = giver;
+  function noteOf(granter: Granter, person: string) {
+    const { id, name, account, address } = granter;
     return { actor: { id, name }, account, subject: { kind: 'person', id: person }, address, atMs: nowMs() } as const;
   }
 
   return {
     list,
-    change: (giver, person, { role, workspaces }) =>
+    change: (granter, person, { role, workspaces }) =>
       inTurn(async () => {
-        const before = await findChangeable(giver, person, role === undefined || role === 'owner');
+        const before = await findChangeable(granter, person, role === undefined || role === 'owner');
         const rights = {
           role: role ?? before.role,
           workspaces: workspaces === undefined ? before.workspaces : workspaces,
         };
-        checkGiven(giver, rights, workspacesOf(giver.account));
+        checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
         await people.keep([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
         await bindPerson(parts, person);
@@ -203,13 +203,13 @@ export function createMembers(parts: MembersParts): Members {
           act: 'member.change',
           before: { role: before.role, workspaces: before.workspaces },
           after: rights,
-          ...noteOf(giver, person),
+          ...noteOf(granter, person),
         });
         return { ...before, ...rights };
       }),
-    remove: (giver, person) =>
+    remove: (granter, person) =>
       inTurn(async () => {
-        const before = await findChangeable(giver, person, false);
+        const before = await findChangeable(granter, person, false);
         const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
         await people.keep([
           { of: 'membership', remove: conditionsOf(before), rows: 1 },
@@ -221,7 +221,7 @@ export function createMembers(parts: MembersParts): Members {
           act: 'member.remove',
           before: { role: before.role, workspaces: before.workspaces },
           after: null,
-          ...noteOf(giver, person),
+          ...noteOf(granter, person),
         });
       }),
   };

@@ -5,15 +5,15 @@
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../store/ports/people.ts';
 import { readEmail } from '../email-address.ts';
-import { drawToken, hashToken } from '../one-time-token.ts';
+import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { membershipOf } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
-import { type Giver, holds, type MembersParts, shares } from './members.ts';
+import { type Granter, holds, type MembersParts, shares } from './members.ts';
 
 /** The person who creates a link, and their rights in any account; null: none. */
-export interface ResetGiver extends Giver {
-  rightsIn(account: string): Pick<Giver, 'workspaces' | 'may'> | null;
+export interface ResetGranter extends Granter {
+  rightsIn(account: string): Pick<Granter, 'workspaces' | 'may'> | null;
 }
 
 /** The person whose password a link resets. */
@@ -27,7 +27,7 @@ export interface PasswordResets {
    * A link for a member of the giver's account. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for
    * themselves
    */
-  makeLink(giver: ResetGiver, person: string): Promise<ResetLink>;
+  makeLink(granter: ResetGranter, person: string): Promise<ResetLink>;
   /** Null: the link is invalid. */
   look(token: string): Promise<OpenReset | null>;
   /**
@@ -48,26 +48,26 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
     return row;
   }
 
-  async function checkMayReset(giver: ResetGiver, person: string): Promise<void> {
+  async function checkMayReset(granter: ResetGranter, person: string): Promise<void> {
     const rows = await people.find('membership', { where: [['person', 'is', person]] });
     const memberships = rows.map(membershipOf);
-    const own = memberships.find(({ account }) => account === giver.account);
-    if (own === undefined || !shares(giver.workspaces, own.workspaces)) {
+    const own = memberships.find(({ account }) => account === granter.account);
+    if (own === undefined || !shares(granter.workspaces, own.workspaces)) {
       throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
     }
-    if (person === giver.id) {
+    if (person === granter.id) {
       throw new PeopleFailure('conflict', 'change your own password on your own page', { page: '/app/me' });
     }
     const [user] = await people.find('person', { where: [['id', 'is', person]] });
     // A verified user can join other accounts later, which the password would open too.
-    if (user?.email_verified === 1 && !giver.may('house.write')) {
+    if (user?.email_verified === 1 && !granter.may('house.write')) {
       throw new PeopleFailure(
         'forbidden',
         `the address of this member is verified, so they can join other accounts, and the link would open those too; ask whoever runs the installation for one: tollgate reset-password ${user.email}`,
       );
     }
     for (const { account, role, workspaces } of memberships) {
-      const rights = giver.rightsIn(account);
+      const rights = granter.rightsIn(account);
       if (rights?.may('members.write') !== true || !holds(rights.workspaces, workspaces)) {
         throw new PeopleFailure(
           'forbidden',
@@ -101,12 +101,12 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
   }
 
   return {
-    async makeLink(giver, person) {
-      await checkMayReset(giver, person);
-      const link = await links.makeFor(person, giver.id);
+    async makeLink(granter, person) {
+      await checkMayReset(granter, person);
+      const link = await links.makeFor(person, granter.id);
       // Checked again: a change of rights deletes stored links, and may have happened just before this one was stored.
-      await checkMayReset(giver, person);
-      const { id, name, account, address } = giver;
+      await checkMayReset(granter, person);
+      const { id, name, account, address } = granter;
       const subject = { kind: 'person', id: person } as const;
       const after = { expires_at: new Date(link.expiresAtMs).toISOString() };
       const common = { account, subject, before: null, after, address, atMs: nowMs() };
@@ -195,7 +195,7 @@ const LINK_MS = 3_600_000;
 /** `nowMs`: unix ms. */
 export function createResetLinks(people: PeopleStore, nowMs: () => number): ResetLinks {
   async function make(row: Pick<ResetLinkRow, 'person' | 'made_by' | 'ends_second_factor'>): Promise<ResetLink> {
-    const { token, hash } = drawToken();
+    const { token, hash } = createToken();
     const expiresAtMs = nowMs() + LINK_MS;
     await people.keep([
       { of: 'reset_link', remove: [['person', 'is', row.person]], rows: null },

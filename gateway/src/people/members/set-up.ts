@@ -6,9 +6,9 @@
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore } from '../../store/ports/people.ts';
 import { emailColumns, requireEmail } from '../email-address.ts';
-import { drawToken, hashToken } from '../one-time-token.ts';
+import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
-import { HOUSE_ACCOUNT } from '../roles.ts';
+import { OPERATOR_ACCOUNT } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 
 export interface SetUpLink {
@@ -62,7 +62,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
     readLink,
     async makeLink() {
       if (await isClaimed()) return null;
-      const { token, hash } = drawToken();
+      const { token, hash } = createToken();
       const expiresAtMs = nowMs() + LINK_MS;
       await people.keep([
         { of: 'setup_link', remove: [], rows: null },
@@ -76,7 +76,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
       const person = await makePerson({ name, email: requireEmail(email), password, account: null }, atMs);
       const membership = {
         person: person.id,
-        account: HOUSE_ACCOUNT,
+        account: OPERATOR_ACCOUNT,
         role: 'owner',
         workspaces: null,
         joined_at_ms: atMs,

@@ -6,15 +6,15 @@ import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { createTurns } from '../sign-in/passwords.ts';
 
-export interface WaysIn {
+export interface SignInMethods {
   /** @throws PeopleFailure `conflict` where only the named passkey or service can sign the user in at this address */
-  requireAnother(person: string, leaving: Leaving, party: RelyingParty | null): Promise<void>;
+  requireAnother(person: string, leaving: RemovedMethod, party: RelyingParty | null): Promise<void>;
   /** Runs removals one at a time, so that the second of two sees the result of the first. */
   oneByOne<Outcome>(work: () => Promise<Outcome>): Promise<Outcome>;
 }
 
 /** The id of a passkey or of a service. */
-export type Leaving = { readonly passkey: string } | { readonly service: string };
+export type RemovedMethod = { readonly passkey: string } | { readonly service: string };
 
 interface WaysInParts {
   readonly people: Pick<PeopleStore, 'find'>;
@@ -22,7 +22,7 @@ interface WaysInParts {
   services(): readonly { readonly id: string }[];
 }
 
-export function createWaysIn({ people, services }: WaysInParts): WaysIn {
+export function createSignInMethods({ people, services }: WaysInParts): SignInMethods {
   return {
     oneByOne: createTurns(1, 64),
     async requireAnother(person, leaving, party) {

@@ -4,8 +4,8 @@
  */
 import { generateId } from '../../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
-import type { WaysIn } from '../members/ways-in.ts';
-import { type PeopleAct, PeopleFailure, type PeopleNote, type TakeNote } from '../people-failure.ts';
+import type { SignInMethods } from '../members/ways-in.ts';
+import { type PeopleEvent, type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
@@ -46,8 +46,8 @@ interface PasskeysParts {
   readonly sessions: Sessions;
   readonly challenges: PasskeyChallenges;
   readonly proveFresh: FreshProof;
-  readonly waysIn: WaysIn;
-  readonly note: TakeNote;
+  readonly waysIn: SignInMethods;
+  readonly note: RecordEvent;
   nowMs(): number;
 }
 
@@ -62,9 +62,9 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
 
   async function tell(
     { signedIn, arrival }: Caller,
-    act: PeopleAct,
+    act: PeopleEventKind,
     id: string,
-    change: Pick<PeopleNote, 'before' | 'after'>,
+    change: Pick<PeopleEvent, 'before' | 'after'>,
   ): Promise<void> {
     const actor = { id: signedIn.person.id, name: signedIn.person.name };
     const subject = { kind: 'passkey', id } as const;

@@ -4,7 +4,7 @@
  */
 
 import type { PeopleStore } from '../../store/ports/people.ts';
-import { type PeopleAct, PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
@@ -42,7 +42,7 @@ interface CredentialsParts {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly spentCodes: SpentCodes;
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   nowMs(): number;
 }
 
@@ -75,7 +75,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     return reply;
   }
 
-  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleAct): Promise<void> {
+  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleEventKind): Promise<void> {
     const { id, name } = person;
     const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
     await note({ act, actor: { id, name }, subject: { kind: 'person', id }, ...common });

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../../store/ports/people.ts';
-import type { WaysIn } from '../members/ways-in.ts';
+import type { SignInMethods } from '../members/ways-in.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
-import { type PeopleAct, PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, STATE_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
 import type { Caller, FreshProof } from './credentials.ts';
@@ -42,9 +42,9 @@ interface LinksParts {
   readonly engines: AuthEngines;
   readonly sessions: Sessions;
   readonly proveFresh: FreshProof;
-  readonly waysIn: WaysIn;
+  readonly waysIn: SignInMethods;
   services(): readonly { readonly id: string; readonly name: string }[];
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   nowMs(): number;
 }
 
@@ -58,7 +58,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
     return methods.map(({ provider }) => provider).filter((provider) => provider !== 'credential');
   }
 
-  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleAct, service: string): Promise<void> {
+  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleEventKind, service: string): Promise<void> {
     const { id, name } = person;
     const change =
       act === 'person.service_linked' ? { before: null, after: { service } } : { before: { service }, after: null };

@@ -9,7 +9,7 @@ import { emailOfPerson, readEmail } from '../email-address.ts';
 import type { SignedByPasskey } from '../passkeys/passkey-messages.ts';
 import type { PasskeyProof, SignOptions } from '../passkeys/passkey-proof.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
-import { PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
 import {
   type Arrival,
@@ -77,7 +77,7 @@ export interface SignInParts {
   readonly passkeyProof: PasskeyProof;
   readonly findByPassword: FindByPassword;
   readonly serviceLinks: ServiceLinks;
-  readonly note: TakeNote;
+  readonly note: RecordEvent;
   nowMs(): number;
 }
 

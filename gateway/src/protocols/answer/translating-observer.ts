@@ -31,7 +31,7 @@ export class TranslatingObserver implements StreamObserver {
   replacement: Buffer | null = null;
   failure: Failure | null = null;
   /** Events in an order that the client's format does not allow; nothing of them was sent. */
-  disorders = 0;
+  protocolViolations = 0;
   readonly #parts: TranslationParts;
   readonly #frame: DeltaFrame;
   #usage: Usage | null = null;
@@ -114,7 +114,7 @@ export class TranslatingObserver implements StreamObserver {
     const written = renderer.push(event);
     onEvent?.(event);
     if (renderer.violation === null) return written;
-    this.disorders += 1;
+    this.protocolViolations += 1;
     this.failure = { type: 'nonsense', message: renderer.violation, status: null };
     return '';
   }

@@ -10,7 +10,7 @@ import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration } from '../../generation/generation.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import { renderAnswer } from './client/render-answer.ts';
-import { readToldUsage } from './shared/usage.ts';
+import { readReportedUsage } from './shared/usage.ts';
 import { CONTEXT, eventsOf, render } from './testing/chat-stream.ts';
 import { parseAnswer } from './upstream/parse-answer.ts';
 import { startStreamParser } from './upstream/parse-stream.ts';
@@ -100,7 +100,7 @@ describe.each(recordingSets('openai-chat'))('answers of $name', ({ name, recordi
       };
       const events = eventsOf(text);
       const answer = foldGeneration(events);
-      const usage = chunks.map((chunk) => readToldUsage(chunk)?.usage ?? null).findLast((one) => one !== null);
+      const usage = chunks.map((chunk) => readReportedUsage(chunk)?.usage ?? null).findLast((one) => one !== null);
       const last = events.at(-1)?.kind;
       if (FAILED.has(id)) expect([id, last]).toEqual([id, 'error']);
       else expect([id, last, joined(events)]).toEqual([id, 'end', wanted]);

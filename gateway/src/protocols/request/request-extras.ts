@@ -1,7 +1,7 @@
 /** Finds the media and server-side tools of a request, so that its hold covers their cost. Validates nothing. */
 import { TOOL_KIND } from '../../generation/usage.ts';
 import { children, type JsonNode, member, numberValue, stringValue } from '../../wire/json-node.ts';
-import type { RequestApart } from './request-facts.ts';
+import type { RequestExtras } from './request-facts.ts';
 
 /** Server-side tools carry the date of their version: `web_search_20250305`. */
 const DATED = /^(.+)_20[0-9]{6}$/;
@@ -17,7 +17,7 @@ const DATE_MARK = '_20';
 
 const NO_REQUESTS: ReadonlyMap<string, number> = new Map();
 
-export interface ApartNodes {
+export interface ExtraNodes {
   /** The number of images, audio parts and documents in the turns. */
   readonly mediaParts: number;
   /** The output types: `modalities`. */
@@ -26,7 +26,7 @@ export interface ApartNodes {
 }
 
 /** Undefined for a text-only request. */
-export function findApart({ mediaParts, modalities, tools }: ApartNodes): RequestApart | undefined {
+export function findExtras({ mediaParts, modalities, tools }: ExtraNodes): RequestExtras | undefined {
   const mediaOutput = modalities?.kind === 'array' && children(modalities).some((word) => stringValue(word) !== 'text');
   const toolRequests = tools?.kind === 'array' ? countRequests(tools) : NO_REQUESTS;
   if (mediaParts === 0 && !mediaOutput && toolRequests.size === 0) return undefined;

@@ -5,7 +5,7 @@ import type { OutputLimitMember } from './output-limit.ts';
 import type { PricedMembers } from './priced-members.ts';
 
 /** Media and server-side tools of a request. */
-export interface RequestApart {
+export interface RequestExtras {
   /** The input has audio, images or documents: any of it may be priced as such. */
   readonly mediaInput: boolean;
   /** The answer may have audio or images: any of the output may be priced as such. */
@@ -37,7 +37,7 @@ export interface RequestFacts {
   /** The number of requested answers (`n`): each is paid for. */
   readonly answers: number;
   /** Undefined: text only. */
-  readonly apart: RequestApart | undefined;
+  readonly extras: RequestExtras | undefined;
   /** Members that name other models or change the price; absent: none. */
   readonly priced?: PricedMembers | undefined;
 }

@@ -1,12 +1,12 @@
 /** Tests that aliases fit, are stable, and are unique. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { aliasNine, aliasText } from './tool-names.ts';
+import { aliasText, shortToolCallId } from './tool-names.ts';
 
 test('what fits stays as it is', () => {
   expect(aliasText('get_weather-2', 64)).toBe('get_weather-2');
   expect(aliasText('x'.repeat(64), 64)).toBe('x'.repeat(64));
-  expect(aliasNine('aB3dE6gH9')).toBe('aB3dE6gH9');
+  expect(shortToolCallId('aB3dE6gH9')).toBe('aB3dE6gH9');
 });
 
 test('vector 46: a name of 100 characters becomes its beginning and a hash, the same every time', () => {
@@ -18,7 +18,7 @@ test('vector 46: a name of 100 characters becomes its beginning and a hash, the 
 
 test('vector 47: ids with odd characters get an alias', () => {
   expect(aliasText('call_1|fc_2:3', 40)).toMatch(/^call_1_fc_2_3_[0-9a-f]{8}$/);
-  expect(aliasNine('call_1|fc_2:3')).toMatch(/^[0-9a-f]{9}$/);
+  expect(shortToolCallId('call_1|fc_2:3')).toMatch(/^[0-9a-f]{9}$/);
 });
 
 test('every text has an alias of the right form, and two texts have two', () => {
@@ -32,7 +32,7 @@ test('every text has an alias of the right form, and two texts have two', () => 
         expect(alias).toMatch(/^[A-Za-z0-9_-]+$/);
         expect(alias.length).toBeLessThanOrEqual(most);
         expect(aliasText(other, most) === alias).toBe(one === other);
-        expect(aliasNine(one)).toMatch(/^[A-Za-z0-9]{9}$/);
+        expect(shortToolCallId(one)).toMatch(/^[A-Za-z0-9]{9}$/);
       },
     ),
   );

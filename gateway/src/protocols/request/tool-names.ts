@@ -23,7 +23,7 @@ export function aliasText(text: string, charsMax: number): string {
 }
 
 /** The id if it is nine letters and digits, else nine of its hash: Mistral's only format (wire reference D.3). */
-export function aliasNine(id: string): string {
+export function shortToolCallId(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashOf(id).slice(0, 9);
 }
 

@@ -13,7 +13,7 @@ export interface TranslationNotes {
   drop(member: string, why: string): void;
 }
 
-export function startNotes(strict: boolean): TranslationNotes {
+export function startTranslationNotes(strict: boolean): TranslationNotes {
   const dropped: string[] = [];
   return {
     strict,

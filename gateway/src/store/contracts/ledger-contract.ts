@@ -75,7 +75,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
         available: -200n,
         held: 0n,
         charged: 200n,
-        absorbed: 0n,
+        writtenOff: 0n,
         toppedUp: 0n,
       });
       expect(await rig.readCalls()).toEqual([settlement.record]);
@@ -88,7 +88,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await ledger.settle(settledCall('over', { held: 30n, output: 20 }));
       const again = settledCall('over', { held: 30n, output: 20 });
       expect(await outcomeOf(ledger.settle(again))).toBe('conflict');
-      expect(await balanceOf('default')).toMatchObject({ available: -30n, held: 0n, charged: 30n, absorbed: 10n });
+      expect(await balanceOf('default')).toMatchObject({ available: -30n, held: 0n, charged: 30n, writtenOff: 10n });
       expect(rig.prove()).toMatchObject({ entries: 5, calls: 2, problem: null });
     });
 
@@ -128,7 +128,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
         { ...right, released: 59n },
         { ...right, released: 61n },
         { ...right, posted: 41n },
-        { ...right, posted: -1n, absorbed: 41n },
+        { ...right, posted: -1n, writtenOff: 41n },
         { ...right, record: { ...right.record, account: 'paid' } },
         { ...right, record: { ...right.record, at_ms: Number.NaN } },
       ];
@@ -238,7 +238,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await ledger.checkpoint({ call_id: 'over', usage: usageOf(70), cost: 140n });
       await ledger.settle(settledCall('done', { held: 100n, output: 5, account: 'paid' }));
       expect(await restart()).toEqual({ posted: 2, voided: 1 });
-      expect(await balanceOf('paid')).toMatchObject({ available: 830n, held: 0n, charged: 170n, absorbed: 40n });
+      expect(await balanceOf('paid')).toMatchObject({ available: 830n, held: 0n, charged: 170n, writtenOff: 40n });
       const crashed = { status: 500, error: 'gateway_crashed', finish_reason: null, attempts: [], account: 'paid' };
       expect(await statusOf('none')).toMatchObject({
         ...crashed,
@@ -281,13 +281,13 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
     });
 
     test('sound, images and tools are kept with a call, and with the checkpoint of one that crashed', async () => {
-      const apart = { audio_output: 4, image_output: 1, server_tools: { web_search: 2 } };
+      const extras = { audio_output: 4, image_output: 1, server_tools: { web_search: 2 } };
       await Promise.all(['whole', 'cut'].map((id) => ledger.hold(heldCall(id, 100n))));
-      await ledger.checkpoint({ call_id: 'cut', usage: { ...usageOf(30), apart }, cost: 60n });
-      await ledger.settle(settledCall('whole', { held: 100n, output: 5, apart }));
+      await ledger.checkpoint({ call_id: 'cut', usage: { ...usageOf(30), extras }, cost: 60n });
+      await ledger.settle(settledCall('whole', { held: 100n, output: 5, extras }));
       await restart();
-      expect((await statusOf('whole'))?.usage).toEqual({ ...usageOf(5), apart });
-      expect((await statusOf('cut'))?.usage).toEqual({ ...usageOf(30), apart });
+      expect((await statusOf('whole'))?.usage).toEqual({ ...usageOf(5), extras });
+      expect((await statusOf('cut'))?.usage).toEqual({ ...usageOf(30), extras });
     });
 
     test('an abandoned call ends as after a crash, and one that ended stays as it is', async () => {
@@ -308,7 +308,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await Promise.all([ledger.hold(unpriced('a')), ledger.hold(unpriced('b'))]);
       await ledger.checkpoint({ call_id: 'b', usage: usageOf(3), cost: 0n });
       const record = sampleRecord('a', { price_version: null, cost_nano_usd: null });
-      await ledger.settle({ record, posted: 0n, released: 0n, absorbed: 0n });
+      await ledger.settle({ record, posted: 0n, released: 0n, writtenOff: 0n });
       await restart();
       expect(await statusOf('a')).toMatchObject({ cost_nano_usd: null });
       expect(await statusOf('b')).toMatchObject({ usage: usageOf(3), price_version: null, cost_nano_usd: null });

@@ -103,7 +103,7 @@ function rates(open: () => LimitStore): void {
     expect(await kindOf(ask('a', 0))).toBe('admitted');
     expect(await ask('b', 0)).toMatchObject({
       kind: 'admitted',
-      standing: { requests: { limit: 2, remaining: 0, resetMs: START_MS + 60_000 }, tokens: null },
+      rateLimitStatus: { requests: { limit: 2, remaining: 0, resetMs: START_MS + 60_000 }, tokens: null },
     });
     expect(await waitOf(ask('c', 0))).toBe(30_000);
     expect(await waitOf(ask('c', 29_999))).toBe(1);
@@ -137,7 +137,7 @@ function rates(open: () => LimitStore): void {
     const ask = (id: string, tokens: number) => store.acquire(claim(id, binding, { tokens }), START_MS);
     const left = async (id: string) => {
       const decision = await ask(id, 0);
-      return decision.kind === 'admitted' ? decision.standing.tokens?.remaining : decision.kind;
+      return decision.kind === 'admitted' ? decision.rateLimitStatus.tokens?.remaining : decision.kind;
     };
     expect(await kindOf(ask('a', 900))).toBe('admitted');
     expect(await waitOf(ask('b', 101))).toBe(60);
@@ -177,7 +177,7 @@ function rates(open: () => LimitStore): void {
         subject: { kind: 'account' },
         retryAfterMs: 60_000,
       },
-      standing: { requests: { remaining: 0 } },
+      rateLimitStatus: { requests: { remaining: 0 } },
     });
   });
 

@@ -1,7 +1,7 @@
 /** Builds a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
 import { costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
-import { type Usage, type UsageApart, ZERO_USAGE } from '../../generation/usage.ts';
+import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 
 import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
@@ -52,7 +52,7 @@ export interface SettledParts {
   readonly held: bigint;
   readonly output: number;
   /** Usage of audio, images and tools that ran upstream. */
-  readonly apart?: UsageApart;
+  readonly extras?: MediaAndToolUsage;
   readonly account?: string;
   readonly changes?: Partial<CallRecord>;
 }
@@ -60,8 +60,8 @@ export interface SettledParts {
 /** The settlement of a call that held `held` and produced `output` tokens; the cost beyond the hold is absorbed. */
 export function settledCall(request_id: string, parts: SettledParts): Settlement {
   const { held, output, account = 'default', changes = {} } = parts;
-  const price = parts.apart === undefined ? PRICE_VERSION : APART_PRICE_VERSION;
-  const usage: Usage = { ...usageOf(output), ...(parts.apart && { apart: parts.apart }) };
+  const price = parts.extras === undefined ? PRICE_VERSION : APART_PRICE_VERSION;
+  const usage: Usage = { ...usageOf(output), ...(parts.extras && { extras: parts.extras }) };
   const cost = recompute(usage, price);
   const posted = cost < held ? cost : held;
   const record = sampleRecord(request_id, {
@@ -71,5 +71,5 @@ export function settledCall(request_id: string, parts: SettledParts): Settlement
     cost_nano_usd: cost.toString(),
     ...changes,
   });
-  return { record, posted, released: held - posted, absorbed: cost - posted };
+  return { record, posted, released: held - posted, writtenOff: cost - posted };
 }

@@ -51,9 +51,9 @@ export function currentWindow(windows: WindowState[], binding: BudgetBinding): W
   // False where a later window was open: the clock was set back, and the earlier window's settled spend may have been
   // dropped.
   const isLatest = ofSort.every(({ startMs }) => startMs < binding.windowStartMs);
-  const goesOn =
+  const continuesCall =
     isLatest && ofSort.some(({ known, endMs }) => known && endMs !== null && endMs <= binding.windowStartMs);
-  return goesOn ? addWindow(windows, binding, 0n) : null;
+  return continuesCall ? addWindow(windows, binding, 0n) : null;
 }
 
 export function findWindow(windows: readonly WindowState[], binding: BudgetBinding): WindowState | undefined {

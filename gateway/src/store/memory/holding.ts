@@ -104,17 +104,17 @@ export function joinBudget(holding: Holding, budget: WindowState): void {
 }
 
 /** The part of the amount that every budget and the balance cover: all of it, or what the scarcest has. */
-export function bearable({ budgets, balance }: Holding, amount: bigint): bigint {
-  let bears = amount;
-  if (balance !== null && balance.available < bears) bears = balance.available;
+export function coverable({ budgets, balance }: Holding, amount: bigint): bigint {
+  let covered = amount;
+  if (balance !== null && balance.available < covered) covered = balance.available;
   for (const budget of budgets) {
     const room = roomOf(budget);
-    if (room < bears) bears = room;
+    if (room < covered) covered = room;
   }
-  return bears < 0n ? 0n : bears;
+  return covered < 0n ? 0n : covered;
 }
 
-/** Holds more money; the amount must be `bearable`. */
+/** Holds more money; the amount must be `coverable`. */
 export function holdMore(holding: Holding, amount: bigint): void {
   for (const budget of holding.budgets) budget.held += amount;
   if (holding.balance !== null) holding.balance.available -= amount;
@@ -122,7 +122,7 @@ export function holdMore(holding: Holding, amount: bigint): void {
 }
 
 /** `charged`: at most what is held. `tokens`: tokens used; null: all that were taken. */
-export function giveBack(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
+export function returnUnused(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
   for (const subject of holding.subjects) {
     subject.running -= 1;
     subject.usedAtMs = nowMs;

@@ -28,9 +28,25 @@ import {
   seedWindow,
   type WindowState,
 } from './budget-window.ts';
-import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
+import {
+  type Balance,
+  countsIn,
+  coverable,
+  type Holding,
+  holdMore,
+  joinBudget,
+  returnUnused,
+  takeAll,
+} from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
-import { type Place, readStanding, refuseBalance, refuseExtension, roomWanted, weighClaim } from './weigh-claim.ts';
+import {
+  evaluateClaim,
+  type Place,
+  readRateLimitStatus,
+  refuseBalance,
+  refuseExtension,
+  roomWanted,
+} from './weigh-claim.ts';
 
 interface Settings {
   /** Lease of a call: one not released by then counts as lost. Longer than the longest call. Read for each call. */
@@ -71,7 +87,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
   }
 
   function end(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
-    giveBack(holding, charged, tokens, nowMs);
+    returnUnused(holding, charged, tokens, nowMs);
     for (const budget of holding.budgets) tellMarks(budget, newMarks(budget));
   }
 
@@ -83,13 +99,13 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
   ): Exclude<LimitDecision, { kind: 'admitted' }> | null {
     const { prepaidAccount: account, amount } = claim;
     const balance = balanceOf(account);
-    const weighed = weighClaim(places, claim, nowMs);
+    const weighed = evaluateClaim(places, claim, nowMs);
     const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
     const refusal =
       lacking && weighed.refusal?.retryAfterMs !== null
         ? refuseBalance(account, balance.available, roomWanted(claim))
         : weighed.refusal;
-    if (refusal !== null) return { kind: 'refused', refusal, standing: readStanding(places, nowMs) };
+    if (refusal !== null) return { kind: 'refused', refusal, rateLimitStatus: readRateLimitStatus(places, nowMs) };
     const unseededAccount = balance?.known === true ? null : account;
     if (weighed.unseeded.length > 0 || unseededAccount !== null)
       return { kind: 'unseeded', budgets: weighed.unseeded, account: unseededAccount };
@@ -113,17 +129,17 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       }
       const balance = balanceOf(claim.prepaidAccount);
       holdings.set(claim.callId, takeAll(places, balance, claim, nowMs, nowMs + settings.leaseMs));
-      return { kind: 'admitted', standing: readStanding(places, nowMs) };
+      return { kind: 'admitted', rateLimitStatus: readRateLimitStatus(places, nowMs) };
     },
     peek(claim, nowMs) {
       checkAmounts(claim.amount, claim.tokens);
       const places = openPlaces(book, claim, nowMs);
-      return decide(claim, places, nowMs) ?? { kind: 'admitted', standing: readStanding(places, nowMs) };
+      return decide(claim, places, nowMs) ?? { kind: 'admitted', rateLimitStatus: readRateLimitStatus(places, nowMs) };
     },
     extend(callId, amount) {
       checkAmounts(amount, 0);
       const holding = holdings.get(callId);
-      if (holding === undefined || bearable(holding, amount) < amount) return false;
+      if (holding === undefined || coverable(holding, amount) < amount) return false;
       holdMore(holding, amount);
       return true;
     },
@@ -148,7 +164,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       checkAmounts(amount, 0);
       const holding = holdings.get(callId);
       if (holding === undefined) return 0n;
-      const granted = bearable(holding, amount);
+      const granted = coverable(holding, amount);
       holdMore(holding, granted);
       return granted;
     },

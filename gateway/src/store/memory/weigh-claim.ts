@@ -8,8 +8,8 @@ import type {
   LimitClaim,
   LimitRefusal,
   LimitUse,
+  RateLimitStatus,
   RefusalKind,
-  Standing,
   Subject,
 } from '../ports/limits.ts';
 import { currentWindow, hasBudget, roomOf, type WindowState } from './budget-window.ts';
@@ -23,7 +23,7 @@ export interface Place {
   budget: WindowState | null;
 }
 
-export interface Weighed {
+export interface ClaimEvaluation {
   /** Null: every known cap allows the claim. */
   readonly refusal: LimitRefusal | null;
   readonly unseeded: readonly BindingCaps[];
@@ -34,7 +34,7 @@ const SLOT_WAIT_MS = 1_000;
 const NONE: readonly BindingCaps[] = [];
 
 /** Checks the claim against each place and sets the place's budget. */
-export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: number): Weighed {
+export function evaluateClaim(places: readonly Place[], claim: LimitClaim, nowMs: number): ClaimEvaluation {
   let refusal: LimitRefusal | null = null;
   let unseeded: BindingCaps[] | null = null;
   const wanted = roomWanted(claim);
@@ -115,9 +115,9 @@ function useOfBudget({ settled, held, cap }: WindowState, needed: bigint): Limit
 }
 
 /** What the tightest rate limit of each kind leaves now. */
-export function readStanding(places: readonly Place[], nowMs: number): Standing {
-  let requests: Standing['requests'] = null;
-  let tokens: Standing['tokens'] = null;
+export function readRateLimitStatus(places: readonly Place[], nowMs: number): RateLimitStatus {
+  let requests: RateLimitStatus['requests'] = null;
+  let tokens: RateLimitStatus['tokens'] = null;
   for (const { binding, state } of places) {
     const { requestsPerMinute, tokensPerMinute } = binding.caps;
     if (requestsPerMinute !== null) requests = tighter(requests, state, 'requests', requestsPerMinute, nowMs);
@@ -127,12 +127,12 @@ export function readStanding(places: readonly Place[], nowMs: number): Standing 
 }
 
 function tighter(
-  before: Standing['requests'],
+  before: RateLimitStatus['requests'],
   state: SubjectState,
   sort: 'requests' | 'tokens',
   limit: number,
   nowMs: number,
-): Standing['requests'] {
+): RateLimitStatus['requests'] {
   const level = levelOf(state, sort, limit, nowMs);
   const remaining = remainingOf(level, limit);
   if (before !== null && before.remaining <= remaining) return before;

@@ -4,7 +4,7 @@
  */
 
 /** The beginning of a body, and the body's full length. */
-export interface KeptBytes {
+export interface StoredBytes {
   readonly bytes: Uint8Array;
   /** Greater than the length of `bytes` where the body was truncated. */
   readonly totalBytes: number;
@@ -24,13 +24,13 @@ export interface CallContent {
   /** True where `response` is an event stream. */
   readonly stream: boolean;
   /** As received from the client. */
-  readonly request: KeptBytes;
+  readonly request: StoredBytes;
   /** The body that the last attempt sent upstream. `same`: the exact bytes of `request`; null: nothing was sent. */
-  readonly upstreamRequest: KeptBytes | 'same' | null;
+  readonly upstreamRequest: StoredBytes | 'same' | null;
   /** As sent to the client; for an interrupted stream, the part that was sent. */
-  readonly response: KeptBytes;
+  readonly response: StoredBytes;
   /** The upstream response where its format differs from that of `response`; else null. */
-  readonly upstreamResponse: KeptBytes | null;
+  readonly upstreamResponse: StoredBytes | null;
 }
 
 /** Content of the workspace that is older than `beforeMs` (unix ms) has expired. */

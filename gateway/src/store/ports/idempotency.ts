@@ -26,8 +26,8 @@ export interface RunName {
  * exceeds the size limit; `no_room`: the API key's stored answers exceed their limit, or memory had no room for the
  * answer.
  */
-export const UNKEPT_REASONS = ['incomplete', 'too_large', 'no_room'] as const;
-export type UnkeptReason = (typeof UNKEPT_REASONS)[number];
+export const NOT_STORED_REASONS = ['incomplete', 'too_large', 'no_room'] as const;
+export type NotStoredReason = (typeof NOT_STORED_REASONS)[number];
 
 /**
  * The result of `begin`. `began`: no earlier run, so this call runs. `replay`: the answer of an earlier run. `running`:
@@ -39,7 +39,7 @@ export type BeginOutcome =
   | { readonly kind: 'replay'; readonly run: RunName; readonly sealed: Uint8Array }
   | { readonly kind: 'running' }
   | { readonly kind: 'cut' }
-  | { readonly kind: 'unkept'; readonly reason: UnkeptReason }
+  | { readonly kind: 'unkept'; readonly reason: NotStoredReason }
   | { readonly kind: 'other_body' };
 
 /**
@@ -52,7 +52,7 @@ export interface IdempotencyStore {
   /** Ends the run with an answer. `no_room`: the run is remembered without its answer. */
   keep(run: RunName, sealed: Uint8Array): Promise<'kept' | 'no_room'>;
   /** Ends the run without an answer; it must not be repeated under its key. */
-  end(run: RunName, reason: UnkeptReason): Promise<void>;
+  end(run: RunName, reason: NotStoredReason): Promise<void>;
   /** Removes the run as if it had never begun: nothing was charged. */
   forget(run: RunName): Promise<void>;
   /** Deletes expired runs; returns their number. */

@@ -59,11 +59,11 @@ export interface Settlement {
   readonly record: CallRecord;
   readonly posted: NanoUsd;
   readonly released: NanoUsd;
-  readonly absorbed: NanoUsd;
+  readonly writtenOff: NanoUsd;
 }
 
 /**
- * All integer nano-USD. `charged`: the sum posted by calls. `absorbed`: the part of their cost written off by the
+ * All integer nano-USD. `charged`: the sum posted by calls. `writtenOff`: the part of their cost written off by the
  * operator. `available + held + charged` equals top-ups plus corrections.
  */
 export interface AccountBalance {
@@ -72,7 +72,7 @@ export interface AccountBalance {
   readonly available: NanoUsd;
   readonly held: NanoUsd;
   readonly charged: NanoUsd;
-  readonly absorbed: NanoUsd;
+  readonly writtenOff: NanoUsd;
   readonly toppedUp: NanoUsd;
 }
 

@@ -123,8 +123,8 @@ export interface LimitRefusal {
 }
 
 export type LimitDecision =
-  | { readonly kind: 'admitted'; readonly standing: Standing }
-  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly standing: Standing }
+  | { readonly kind: 'admitted'; readonly rateLimitStatus: RateLimitStatus }
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rateLimitStatus: RateLimitStatus }
   /** Nothing is decided or taken: seed these budgets, and this account's balance, first. */
   | { readonly kind: 'unseeded'; readonly budgets: readonly BindingCaps[]; readonly account: string | null };
 
@@ -151,7 +151,7 @@ export interface BudgetReached {
  * What the tightest rate limit of each kind leaves; null: no such limit. `resetMs`: when the limit is fully
  * replenished, on the clock of `LimitStore`.
  */
-export interface Standing {
+export interface RateLimitStatus {
   readonly requests: { readonly limit: number; readonly remaining: number; readonly resetMs: number } | null;
   readonly tokens: { readonly limit: number; readonly remaining: number; readonly resetMs: number } | null;
 }

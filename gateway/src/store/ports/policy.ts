@@ -57,7 +57,7 @@ export interface PolicyReader {
   readLimitRules(): Promise<readonly LimitRule[]>;
 }
 
-export interface PolicyBook extends PolicyReader {
+export interface PolicyStore extends PolicyReader {
   /**
    * Applies all changes and their audit entries, or none; resolves once durable. Rejects where an id or hash is taken,
    * or an item to change does not exist. Ids, creation times and creators never change.

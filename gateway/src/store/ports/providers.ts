@@ -66,7 +66,7 @@ export interface StoredPrice {
   readonly createdAtMs: number;
 }
 
-export interface ProviderBook {
+export interface ProviderStore {
   /** In order of creation. */
   readProviders(): Promise<readonly StoredProvider[]>;
   readTests(): Promise<readonly StoredProviderTest[]>;

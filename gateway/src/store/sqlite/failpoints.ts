@@ -29,4 +29,4 @@ export const FAILPOINTS = [
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 /** Called at each failpoint. */
-export type Reach = (point: Failpoint) => void;
+export type ReachFailpoint = (point: Failpoint) => void;

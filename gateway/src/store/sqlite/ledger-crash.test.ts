@@ -65,7 +65,7 @@ async function judge(dataDir: string, said: readonly Said[]): Promise<number> {
   // Unacknowledged operations that were stored may be there too.
   const moved = said.reduce((count, each) => count + each.moved.length, 0);
   expect(balance?.toppedUp ?? 0n).toBeGreaterThanOrEqual(BigInt(10 * moved));
-  expect(balance?.charged).toBe(sum(records.map(({ cost_nano_usd }) => cost_nano_usd)) - (balance?.absorbed ?? 0n));
+  expect(balance?.charged).toBe(sum(records.map(({ cost_nano_usd }) => cost_nano_usd)) - (balance?.writtenOff ?? 0n));
   return records.filter(({ error }) => error === 'gateway_crashed').length;
 }
 

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import type { Ledger } from '../ports/ledger.ts';
 import type { PolicyReader } from '../ports/policy.ts';
-import type { ProviderBook } from '../ports/providers.ts';
+import type { ProviderStore } from '../ports/providers.ts';
 import type { CallReader } from '../ports/records.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { requireCurrentSchema } from './database/migrate.ts';
 import { createQueries } from './database/sqlite-dialect.ts';
 import { createCallReader } from './ledger/call-reader.ts';
 import { readBalances } from './ledger/fold-balance.ts';
-import { createPolicyBookReader } from './policy/policy-book.ts';
+import { createPolicyReader } from './policy/policy-book.ts';
 import { readProviders } from './policy/provider-book.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
@@ -17,7 +17,7 @@ export interface StoreReading
   extends CallReader,
     PolicyReader,
     Pick<Ledger, 'readBalances'>,
-    Pick<ProviderBook, 'readProviders'> {
+    Pick<ProviderStore, 'readProviders'> {
   close(): void;
 }
 
@@ -44,7 +44,7 @@ export function openReading(dataDir: string): StoreReading {
   const queries = createQueries(database);
   return {
     ...createCallReader(queries),
-    ...createPolicyBookReader(queries),
+    ...createPolicyReader(queries),
     readBalances: (account) => readBalances(queries, account ?? null),
     readProviders: () => readProviders(queries),
     close: () => database.close(),

@@ -3,29 +3,29 @@ import type { Database } from 'bun:sqlite';
 import type { AuditTrail } from '../ports/audit.ts';
 import type { BudgetSpends } from '../ports/budget-spends.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
-import type { KeyUseBook } from '../ports/key-use.ts';
+import type { KeyUseStore } from '../ports/key-use.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { BindingCaps } from '../ports/limits.ts';
 import type { PeopleStore } from '../ports/people.ts';
-import type { PolicyBook } from '../ports/policy.ts';
-import type { ProviderBook } from '../ports/providers.ts';
+import type { PolicyStore } from '../ports/policy.ts';
+import type { ProviderStore } from '../ports/providers.ts';
 import type { CallReader, CallRecorder } from '../ports/records.ts';
 import type { StatementReader } from '../ports/statements.ts';
 import type { UsageReader } from '../ports/usage.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
-import { createFarQueries, createQueries } from './database/sqlite-dialect.ts';
-import type { Reach } from './failpoints.ts';
+import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
+import type { ReachFailpoint } from './failpoints.ts';
 import { createCallReader } from './ledger/call-reader.ts';
 import { createIdempotencyStore } from './ledger/idempotency-store.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Recovered } from './ledger/recover-holds.ts';
 import { createStatementReader } from './ledger/statement-reader.ts';
-import { createUnkeptEnds } from './ledger/unsaved-settlements.ts';
+import { createUnsavedSettlements } from './ledger/unsaved-settlements.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
-import { createPolicyBook } from './policy/policy-book.ts';
-import { createKeyUseBook, createProviderBook } from './policy/provider-book.ts';
+import { createPolicyStore } from './policy/policy-book.ts';
+import { createKeyUseStore, createProviderStore } from './policy/provider-book.ts';
 import { type FoldingPace, startFolding } from './rollup/start-folding.ts';
 import { createBudgetSpends } from './spend/budget-spends.ts';
 import { createSpendThread } from './spend/spend-thread.ts';
@@ -60,20 +60,20 @@ export interface StoreOptions {
   /** The writer thread's program; tests override it. */
   readonly writerProgram?: URL;
   /** Failpoints of the spool; tests only. */
-  readonly reach?: Reach;
+  readonly reach?: ReachFailpoint;
 }
 
 export interface Store {
   readonly recorder: CallRecorder;
   readonly ledger: Ledger;
-  readonly policies: PolicyBook;
+  readonly policies: PolicyStore;
   readonly audit: AuditTrail;
   readonly people: PeopleStore;
-  readonly providers: ProviderBook;
+  readonly providers: ProviderStore;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
   readonly usage: UsageReader;
-  readonly keyUses: KeyUseBook;
+  readonly keyUses: KeyUseStore;
   readonly statements: StatementReader;
   /** `namesOfModel`: a model's budget counts calls under each of the model's names. */
   budgetSpends(namesOfModel: NamesOfModel): BudgetSpends;
@@ -125,7 +125,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     program: options.writerProgram ?? WRITER_PROGRAM,
   });
   if (options.bindMasterKey != null) await writeFirst(writer, options.bindMasterKey);
-  const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
+  const ends = createUnsavedSettlements((call_id) => writer.keep(keepAbandonment(call_id)));
   const { reading, spool: opened } = await openBeside(writer, path, options, (failure) => {
     if (failure === null) ends.endAll();
     options.onWritableChange?.(failure);
@@ -137,18 +137,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const usage = createUsageReader(path, USAGE_PROGRAM);
   const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
   const thread = createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
-  const far = createFarQueries(path, thread);
+  const far = createWorkerQueries(path, thread);
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
-    policies: createPolicyBook(queries, writer),
+    policies: createPolicyStore(queries, writer),
     audit: createAuditTrail(queries, writer),
     people: createPeopleStore(queries, writer),
-    providers: createProviderBook(queries, writer),
+    providers: createProviderStore(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     usage,
-    keyUses: createKeyUseBook(queries, far, writer),
+    keyUses: createKeyUseStore(queries, far, writer),
     statements: createStatementReader(far),
     budgetSpends: (namesOfModel) => createBudgetSpends(far, namesOfModel),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {

@@ -86,8 +86,8 @@ test('an end that an older version left in the spool is taken in', async () => {
   await store.close();
   const today = keepSettlement(settledCall('a', { held: 9n, output: 2 }));
   if (today[0] !== 's') throw new Error('a settlement is the operation s');
-  const [tag, posted, released, absorbed, values, attempts] = today;
-  const then = JSON.stringify([tag, posted, released, absorbed, values.slice(0, -1), attempts]);
+  const [tag, posted, released, writtenOff, values, attempts] = today;
+  const then = JSON.stringify([tag, posted, released, writtenOff, values.slice(0, -1), attempts]);
   writeFileSync(join(dataDir, 'spool'), renderFrame(1, then));
   const next = await openStore({ dataDir });
   expect(next.drained).toEqual({ settled: 1, problems: [] });

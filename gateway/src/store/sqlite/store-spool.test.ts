@@ -74,7 +74,7 @@ describe('while the disk is full', () => {
     expect(await store.ledger.readBalances()).toMatchObject([{ held: 100n, charged: 0n }]);
     giveRoom(folder);
     await until(() => told.changes.length === 2);
-    expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 90n, absorbed: 0n }]);
+    expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 90n, writtenOff: 0n }]);
     expect([told, store.ledger.writable()]).toEqual([{ changes: ['full', null], problems: [], drained: 2 }, true]);
     await store.close();
     expect(prove(folder)).toMatchObject({ calls: 2, problem: null });
@@ -115,13 +115,15 @@ describe('while the disk is full', () => {
     const folder = newFolder();
     const { store, told, until } = await openWatched(folder);
     await fill(folder, store);
-    const failed = { status: 503, error: 'store_away' };
+    const failed = { status: 503, error: 'store_unavailable' };
     const unheld = settledCall('unheld', { held: 0n, output: 20, changes: failed });
     await store.ledger.settleUnheld(unheld);
     giveRoom(folder);
     await until(() => told.changes.length === 2);
     expect((await readById(store)).get('unheld')).toEqual(unheld.record);
-    expect(await store.ledger.readBalances()).toMatchObject([{ charged: 0n, absorbed: 40n, held: 0n, available: 0n }]);
+    expect(await store.ledger.readBalances()).toMatchObject([
+      { charged: 0n, writtenOff: 40n, held: 0n, available: 0n },
+    ]);
     await store.close();
     expect(prove(folder)).toMatchObject({ entries: 3, calls: 1, problem: null });
   });
@@ -159,7 +161,7 @@ test('a call whose hold may have been kept, and which has ended otherwise, is en
   await until(() => told.drained === 1);
   await store.ledger.settleUnheld(settledCall('held after all', { held: 0n, output: 20 }));
   await until(() => told.drained === 2);
-  expect(await store.ledger.readBalances()).toMatchObject([{ charged: 0n, absorbed: 40n, held: 0n }]);
+  expect(await store.ledger.readBalances()).toMatchObject([{ charged: 0n, writtenOff: 40n, held: 0n }]);
   expect(told).toEqual({ changes: [], problems: [], drained: 2 });
   await store.close();
   expect(prove(folder)).toMatchObject({ entries: 3, calls: 1, problem: null });
@@ -197,9 +199,9 @@ describe('a spool that another process left', () => {
   }
 
   test.each([
-    ['posts more than is held: it is extended', 80n, 35, { charged: 70n, absorbed: 0n }],
-    ['releases more than is held', 90n, 10, { charged: 20n, absorbed: 0n }],
-    ['releases less than is held', 30n, 10, { charged: 20n, absorbed: 0n }],
+    ['posts more than is held: it is extended', 80n, 35, { charged: 70n, writtenOff: 0n }],
+    ['releases more than is held', 90n, 10, { charged: 20n, writtenOff: 0n }],
+    ['releases less than is held', 30n, 10, { charged: 20n, writtenOff: 0n }],
   ])('%s', async (_, held, output, expected) => {
     const folder = newFolder();
     await leave(folder, ['a'], frameOf(1, 'a', { held, output }));
@@ -216,7 +218,7 @@ describe('a spool that another process left', () => {
     database.run("UPDATE account SET mode = 'prepaid' WHERE id = 'default'");
     database.close();
     const { store } = await openWatched(folder);
-    expect(await store.ledger.readBalances()).toMatchObject([{ charged: 50n, absorbed: 20n, held: 0n }]);
+    expect(await store.ledger.readBalances()).toMatchObject([{ charged: 50n, writtenOff: 20n, held: 0n }]);
     await store.close();
     expect(prove(folder).problem).toBeNull();
   });

@@ -46,7 +46,7 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' 
   readonly reasoning: number;
   /** JSON list. */
   readonly usage_flags: string | null;
-  /** JSON of `Usage.apart`; null: the call has none. */
+  /** JSON of `Usage.extras`; null: the call has none. */
   readonly usage_apart: string | null;
   /** JSON; null: none. */
   readonly reason: string | null;

@@ -3,7 +3,7 @@
  * carry, without what was reported as dropped. `carried-turns.ts` and `carried-parts.ts` handle turns and parts. Wire
  * reference C.1, C.2 and C.5.
  */
-import type { GenerationRequest, ReasoningWish, Tool, ToolChoice } from '../../../src/generation/request.ts';
+import type { GenerationRequest, ReasoningRequest, Tool, ToolChoice } from '../../../src/generation/request.ts';
 import { fitSchema } from '../../../src/protocols/messages/upstream/fit-schema.ts';
 import type { ProtocolName } from '../../../src/protocols/protocol.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
@@ -140,7 +140,7 @@ const BUDGET_EFFORTS: ReadonlyArray<readonly [number, string]> = [
 ];
 
 /** Chat has a single member for reasoning; messages has no effort below `low`. */
-function carriedReasoning(wish: ReasoningWish, chat: boolean, messages: boolean): unknown {
+function carriedReasoning(wish: ReasoningRequest, chat: boolean, messages: boolean): unknown {
   const { mode, effort, budgetTokens } = wish;
   const least = messages ? 'low' : 'minimal';
   if (!chat) return { ...wish, mode: mode ?? 'adaptive', effort: effort === 'minimal' ? least : effort };

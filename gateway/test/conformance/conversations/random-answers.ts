@@ -8,7 +8,7 @@ import { type Generation, unfoldGeneration } from '../../../src/generation/gener
 import type { Citation, Part } from '../../../src/generation/part.ts';
 import { splitDeltas } from '../../../src/generation/testing/split-deltas.ts';
 
-import { apartOf, type Usage } from '../../../src/generation/usage.ts';
+import { extrasOf, type Usage } from '../../../src/generation/usage.ts';
 
 import { functionArguments, spokenText } from './random-parts.ts';
 
@@ -48,8 +48,8 @@ function withApart(counters: Usage): fc.Arbitrary<Usage> {
         image_output: part(4, output - reasoning - audio_output),
       };
       const [web_search, web_fetch, code_execution] = ran;
-      const apart = apartOf(media, Object.entries({ web_search, web_fetch, code_execution }));
-      return apart === undefined ? counters : { ...counters, apart };
+      const extras = extrasOf(media, Object.entries({ web_search, web_fetch, code_execution }));
+      return extras === undefined ? counters : { ...counters, extras };
     });
 }
 

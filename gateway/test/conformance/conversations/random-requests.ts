@@ -9,7 +9,7 @@ import {
   EFFORT_ORDER,
   type GenerationRequest,
   type OutputFormat,
-  type ReasoningWish,
+  type ReasoningRequest,
   type Tool,
   type ToolChoice,
   type Turn,
@@ -155,17 +155,17 @@ const choice = (offered: readonly Tool[]): fc.Arbitrary<ToolChoice | null> => {
 
 const effort = oneOf(...EFFORT_ORDER);
 const display = oneOf(null, 'summarized' as const, 'omitted' as const);
-const reasoning: fc.Arbitrary<ReasoningWish> = fc.oneof(
-  effort.map((word): ReasoningWish => ({ mode: null, budgetTokens: null, effort: word, display: null })),
+const reasoning: fc.Arbitrary<ReasoningRequest> = fc.oneof(
+  effort.map((word): ReasoningRequest => ({ mode: null, budgetTokens: null, effort: word, display: null })),
   oneOf('off' as const, 'between_tools' as const).map(
-    (mode): ReasoningWish => ({ mode, budgetTokens: null, effort: null, display: null }),
+    (mode): ReasoningRequest => ({ mode, budgetTokens: null, effort: null, display: null }),
   ),
   fc
     .tuple(option(effort), display)
-    .map(([word, shown]): ReasoningWish => ({ mode: 'adaptive', budgetTokens: null, effort: word, display: shown })),
+    .map(([word, shown]): ReasoningRequest => ({ mode: 'adaptive', budgetTokens: null, effort: word, display: shown })),
   fc
     .tuple(fc.integer({ min: 1024, max: 40_000 }), display)
-    .map(([budgetTokens, shown]): ReasoningWish => ({ mode: 'budget', budgetTokens, effort: null, display: shown })),
+    .map(([budgetTokens, shown]): ReasoningRequest => ({ mode: 'budget', budgetTokens, effort: null, display: shown })),
 );
 
 const format: fc.Arbitrary<OutputFormat> = fc.oneof(

@@ -125,11 +125,11 @@ describe('the facts of a chat body', () => {
   });
 
   test('say whether sound or images come, or may come', () => {
-    const apartOf = (members: object) => checkRequest(outlineOf(body(members)), CONTEXT).apart;
+    const extrasOf = (members: object) => checkRequest(outlineOf(body(members)), CONTEXT).extras;
     const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
-    expect(apartOf({ messages: heard })).toMatchObject({ mediaInput: true, mediaOutput: false });
-    expect(apartOf({ modalities: ['text', 'audio'] })).toMatchObject({ mediaInput: true, mediaOutput: true });
-    for (const modalities of [undefined, null, ['text'], 'audio']) expect(apartOf({ modalities })).toBeUndefined();
+    expect(extrasOf({ messages: heard })).toMatchObject({ mediaInput: true, mediaOutput: false });
+    expect(extrasOf({ modalities: ['text', 'audio'] })).toMatchObject({ mediaInput: true, mediaOutput: true });
+    for (const modalities of [undefined, null, ['text'], 'audio']) expect(extrasOf({ modalities })).toBeUndefined();
   });
 
   test('name no end user where there is none', () => {

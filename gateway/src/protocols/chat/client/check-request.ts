@@ -26,7 +26,7 @@ import { type MediaTally, tallyPart } from '../../request/media-tally.ts';
 import { mayChangeLimit } from '../../request/output-limit.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import { readEndUser } from '../../request/read-end-user.ts';
-import { findApart } from '../../request/request-extras.ts';
+import { findExtras } from '../../request/request-extras.ts';
 import type { CheckContext, RequestFacts } from '../../request/request-facts.ts';
 
 export const CHAT_ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
@@ -95,7 +95,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     otherLimit: newerLimit === null ? null : olderLimit,
     mayChangeLimit: changesLimit,
     answers: givenNumber(root, 'n') ?? 1,
-    apart: findApart({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
+    extras: findExtras({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
     priced: findPricedMembers(members),
   };
 }

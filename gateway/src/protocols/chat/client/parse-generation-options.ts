@@ -1,5 +1,5 @@
 /** Parses output format, stop sequences, web search, stream options and end user of a chat-completions body. */
-import type { OutputFormat, WebSearchWish } from '../../../generation/request.ts';
+import type { OutputFormat, WebSearchRequest } from '../../../generation/request.ts';
 import { type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import { refuse } from '../../request/check-member.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -64,7 +64,7 @@ export function parseStop(root: JsonNode, reading: RequestReading): string[] {
   return texts;
 }
 
-export function parseWebSearch(root: JsonNode, reading: RequestReading): WebSearchWish | null {
+export function parseWebSearch(root: JsonNode, reading: RequestReading): WebSearchRequest | null {
   const node = given(root, 'web_search_options');
   if (node === undefined) return null;
   const path = 'web_search_options';

@@ -1,12 +1,12 @@
 /** Tests the meaning of each way to request reasoning in a chat body, alone and combined with the others. */
 import { describe, expect, test } from 'bun:test';
-import type { ReasoningWish } from '../../../generation/request.ts';
+import type { ReasoningRequest } from '../../../generation/request.ts';
 import { parse, refusalOf } from '../testing/chat-request.ts';
 
-const ON: ReasoningWish = { mode: null, budgetTokens: null, effort: null, display: null };
-const MEDIUM: ReasoningWish = { ...ON, effort: 'medium' };
-const OFF: ReasoningWish = { ...ON, mode: 'off' };
-const budget = (budgetTokens: number): ReasoningWish => ({ ...ON, mode: 'budget', budgetTokens });
+const ON: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
+const MEDIUM: ReasoningRequest = { ...ON, effort: 'medium' };
+const OFF: ReasoningRequest = { ...ON, mode: 'off' };
+const budget = (budgetTokens: number): ReasoningRequest => ({ ...ON, mode: 'budget', budgetTokens });
 
 const read = (body: object, strict = false) => {
   const { request, dropped } = parse(body, strict);

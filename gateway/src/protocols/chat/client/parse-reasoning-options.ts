@@ -3,7 +3,7 @@
  * others accept it in a chat body. parse-assistant.ts parses earlier reasoning in the history.
  * https://openrouter.ai/docs/use-cases/reasoning-tokens and https://docs.claude.com/en/api/openai-sdk, read 2026-11-22.
  */
-import { EFFORT_ORDER, type ReasoningEffort, type ReasoningWish } from '../../../generation/request.ts';
+import { EFFORT_ORDER, type ReasoningEffort, type ReasoningRequest } from '../../../generation/request.ts';
 import { type JsonNode, numberValue } from '../../../wire/json-node.ts';
 import { checkInteger, refuse } from '../../request/check-member.ts';
 import { dropUnknown, given, type RequestReading, readOptionalBoolean, readOptionalText } from './read-member.ts';
@@ -13,18 +13,18 @@ const THINKING_MEMBERS = new Set(['type', 'budget_tokens', 'display']);
 const THINKING_TYPES = 'one of enabled, disabled, adaptive, auto, between_tools';
 
 /** Reasoning is requested, in any amount. */
-const ON: ReasoningWish = { mode: null, budgetTokens: null, effort: null, display: null };
-const OFF: ReasoningWish = { ...ON, mode: 'off' };
+const ON: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
+const OFF: ReasoningRequest = { ...ON, mode: 'off' };
 /** OpenRouter's effort for `enabled: true` alone. */
 const EFFORT_UNSAID: ReasoningEffort = 'medium';
 
 /** Null: nothing requested. If members contradict each other, the first of the three wins; the others are dropped. */
-export function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningWish | null {
-  let wish: ReasoningWish | null = null;
+export function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
+  let wish: ReasoningRequest | null = null;
   for (const [member, parse] of SOURCES) {
     const found = parse(root, reading);
     if (found === null) continue;
-    const joined: ReasoningWish | null = wish === null ? found : join(wish, found);
+    const joined: ReasoningRequest | null = wish === null ? found : join(wish, found);
     if (joined === null) reading.notes.drop(member, `${reading.named.reasoning} is set beside it and wins`);
     else wish = joined;
     reading.named.reasoning ??= member;
@@ -40,7 +40,7 @@ const SOURCES = [
 ] as const;
 
 /** The two requests combined; null: they contradict each other. */
-function join(one: ReasoningWish, other: ReasoningWish): ReasoningWish | null {
+function join(one: ReasoningRequest, other: ReasoningRequest): ReasoningRequest | null {
   if ((one.mode === 'off') !== (other.mode === 'off')) return null;
   for (const member of ['mode', 'budgetTokens', 'effort', 'display'] as const) {
     if (one[member] !== null && other[member] !== null && one[member] !== other[member]) return null;
@@ -53,13 +53,13 @@ function join(one: ReasoningWish, other: ReasoningWish): ReasoningWish | null {
   };
 }
 
-function parseEffortMember(root: JsonNode): ReasoningWish | null {
+function parseEffortMember(root: JsonNode): ReasoningRequest | null {
   const word = readOptionalText(root, 'reasoning_effort', 'reasoning_effort');
   return word === null ? null : parseEffort(word, root, 'reasoning_effort');
 }
 
 /** Null: `default`, Groq's word for leaving the effort to the model (recorded in 2025). */
-function parseEffort(word: string, holder: JsonNode, path: string): ReasoningWish | null {
+function parseEffort(word: string, holder: JsonNode, path: string): ReasoningRequest | null {
   if (word === 'default') return null;
   if (word === 'none') return OFF;
   const effort = EFFORT_ORDER.find((known) => known === word);
@@ -68,7 +68,7 @@ function parseEffort(word: string, holder: JsonNode, path: string): ReasoningWis
   throw refuse(path, given(holder, member) ?? null, `one of none, ${EFFORT_ORDER.join(', ')}`);
 }
 
-function parseReasoningMember(root: JsonNode, reading: RequestReading): ReasoningWish | null {
+function parseReasoningMember(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
   const options = readOptions(root, 'reasoning', REASONING_MEMBERS, reading);
   if (options === null) return null;
   const word = readOptionalText(options, 'effort', 'reasoning.effort');
@@ -89,7 +89,7 @@ function parseReasoningMember(root: JsonNode, reading: RequestReading): Reasonin
   };
 }
 
-function parseThinkingMember(root: JsonNode, reading: RequestReading): ReasoningWish | null {
+function parseThinkingMember(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
   const options = readOptions(root, 'thinking', THINKING_MEMBERS, reading);
   if (options === null) return null;
   const budgetTokens = readBudget(options, 'budget_tokens', 'thinking.budget_tokens');
@@ -112,7 +112,7 @@ function parseThinkingMember(root: JsonNode, reading: RequestReading): Reasoning
   }
 }
 
-function parseDisplay(options: JsonNode): ReasoningWish['display'] {
+function parseDisplay(options: JsonNode): ReasoningRequest['display'] {
   const word = readOptionalText(options, 'display', 'thinking.display');
   if (word === null || word === 'summarized' || word === 'omitted') return word;
   throw refuse('thinking.display', given(options, 'display') ?? null, 'summarized or omitted');

@@ -129,7 +129,7 @@ describe('a rendered answer', () => {
 
 test('vector 17, the other way: counters that exclude one another become inclusive', () => {
   const usage = { input: 50, cache_read: 900, cache_write_5m: 20, cache_write_1h: 30, output: 9, reasoning: 4 };
-  expect(renderUsage({ ...usage, apart: { audio_input: 2, audio_cache_read: 3, image_output: 1 } })).toMatchObject({
+  expect(renderUsage({ ...usage, extras: { audio_input: 2, audio_cache_read: 3, image_output: 1 } })).toMatchObject({
     prompt_tokens_details: { audio_tokens: 5 },
     completion_tokens_details: { image_tokens: 1 },
   });

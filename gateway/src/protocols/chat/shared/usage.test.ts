@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseConfigPrice } from '../../../billing/config-price.ts';
 import { costNanoUsd } from '../../../billing/cost.ts';
 import type { UsageFlag } from '../../../generation/usage.ts';
-import { readToldUsage, readUsage } from './usage.ts';
+import { readReportedUsage, readUsage } from './usage.ts';
 
 const PRICE = parseConfigPrice({ input: 1, output: 5, audio_input: 0, image_output: 0 });
 const plain = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
@@ -39,9 +39,9 @@ describe('readUsage', () => {
   });
 
   test('adds reasoning that is more than the output where no total speaks against it', () => {
-    const apart = { prompt_tokens: 100, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 30 } };
-    expect(readUsage(apart)?.usage).toMatchObject({ output: 32, reasoning: 30 });
-    expect(readUsage({ ...apart, total_tokens: 102 })?.usage).toMatchObject({ output: 2, reasoning: 2 });
+    const extras = { prompt_tokens: 100, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 30 } };
+    expect(readUsage(extras)?.usage).toMatchObject({ output: 32, reasoning: 30 });
+    expect(readUsage({ ...extras, total_tokens: 102 })?.usage).toMatchObject({ output: 2, reasoning: 2 });
   });
 
   test('tells sound and images apart within input and output, and sound outside the prompt is input (Mistral)', () => {
@@ -52,7 +52,7 @@ describe('readUsage', () => {
       cache_read: 10,
       output: 20,
       reasoning: 6,
-      apart: { audio_input: 30, image_input: 20, audio_output: 9, image_output: 3 },
+      extras: { audio_input: 30, image_input: 20, audio_output: 9, image_output: 3 },
     });
     const outside = {
       prompt_tokens: 9,
@@ -61,12 +61,12 @@ describe('readUsage', () => {
       prompt_tokens_details: { audio_tokens: 375 },
     };
     expect(readUsage(outside)).toMatchObject({
-      usage: { input: 384, output: 248, apart: { audio_input: 375 } },
+      usage: { input: 384, output: 248, extras: { audio_input: 375 } },
       flags: [],
     });
     const reasoned = { ...outside, total_tokens: 642, completion_tokens_details: { reasoning_tokens: 10 } };
     expect(readUsage(reasoned)).toMatchObject({
-      usage: { input: 384, output: 258, reasoning: 10, apart: { audio_input: 375 } },
+      usage: { input: 384, output: 258, reasoning: 10, extras: { audio_input: 375 } },
       flags: [],
     });
     expect(readUsage({ ...outside, total_tokens: 700 })?.flags).toEqual(['sum']);
@@ -75,7 +75,7 @@ describe('readUsage', () => {
   test('has no part where a host says 0 of it', () => {
     const prompt_tokens_details = { audio_tokens: 0, image_tokens: 0 };
     const found = readUsage({ ...plain, prompt_tokens_details, num_sources_used: 0, server_tool_use: {} })?.usage;
-    expect(found).not.toHaveProperty('apart');
+    expect(found).not.toHaveProperty('extras');
   });
 
   test.each([
@@ -91,8 +91,8 @@ describe('readUsage', () => {
       { cached_tokens: 60, audio_tokens: 30, image_tokens: 50 },
       { audio_input: 30, image_input: 10 },
     ],
-  ])('takes sound for cached: %s', (_, prompt_tokens_details, apart) => {
-    expect(readUsage({ ...plain, prompt_tokens_details })?.usage.apart).toEqual(apart);
+  ])('takes sound for cached: %s', (_, prompt_tokens_details, extras) => {
+    expect(readUsage({ ...plain, prompt_tokens_details })?.usage.extras).toEqual(extras);
   });
 
   test('never counts more sound and images than there are tokens, nor reasoning twice', () => {
@@ -102,7 +102,7 @@ describe('readUsage', () => {
       input: 100,
       output: 20,
       reasoning: 5,
-      apart: { audio_input: 100, audio_output: 15 },
+      extras: { audio_input: 100, audio_output: 15 },
     });
   });
 
@@ -113,7 +113,7 @@ describe('readUsage', () => {
     [{ num_sources_used: 4 }, { search_source: 4 }],
     [{ search_context_size: 'vast', num_search_queries: -1, num_sources_used: 10_001 }, undefined],
   ])('counts tools that ran upstream, as hosts say it: %j', (said, server_tools) => {
-    expect(readUsage({ ...plain, ...said })?.usage.apart?.server_tools).toEqual(server_tools);
+    expect(readUsage({ ...plain, ...said })?.usage.extras?.server_tools).toEqual(server_tools);
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('readUsage', () => {
     [{ ...plain, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 41 } }, ['cached']],
   ])('says what is odd about %j: %p', (usage, flags) => {
     expect(readUsage(usage)?.flags).toEqual(flags as UsageFlag[]);
-    expect(readToldUsage({ x_groq: { usage } })?.flags).toEqual(flags as UsageFlag[]);
+    expect(readReportedUsage({ x_groq: { usage } })?.flags).toEqual(flags as UsageFlag[]);
   });
 
   test('gives counters that are whole, never negative, and sum to the prompt, whatever a host claims', () => {
@@ -183,9 +183,9 @@ describe('readUsage', () => {
       fc.property(usage, (given) => {
         const found = readUsage(given)?.usage;
         if (found === undefined) throw new Error('main counters hold, so usage must be found');
-        const { apart = {}, ...counters } = found;
+        const { extras = {}, ...counters } = found;
         const sent = found.input + found.cache_read + found.cache_write_5m;
-        expect([given.prompt_tokens, given.prompt_tokens + (apart.audio_input ?? 0)]).toContain(sent);
+        expect([given.prompt_tokens, given.prompt_tokens + (extras.audio_input ?? 0)]).toContain(sent);
         expect(Object.values(counters).every((value) => Number.isSafeInteger(value) && value >= 0)).toBe(true);
         // Any reported usage can be billed: no part exceeds its whole.
         expect(costNanoUsd(found, PRICE)).toBeGreaterThanOrEqual(0n);

@@ -2,8 +2,14 @@
  * Parses a chat-completions `usage` object into canonical counters and flags its anomalies; renders the counters back.
  * Source: wire reference A.8, C.7 and its table of providers.
  */
-import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
-import { apartOf, NO_FLAGS, type ToldUsage, type Usage, type UsageApart } from '../../../generation/usage.ts';
+import { chargedTier, readTierWords, type TierWords } from '../../../generation/tier-words.ts';
+import {
+  extrasOf,
+  type MediaAndToolUsage,
+  NO_FLAGS,
+  type ReportedUsage,
+  type Usage,
+} from '../../../generation/usage.ts';
 import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
 import { asCount, asObject, asText, countOrZero, type JsonObject } from '../../json.ts';
 
@@ -14,7 +20,7 @@ const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_c
  * Null if a main counter is missing, negative or not an integer: then the usage is invalid. Invalid details count as
  * absent. `prompt_tokens` includes cache reads and writes; `input` excludes them.
  */
-export function readUsage(value: unknown): ToldUsage | null {
+export function readUsage(value: unknown): ReportedUsage | null {
   const usage = asObject(value);
   if (usage === null) return null;
   const prompt = asCount(usage.prompt_tokens);
@@ -33,9 +39,9 @@ export function readUsage(value: unknown): ToldUsage | null {
   const beside = typeof total === 'number' ? total - prompt - completion : null;
   // Some providers exclude reasoning from `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
   const isApart = beside === reasoning || beside === reasoning + audio;
-  const apart = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
+  const extras = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
   // Mistral excludes audio tokens from `prompt_tokens` (recorded traffic, 2026).
-  const heard = audio > 0 && beside === audio + (apart ? reasoning : 0) ? audio : 0;
+  const heard = audio > 0 && beside === audio + (extras ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
   if (beside !== null && beside !== 0 && !isApart && heard === 0) flags = [...flags, 'sum'];
   if (read + written > prompt) flags = [...flags, 'cached'];
@@ -45,16 +51,16 @@ export function readUsage(value: unknown): ToldUsage | null {
     cache_read,
     cache_write_5m,
     cache_write_1h: 0,
-    output: apart ? completion + reasoning : completion,
+    output: extras ? completion + reasoning : completion,
     // A provider whose total includes reasoning may still report more reasoning than output (seen at OpenRouter).
-    reasoning: apart ? reasoning : Math.min(reasoning, completion),
+    reasoning: extras ? reasoning : Math.min(reasoning, completion),
   };
   const parts = readUsageApart(usage, counters);
-  return { usage: parts === undefined ? counters : { ...counters, apart: parts }, flags };
+  return { usage: parts === undefined ? counters : { ...counters, extras: parts }, flags };
 }
 
 /** The usage in an answer or a chunk; Groq puts it into a member of its own. */
-export function readToldUsage(body: JsonObject): ToldUsage | null {
+export function readReportedUsage(body: JsonObject): ReportedUsage | null {
   const told = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
   return told === null ? null : withTier(told, readTier(body));
 }
@@ -65,13 +71,13 @@ export function readTier(body: JsonObject): TierWords | undefined {
 }
 
 /** The usage with the tier added if it is a special one. */
-export function withTier({ usage, flags }: ToldUsage, stated: TierWords | undefined): ToldUsage {
-  const tier = specialTier(stated);
-  return { usage: tier === undefined ? usage : { ...usage, apart: { ...usage.apart, tier } }, flags };
+export function withTier({ usage, flags }: ReportedUsage, stated: TierWords | undefined): ReportedUsage {
+  const tier = chargedTier(stated);
+  return { usage: tier === undefined ? usage : { ...usage, extras: { ...usage.extras, tier } }, flags };
 }
 
 /** The counters that include audio and images. */
-type Inside = Omit<Usage, 'apart'>;
+type Inside = Omit<Usage, 'extras'>;
 
 /** Perplexity's search context sizes (recorded traffic, 2025): its fee is per request and size. */
 const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
@@ -80,14 +86,14 @@ const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
  * Undefined: no media and no tools. Parts never exceed their whole: any excess that a provider claims is ignored. If a
  * provider does not say which tokens came from its cache, text counts as cached first.
  */
-function readUsageApart(usage: JsonObject, inside: Inside): UsageApart | undefined {
+function readUsageApart(usage: JsonObject, inside: Inside): MediaAndToolUsage | undefined {
   const prompt = asObject(usage.prompt_tokens_details);
   const completion = asObject(usage.completion_tokens_details);
   const heard = countOrZero(prompt?.audio_tokens);
   const cached = countOrZero(asObject(prompt?.cached_tokens_details)?.audio_tokens);
   const audio_input = Math.min(Math.max(0, heard - cached), inside.input);
   const spoken = Math.min(countOrZero(completion?.audio_tokens), inside.output - inside.reasoning);
-  return apartOf(
+  return extrasOf(
     {
       audio_input,
       audio_cache_read: Math.min(heard - audio_input, inside.cache_read),
@@ -133,7 +139,7 @@ interface ChatUsage {
  */
 export function renderUsage(usage: Usage): ChatUsage {
   const cache_write_tokens = usage.cache_write_5m + usage.cache_write_1h;
-  const { apart } = usage;
+  const { extras } = usage;
   const prompt_tokens = usage.input + usage.cache_read + cache_write_tokens;
   return {
     prompt_tokens,
@@ -142,11 +148,11 @@ export function renderUsage(usage: Usage): ChatUsage {
     prompt_tokens_details: {
       cached_tokens: usage.cache_read,
       cache_write_tokens,
-      ...renderMedia((apart?.audio_input ?? 0) + (apart?.audio_cache_read ?? 0), apart?.image_input ?? 0),
+      ...renderMedia((extras?.audio_input ?? 0) + (extras?.audio_cache_read ?? 0), extras?.image_input ?? 0),
     },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoning,
-      ...renderMedia(apart?.audio_output ?? 0, apart?.image_output ?? 0),
+      ...renderMedia(extras?.audio_output ?? 0, extras?.image_output ?? 0),
     },
   };
 }

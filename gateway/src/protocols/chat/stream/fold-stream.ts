@@ -9,7 +9,7 @@ import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../../answe
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../protocol.ts';
 import { renderUsage } from '../shared/usage.ts';
-import { goesOn } from '../upstream/tool-call-reader.ts';
+import { continuesCall } from '../upstream/tool-call-reader.ts';
 
 /** Members that only a stream has or that are folded separately. */
 const OF_CHUNKS: ReadonlySet<string> = new Set(['id', 'object', 'choices', 'usage', 'obfuscation']);
@@ -46,7 +46,7 @@ class ChatFold implements AnswerFold {
   finish(cut: Usage | null): string {
     if (cut !== null && this.#choices.size === 0) this.#choices.set(0, new ChoiceFold());
     if (this.#choices.size === 0) {
-      throw new CallFailure('upstream_nonsense', 'the model provider sent an answer that is none: it has no choices');
+      throw new CallFailure('upstream_malformed', 'the model provider sent an answer that is none: it has no choices');
     }
     const { created, model, ...others } = this.#members;
     const byIndex = [...this.#choices].sort(([one], [other]) => one - other);
@@ -126,7 +126,8 @@ class ToolCallsFold {
     const hasIndex = typeof index === 'number';
     const claim = { id: asText(fragment.id), name: nameOf(fragment) };
     const before = hasIndex ? this.#atIndex.get(index) : (this.#withId(claim.id) ?? this.#atPosition.get(position));
-    const goes = before !== undefined && goesOn({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
+    const goes =
+      before !== undefined && continuesCall({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
     // An empty fragment begins no call.
     if (!goes && claim.id === null && claim.name === null && !saysAnything(fragment)) return;
     const call = goes ? before : startDraft();

@@ -6,13 +6,13 @@
 
 import { dataText, rawBytes, type SseRecord } from '../../../framing/sse-record.ts';
 import type { TierWords } from '../../../generation/tier-words.ts';
-import { NO_FLAGS, type ToldUsage } from '../../../generation/usage.ts';
+import { NO_FLAGS, type ReportedUsage } from '../../../generation/usage.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../protocol.ts';
-import { readTier, readToldUsage, withTier } from '../shared/usage.ts';
+import { readReportedUsage, readTier, withTier } from '../shared/usage.ts';
 import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 
@@ -29,7 +29,7 @@ export class ChatStreamObserver implements StreamObserver {
   readonly #seen = new Set<number>();
   readonly #done = new Set<number>();
   #id: string | null = null;
-  #told: ToldUsage | null = null;
+  #told: ReportedUsage | null = null;
   /** Output bytes when usage last came: later output is not in that usage. */
   #toldAtBytes = 0;
   #finishReason: string | null = null;
@@ -39,7 +39,7 @@ export class ChatStreamObserver implements StreamObserver {
   #reasoningBytes = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new ChatGrammar();
-  disorders = 0;
+  protocolViolations = 0;
 
   constructor(settings: ObserverSettings) {
     this.#settings = settings;
@@ -85,7 +85,7 @@ export class ChatStreamObserver implements StreamObserver {
 
   #observeChunk(record: SseRecord, chunk: JsonObject): RecordVerdict {
     const choices = asArray(chunk.choices);
-    const told = readToldUsage(chunk);
+    const told = readReportedUsage(chunk);
     this.#told = told ?? this.#told;
     this.#tier = readTier(chunk) ?? this.#tier;
     this.#model = asText(chunk.model) ?? this.#model;
@@ -110,8 +110,9 @@ export class ChatStreamObserver implements StreamObserver {
 
   /** Violations are only counted: bytes in the client's own format pass unchanged. Contract, 6. */
   #watchOrder(chunk: JsonObject): void {
-    if (this.disorders > 0) return;
-    for (const step of readSteps(chunk, this.#grammar)) if (this.#grammar.check(step) !== null) this.disorders = 1;
+    if (this.protocolViolations > 0) return;
+    for (const step of readSteps(chunk, this.#grammar))
+      if (this.#grammar.check(step) !== null) this.protocolViolations = 1;
   }
 
   #observeChoice(choice: JsonObject | null): void {

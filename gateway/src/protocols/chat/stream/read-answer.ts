@@ -3,7 +3,7 @@ import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocol.ts';
-import { readTier, readToldUsage } from '../shared/usage.ts';
+import { readReportedUsage, readTier } from '../shared/usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. Some providers send errors with status 200. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
@@ -26,7 +26,7 @@ function billed(facts: AnswerFacts): AnswerFacts | undefined {
 }
 
 function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: number): AnswerFacts {
-  const told = readToldUsage(body);
+  const told = readReportedUsage(body);
   const usage = told?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {

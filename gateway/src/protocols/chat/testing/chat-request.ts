@@ -4,7 +4,7 @@ import { type Part, textPart } from '../../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../codec.ts';
-import { startNotes } from '../../request/translation-notes.ts';
+import { startTranslationNotes } from '../../request/translation-notes.ts';
 import type { ChatTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { parseRequest } from '../client/parse-request.ts';
 import { renderRequest } from '../upstream/render-request.ts';
@@ -110,13 +110,13 @@ export function parse(body: string | object, strict = false) {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'house-model', messages: HELLO, ...body });
   const outline = scanJson(Buffer.from(text), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   if (!outline.ok) throw new Error(outline.message);
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   return { request: parseRequest(outline, notes), dropped: notes.dropped };
 }
 
 /** The rendered request, as text and parsed again, and the dropped members. */
 export function render(request: GenerationRequest, traits = CAPABLE, strict = false) {
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   const rendered: RenderedRequest = renderRequest(request, traits, notes);
   return { ...rendered, body: JSON.parse(rendered.json), dropped: notes.dropped };
 }

@@ -10,7 +10,7 @@ import { parseAnnotations, withinPart } from '../shared/annotations.ts';
 import { findError } from '../shared/find-error.ts';
 import { readFinishWord } from '../shared/finish-words.ts';
 import { MessageData } from '../shared/host-data.ts';
-import { readToldUsage } from '../shared/usage.ts';
+import { readReportedUsage } from '../shared/usage.ts';
 import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.ts';
 
 export class AnswerReader {
@@ -42,7 +42,7 @@ export class AnswerReader {
   readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
     const place = firstChoice(chunk.choices);
     const choice = asObject(asArray(chunk.choices)[place]);
-    const told = readToldUsage(chunk);
+    const told = readReportedUsage(chunk);
     if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
     if (told !== null) this.queue.add(usageEvent(told));
     if (choice === null) {
@@ -60,7 +60,7 @@ export class AnswerReader {
 
   /** Upstream failed: adds its usage so far and the error. */
   fail(chunk: JsonObject, error: GenerationEvent): void {
-    const told = readToldUsage(chunk);
+    const told = readReportedUsage(chunk);
     if (told !== null) this.queue.add(usageEvent(told));
     this.queue.add(error);
   }

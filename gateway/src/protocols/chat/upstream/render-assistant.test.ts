@@ -1,7 +1,7 @@
 /** Tests how an assistant turn is rendered: text, calls with their aliases, earlier reasoning. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
-import { aliasNine, aliasText } from '../../request/tool-names.ts';
+import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import {
   assistantTurn,
   callOf,
@@ -74,7 +74,7 @@ describe('vector 47: ids that the host refuses are the same alias in call and re
   test.each([
     ['any', id],
     ['forty', aliasText(id, 40)],
-    ['nine', aliasNine(id)],
+    ['nine', shortToolCallId(id)],
   ] as const)('%s', (toolIds, alias) => {
     const [, message, result] = messagesOf(turns, upstream({ toolIds }));
     expect([message.tool_calls[0].id, result.tool_call_id]).toEqual([alias, alias]);

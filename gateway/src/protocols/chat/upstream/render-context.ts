@@ -2,7 +2,7 @@
 import type { CacheMark } from '../../../generation/part.ts';
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import { aliasNine, aliasText } from '../../request/tool-names.ts';
+import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 
@@ -57,7 +57,7 @@ export function upstreamId(id: string, { traits }: RenderContext): string {
     case 'forty':
       return aliasText(id, TOOL_ID_CHARS_MAX);
     case 'nine':
-      return aliasNine(id);
+      return shortToolCallId(id);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import { createHash } from 'node:crypto';
-import type { ReasoningWish } from '../../../generation/request.ts';
+import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -117,7 +117,7 @@ const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
 ];
 
 /** The requested effort; null: left to the model. */
-function wishedEffort({ mode, budgetTokens, effort }: ReasoningWish): EffortWord | null {
+function wishedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
   if (mode === 'off') return 'none';
   if (mode === 'between_tools') return 'minimal';
   if (effort !== null) return effort;

@@ -1,14 +1,14 @@
 /** Tests the request renderer against its table of features, and the members other than messages and tools. */
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { FEATURES, type Feature, type GenerationRequest, type ReasoningWish } from '../../../generation/request.ts';
+import { FEATURES, type Feature, type GenerationRequest, type ReasoningRequest } from '../../../generation/request.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { CAPABLE, refusalOf, render, requestOf, turn, upstream } from '../testing/chat-request.ts';
 import { RENDERED_FEATURES } from './rendered-features.ts';
 
 const STRICT =
   '{"type":"object","properties":{"n":{"type":"integer","const":9007199254740993}},"required":["n"],"additionalProperties":false}';
-const wish = (members: Partial<ReasoningWish>): ReasoningWish => ({
+const wish = (members: Partial<ReasoningRequest>): ReasoningRequest => ({
   mode: null,
   budgetTokens: null,
   effort: null,
@@ -157,7 +157,7 @@ describe('stop texts', () => {
 });
 
 describe('reasoning', () => {
-  const sentOf = (reasoning: ReasoningWish, efforts: readonly string[] | null = null) => {
+  const sentOf = (reasoning: ReasoningRequest, efforts: readonly string[] | null = null) => {
     const { body, dropped } = render(requestOf({ reasoning, named: { reasoning: 'thinking' } }), upstream({ efforts }));
     return [body.reasoning_effort, dropped.length > 0];
   };

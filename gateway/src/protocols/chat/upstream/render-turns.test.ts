@@ -109,14 +109,14 @@ describe('vector 37: an image in a result reaches the model', () => {
   });
 
   test('when results come in turns of their own and an assistant’s turn follows', () => {
-    const apart = [
+    const extras = [
       ask,
       assistantTurn(callOf('c1'), callOf('c2')),
       userTurn(resultOf('c1', PNG)),
       userTurn(resultOf('c2', textPart('two'))),
       assistantTurn(textPart('done')),
     ];
-    const roles = messagesOf(apart, SEPARATE).map(({ role }: { role: string }) => role);
+    const roles = messagesOf(extras, SEPARATE).map(({ role }: { role: string }) => role);
     expect(roles).toEqual(['user', 'assistant', 'tool', 'tool', 'user', 'assistant']);
   });
 

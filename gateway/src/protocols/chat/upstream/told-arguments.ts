@@ -5,23 +5,23 @@
 import { parseObject } from '../../json.ts';
 
 /** Arguments received in pieces; `push` returns the text that can be passed on so far. */
-export interface ToldArguments {
+export interface ReportedArguments {
   push(piece: string): string;
   /** The arguments are complete: returns the text held back. */
   end(): string;
 }
 
-const AS_THEY_COME: ToldArguments = { push: (piece) => piece, end: () => '' };
+const AS_THEY_COME: ReportedArguments = { push: (piece) => piece, end: () => '' };
 
 /** The free text of custom tools is never changed. */
-export function startArguments(tool: 'function' | 'custom'): ToldArguments {
+export function startArguments(tool: 'function' | 'custom'): ReportedArguments {
   return tool === 'custom' ? AS_THEY_COME : new FunctionArguments();
 }
 
 /** Only arguments that start with these are normalized: a JSON string or `null`. */
 const MENDED_STARTS: readonly string[] = ['"', 'n'];
 
-class FunctionArguments implements ToldArguments {
+class FunctionArguments implements ReportedArguments {
   #held = '';
   /** Null: only white space has come. */
   #isMended: boolean | null = null;

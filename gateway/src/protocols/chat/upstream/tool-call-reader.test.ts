@@ -96,8 +96,8 @@ describe('fragments', () => {
       ['call_c1_0', 'f', '{}'],
       ['call_c1_1', 'f', '[]'],
     ]);
-    const apart = [calls(start(undefined, undefined, 'f', '{}')), calls(start(undefined, undefined, 'f', '[]'))];
-    expect(answer(...apart)).toEqual(answer(...whole));
+    const extras = [calls(start(undefined, undefined, 'f', '{}')), calls(start(undefined, undefined, 'f', '[]'))];
+    expect(answer(...extras)).toEqual(answer(...whole));
     const pieces = [
       calls(start(undefined, 'a', 'f', '{')),
       calls(more(undefined, '}')),

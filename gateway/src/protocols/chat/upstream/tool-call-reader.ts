@@ -8,7 +8,7 @@ import { asObject, asText, type JsonObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { packHostData } from '../shared/host-data.ts';
 import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
-import { startArguments, type ToldArguments } from './told-arguments.ts';
+import { type ReportedArguments, startArguments } from './told-arguments.ts';
 
 const INDEX_MAX = 10_000;
 const ID_CHARS_MAX = 40;
@@ -22,7 +22,7 @@ interface Call {
   part: number | null;
   /** Arguments received before the name. */
   held: string;
-  readonly told: ToldArguments;
+  readonly told: ReportedArguments;
   /** The last `extra_content` received with the call. */
   extra: JsonObject | null;
   ended: boolean;
@@ -124,13 +124,13 @@ export class ToolCallReader {
   /** The call that continues at this index; null: a new one begins there. */
   #findByIndex(index: number, claim: Claim): Call | null {
     const call = this.#atIndex.get(index);
-    return call !== undefined && goesOn(call, claim, true) ? call : null;
+    return call !== undefined && continuesCall(call, claim, true) ? call : null;
   }
 
   #findUnnumbered(position: number, claim: Claim): Call | null {
     const named = claim.id === null ? undefined : this.#byId.get(claim.id);
     const call = named ?? this.#atPosition.get(position);
-    return call !== undefined && goesOn(call, claim, false) ? call : null;
+    return call !== undefined && continuesCall(call, claim, false) ? call : null;
   }
 
   #open(tool: Call['tool']): Call | null {
@@ -213,7 +213,7 @@ function textOf(value: unknown, path: ReadonlyArray<string | number>, exact: Exa
 }
 
 /** A different id, or without ids a different name, means another call. Without index or id, any name begins a call. */
-export function goesOn(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
+export function continuesCall(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
   if (claim.id !== null && call.id !== null) return claim.id === call.id;
   if (claim.name === null || call.name === null) return true;
   return claim.name === call.name && (hasIndex || claim.id !== null);

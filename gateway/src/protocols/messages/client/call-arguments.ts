@@ -29,13 +29,13 @@ export class CallArguments {
   }
 
   judge(): ArgumentsState {
-    this.#judged ??= judgeArguments(this.#text);
+    this.#judged ??= checkArguments(this.#text);
     return this.#judged;
   }
 }
 
 /** The state of arguments in one piece. */
-export function judgeArguments(text: string): ArgumentsState {
+export function checkArguments(text: string): ArgumentsState {
   if (text.trim() === '') return 'empty';
   return parseObject(text) === null ? 'broken' : 'whole';
 }

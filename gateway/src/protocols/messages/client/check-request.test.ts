@@ -121,7 +121,7 @@ describe('the facts of a messages body', () => {
 
   test('say which tools may run upstream, and how often', () => {
     const requestsOf = (...tools: unknown[]) =>
-      Object.fromEntries(checkRequest(outlineOf(body({ tools })), CONTEXT).apart?.toolRequests ?? []);
+      Object.fromEntries(checkRequest(outlineOf(body({ tools })), CONTEXT).extras?.toolRequests ?? []);
     const search = { type: 'web_search_20250305', name: 'web_search' };
     expect(requestsOf({ ...search, max_uses: 3 }, { name: 'mine', input_schema: {} })).toEqual({ web_search: 3 });
     expect(requestsOf(search, { type: 'web_fetch_20250910', max_uses: 0 })).toEqual({ web_search: 10, web_fetch: 0 });
@@ -133,6 +133,6 @@ describe('the facts of a messages body', () => {
   });
 
   test('have nothing beside text where there is nothing', () => {
-    expect(checkRequest(outlineOf(body({ tools: [{ name: 'mine' }] })), CONTEXT).apart).toBeUndefined();
+    expect(checkRequest(outlineOf(body({ tools: [{ name: 'mine' }] })), CONTEXT).extras).toBeUndefined();
   });
 });

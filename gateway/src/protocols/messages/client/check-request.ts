@@ -26,7 +26,7 @@ import { type MediaTally, tallyNested, tallyPart } from '../../request/media-tal
 import { mayChangeLimit } from '../../request/output-limit.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import { readEndUser } from '../../request/read-end-user.ts';
-import { findApart } from '../../request/request-extras.ts';
+import { findExtras } from '../../request/request-extras.ts';
 import type { CheckContext, RequestFacts } from '../../request/request-facts.ts';
 
 export const MESSAGES_ROLES: readonly string[] = ['user', 'assistant', 'system'];
@@ -88,7 +88,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     otherLimit: null,
     mayChangeLimit: changesLimit,
     answers: 1,
-    apart: findApart({ mediaParts: media.parts, tools: member(root, 'tools') }),
+    extras: findExtras({ mediaParts: media.parts, tools: member(root, 'tools') }),
     priced: findPricedMembers(members),
   };
 }

@@ -2,7 +2,7 @@
  * Parses the generation options of a request: thinking and effort, output format, stop sequences, end user, service
  * tier. Source: wire reference B.2 and C.5.
  */
-import type { OutputFormat, ReasoningWish } from '../../../generation/request.ts';
+import type { OutputFormat, ReasoningRequest } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import { checkInteger, refuse } from '../../request/check-member.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -16,7 +16,7 @@ const BUDGET_TOKENS_MIN = 1024;
 const FORMAT_MEMBERS = new Set(['type', 'schema']);
 
 /** `thinking` and `output_config.effort` as one reasoning option; null if both are absent. */
-export function parseReasoning(root: JsonNode, notes: TranslationNotes): ReasoningWish | null {
+export function parseReasoning(root: JsonNode, notes: TranslationNotes): ReasoningRequest | null {
   const thinking = optionalObject(root, 'thinking', '', 'an object {"type": …}');
   const config = outputConfig(root);
   const effort = config === null ? null : optionalWord(config, 'effort', 'output_config', EFFORTS);
@@ -36,7 +36,7 @@ export function parseReasoning(root: JsonNode, notes: TranslationNotes): Reasoni
  * The display of thinking is only advisory, and agents send beta values (Claude Code 2.1.329: "updates"), so unknown
  * values are dropped.
  */
-function parseDisplay(thinking: JsonNode, notes: TranslationNotes): ReasoningWish['display'] {
+function parseDisplay(thinking: JsonNode, notes: TranslationNotes): ReasoningRequest['display'] {
   const display = optionalText(thinking, 'display', 'thinking');
   if (display === null || display === 'summarized' || display === 'omitted') return display;
   notes.drop('thinking.display', 'expected "summarized" or "omitted"; another word is for Anthropic only');

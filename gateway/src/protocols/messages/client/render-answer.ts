@@ -7,11 +7,11 @@ import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer
 import type { AnswerContext } from '../../codec.ts';
 import { isCut } from '../shared/stop-reasons.ts';
 import { estimateUsage, renderUsage } from '../shared/usage.ts';
-import { judgeArguments, keepWholeMembers } from './call-arguments.ts';
+import { checkArguments, keepWholeMembers } from './call-arguments.ts';
 import { renderMessage, renderStop, startCallIds } from './render-message.ts';
 
 /**
- * `finish_reason` is the `stop_reason`. Throws `upstream_nonsense` if a tool call's arguments are not a JSON object.
+ * `finish_reason` is the `stop_reason`. Throws `upstream_malformed` if a tool call's arguments are not a JSON object.
  */
 export function renderAnswer(
   generation: Generation,
@@ -39,7 +39,7 @@ function bytesOf(part: Generation['parts'][number]): number {
 
 /**
  * Blocks in the order of the parts; an empty part yields none. `cut`: the response ended before the model was done, so
- * arguments may be cut off and only their complete members are shown. Throws `upstream_nonsense` for otherwise broken
+ * arguments may be cut off and only their complete members are shown. Throws `upstream_malformed` for otherwise broken
  * arguments.
  */
 function renderBlocks(parts: readonly Part[], cut: boolean, context: AnswerContext): WritableJson[] {
@@ -97,10 +97,10 @@ function renderReasoning(
 
 function renderInput({ tool, name, arguments: text }: ToolCallPart, cut: boolean): string {
   if (tool === 'custom') return `{"input":${JSON.stringify(text)}}`;
-  const state = judgeArguments(text);
+  const state = checkArguments(text);
   if (state === 'empty') return '{}';
   if (state === 'whole') return text;
   if (cut) return keepWholeMembers(text);
   const named = JSON.stringify(name.slice(0, 100));
-  throw new CallFailure('upstream_nonsense', `the arguments of a call of ${named} are not a JSON object`);
+  throw new CallFailure('upstream_malformed', `the arguments of a call of ${named} are not a JSON object`);
 }

@@ -95,7 +95,7 @@ function byModel(parts: readonly UsagePart[]): readonly UsagePart[] {
   return [...found.values()].slice(0, PARTS_MAX);
 }
 
-type Counters = Omit<Usage, 'apart'>;
+type Counters = Omit<Usage, 'extras'>;
 
 function addCounters(one: Counters, other: Counters): Counters {
   return {

@@ -19,7 +19,8 @@ test('vector 17: 900 cached and 50 written of a prompt of 1000 (bug: CLIProxyAPI
 });
 
 test('searches and fetches have their member, other kinds and sound have none', () => {
-  const rendered = (apart: Usage['apart']) => renderDeltaUsage({ ...ZERO_USAGE, input: 9, ...(apart && { apart }) });
+  const rendered = (extras: Usage['extras']) =>
+    renderDeltaUsage({ ...ZERO_USAGE, input: 9, ...(extras && { extras }) });
   expect(rendered({ audio_input: 4, server_tools: { web_search: 2, code_execution: 1 } })).toMatchObject({
     input_tokens: 9,
     server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },

@@ -1,6 +1,6 @@
 /** Tests usage.ts: the last value wins, cache writes are separated by TTL, iterations replace totals. */
 import { describe, expect, test } from 'bun:test';
-import { EMPTY_TALLY, tallyUsage, toldUsageOf, usageOf } from './usage.ts';
+import { EMPTY_TALLY, reportedUsageOf, tallyUsage, usageOf } from './usage.ts';
 
 /** The counters after these usage objects, in order. */
 function tallied(...usages: readonly unknown[]) {
@@ -65,9 +65,11 @@ describe('tools that ran upstream', () => {
   test('are counted by kind, the last number of each, 0 too', () => {
     const first = { ...totals, server_tool_use: { web_search_requests: 1, web_fetch_requests: 2 } };
     const last = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 } };
-    expect(tallied(first)?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
-    expect(tallied(first, last)?.apart).toEqual({ server_tools: { web_search: 3 } });
-    expect(tallied(first, { server_tool_use: null })?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+    expect(tallied(first)?.extras).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+    expect(tallied(first, last)?.extras).toEqual({ server_tools: { web_search: 3 } });
+    expect(tallied(first, { server_tool_use: null })?.extras).toEqual({
+      server_tools: { web_search: 1, web_fetch: 2 },
+    });
   });
 
   test('are kept where the tokens are those of iterations, and are nothing where none ran', () => {
@@ -75,9 +77,9 @@ describe('tools that ran upstream', () => {
     const server_tool_use = { web_search_requests: 2, tool_search_requests: 1 };
     expect(tallied({ ...totals, iterations, server_tool_use })).toMatchObject({
       input: 6,
-      apart: { server_tools: { web_search: 2, tool_search: 1 } },
+      extras: { server_tools: { web_search: 2, tool_search: 1 } },
     });
-    expect(tallied({ ...totals, server_tool_use: { web_search_requests: 0 } })).not.toHaveProperty('apart');
+    expect(tallied({ ...totals, server_tool_use: { web_search_requests: 0 } })).not.toHaveProperty('extras');
   });
 });
 
@@ -85,17 +87,17 @@ describe('the tier of the answer', () => {
   const totals = { input_tokens: 3, output_tokens: 4 };
 
   test('is kept where its price is not that of the list; the last word counts', () => {
-    expect(tallied({ ...totals, service_tier: 'standard', inference_geo: 'global' })).not.toHaveProperty('apart');
-    expect(tallied({ ...totals, speed: 'fast', inference_geo: 'us' })?.apart).toEqual({
+    expect(tallied({ ...totals, service_tier: 'standard', inference_geo: 'global' })).not.toHaveProperty('extras');
+    expect(tallied({ ...totals, speed: 'fast', inference_geo: 'us' })?.extras).toEqual({
       tier: { speed: 'fast', inference_geo: 'us' },
     });
-    expect(tallied({ ...totals, speed: 'fast' }, { speed: 'standard' })).not.toHaveProperty('apart');
+    expect(tallied({ ...totals, speed: 'fast' }, { speed: 'standard' })).not.toHaveProperty('extras');
   });
 
   test.each([[5], [['fast']], [{ fast: true }], ['fast\u0000'], ['x'.repeat(99)]])(
     'is none where it is no word: %j',
     (speed) => {
-      expect(tallied({ ...totals, speed })).not.toHaveProperty('apart');
+      expect(tallied({ ...totals, speed })).not.toHaveProperty('extras');
     },
   );
 });
@@ -111,7 +113,7 @@ describe('the usage of a stream', () => {
   test('has a total of what was written that is later than its split judged by none', () => {
     const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
     const start = { input_tokens: 5, output_tokens: 1, cache_creation_input_tokens: 7, cache_creation };
-    const told = toldUsageOf(
+    const told = reportedUsageOf(
       [start, { output_tokens: 9, cache_creation_input_tokens: 20 }].reduce(tallyUsage, EMPTY_TALLY),
     );
     expect(told).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
@@ -160,7 +162,7 @@ describe('iterations', () => {
     const advisor = one('advisor_message', 7, 3, { model: 'claude-opus-4-8' });
     const usage = tallied({ ...totals, iterations: [one('message', 30, 6), advisor] });
     expect(usage).toMatchObject({ input: 37, output: 9 });
-    expect(usage?.apart?.parts).toMatchObject([
+    expect(usage?.extras?.parts).toMatchObject([
       { input: 30, output: 6 },
       { model: 'claude-opus-4-8', input: 7, output: 3 },
     ]);
@@ -174,14 +176,14 @@ describe('iterations', () => {
     ];
     const usage = tallied({ ...totals, iterations });
     expect(usage).toMatchObject({ input: 129, output: 18 });
-    expect(usage?.apart?.parts?.map(({ model }) => model)).toEqual(['a', 'c']);
+    expect(usage?.extras?.parts?.map(({ model }) => model)).toEqual(['a', 'c']);
   });
 
   test('never come to less than the totals: what is beyond them is the last one’s', () => {
     const iterations = [one('message', 1, 1, { model: 'a' }), one('message', 1, 1, { model: 'b' })];
     const usage = tallied({ ...totals, iterations });
     expect(usage).toMatchObject({ input: 30, output: 6 });
-    expect(usage?.apart?.parts).toMatchObject([
+    expect(usage?.extras?.parts).toMatchObject([
       { input: 1, output: 1 },
       { input: 29, output: 5 },
     ]);
@@ -191,7 +193,7 @@ describe('iterations', () => {
     const iterations = Array.from({ length: 1_000 }, (_, nth) => one('message', 1, 1, { model: `m${nth % 3}` }));
     const usage = tallied({ ...totals, iterations });
     expect(usage).toMatchObject({ input: 1_000, output: 1_000 });
-    expect(usage?.apart?.parts).toHaveLength(3);
+    expect(usage?.extras?.parts).toHaveLength(3);
   });
 
   test.each([
@@ -242,6 +244,6 @@ describe('what is odd about the usage', () => {
       ['sum'],
     ],
   ] as const)('%s', (_, usage, flags) => {
-    expect(toldUsageOf(tallyUsage(EMPTY_TALLY, usage))?.flags).toEqual([...flags]);
+    expect(reportedUsageOf(tallyUsage(EMPTY_TALLY, usage))?.flags).toEqual([...flags]);
   });
 });

@@ -2,14 +2,14 @@
  * Parses a messages `usage` object into disjoint counters with their anomalies, and renders counters as one. Source:
  * wire reference B.6 and C.7.
  */
-import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
+import { chargedTier, readTierWords, type TierWords } from '../../../generation/tier-words.ts';
 import {
-  apartOf,
+  extrasOf,
+  type MediaAndToolUsage,
   NO_FLAGS,
+  type ReportedUsage,
   type ServerTools,
-  type ToldUsage,
   type Usage,
-  type UsageApart,
   type UsageFlag,
   type UsagePart,
 } from '../../../generation/usage.ts';
@@ -111,14 +111,14 @@ function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally):
 }
 
 function withApart(counters: Usage, { tools, tier }: UsageTally, parts: readonly UsagePart[] | null): Usage {
-  const special = specialTier(tier);
+  const special = chargedTier(tier);
   if (tools === null && special === undefined && parts === null) return counters;
-  const apart: UsageApart = {
-    ...(tools === null ? undefined : apartOf({}, Object.entries(tools))),
+  const extras: MediaAndToolUsage = {
+    ...(tools === null ? undefined : extrasOf({}, Object.entries(tools))),
     ...(special === undefined ? undefined : { tier: special }),
     ...(parts === null ? undefined : { parts }),
   };
-  return Object.keys(apart).length === 0 ? counters : { ...counters, apart };
+  return Object.keys(extras).length === 0 ? counters : { ...counters, extras };
 }
 
 function tallyTier(before: TierWords | undefined, usage: JsonObject): TierWords | undefined {
@@ -132,7 +132,7 @@ function tallyTools(before: ServerTools | null, value: unknown): ServerTools | n
 }
 
 /** Like `usageOf`, with anomalies. */
-export function toldUsageOf(tally: UsageTally): ToldUsage | null {
+export function reportedUsageOf(tally: UsageTally): ReportedUsage | null {
   const usage = usageOf(tally);
   return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
 }
@@ -209,8 +209,8 @@ export function renderDeltaUsage(usage: Usage): { readonly [member: string]: Wri
 }
 
 /** The format has members for two kinds; null if neither was used. */
-function renderToolUse({ apart }: Usage): WritableJson {
-  const { web_search = 0, web_fetch = 0 } = apart?.server_tools ?? {};
+function renderToolUse({ extras }: Usage): WritableJson {
+  const { web_search = 0, web_fetch = 0 } = extras?.server_tools ?? {};
   return web_search + web_fetch === 0 ? null : { web_search_requests: web_search, web_fetch_requests: web_fetch };
 }
 

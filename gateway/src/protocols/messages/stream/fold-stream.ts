@@ -53,7 +53,7 @@ class MessagesFold implements AnswerFold {
   finish(cut: Usage | null): string {
     const message = this.#message;
     if (message === null) {
-      throw new CallFailure('upstream_nonsense', 'the model provider sent an answer that is none: it never began');
+      throw new CallFailure('upstream_malformed', 'the model provider sent an answer that is none: it never began');
     }
     const stop = cut === null ? {} : { stop_reason: message.stop_reason ?? 'max_tokens' };
     const counted = cut === null ? {} : { input_tokens: cut.input, output_tokens: cut.output };
@@ -126,7 +126,7 @@ class FoldedBlock {
 
   /**
    * JSON of the block. `cut`: arguments may be incomplete; their complete members are kept.
-   * @throws CallFailure `upstream_nonsense` if they are still not a JSON object.
+   * @throws CallFailure `upstream_malformed` if they are still not a JSON object.
    */
   finish(cut: boolean): string {
     if (!this.#isTouched) return this.#json;
@@ -145,7 +145,7 @@ class FoldedBlock {
     if (parseObject(this.#input) !== null) return { input: new RawJson(this.#input) };
     if (cut) return { input: new RawJson(keepWholeMembers(this.#input)) };
     throw new CallFailure(
-      'upstream_nonsense',
+      'upstream_malformed',
       'the model provider sent an answer that is none: the arguments of a tool call are not a JSON object',
     );
   }

@@ -5,7 +5,7 @@ import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../protocol.ts';
-import { EMPTY_TALLY, namesOutput, tallyUsage, toldUsageOf, type UsageTally } from '../shared/usage.ts';
+import { EMPTY_TALLY, namesOutput, reportedUsageOf, tallyUsage, type UsageTally } from '../shared/usage.ts';
 import { fallbackModel, generatedBytes, reasoningBytes, retryTokenOf, statusOfType } from './read-answer.ts';
 import { MessagesGrammar, type MessagesStep } from './stream-grammar.ts';
 
@@ -26,10 +26,10 @@ export class MessagesStreamObserver implements StreamObserver {
   #outputBytesTold = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
-  disorders = 0;
+  protocolViolations = 0;
 
   facts(): AnswerFacts {
-    const told = toldUsageOf(this.#tally);
+    const told = reportedUsageOf(this.#tally);
     const usage = told?.usage ?? null;
     const outputBytes = this.#outputBytes + this.#skimmer.heldBytes;
     return {
@@ -60,7 +60,8 @@ export class MessagesStreamObserver implements StreamObserver {
     const event = parseObject(dataText(record));
     if (event === null) return 'nonsense';
     // Violations are only counted: bytes in the client's own format are passed on unchanged. Contract, 6.
-    if (this.disorders === 0 && this.#grammar.check(readStep(record.event, event)) !== null) this.disorders = 1;
+    if (this.protocolViolations === 0 && this.#grammar.check(readStep(record.event, event)) !== null)
+      this.protocolViolations = 1;
     return this.#observeEvent(event, record);
   }
 

@@ -3,7 +3,7 @@ import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocol.ts';
-import { EMPTY_TALLY, tallyUsage, toldUsageOf } from '../shared/usage.ts';
+import { EMPTY_TALLY, reportedUsageOf, tallyUsage } from '../shared/usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
@@ -34,7 +34,7 @@ function billed(facts: AnswerFacts): AnswerFacts | undefined {
 
 function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: number): AnswerFacts {
   const tally = tallyUsage(EMPTY_TALLY, body.usage);
-  const told = toldUsageOf(tally);
+  const told = reportedUsageOf(tally);
   const usage = told?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {

@@ -33,7 +33,7 @@ test('it keeps the order of the format, and members that nobody here knows', () 
     observer.observe(record);
     fold.push(record);
   }
-  expect([observer.disorders, observer.facts()]).toMatchObject([
+  expect([observer.protocolViolations, observer.facts()]).toMatchObject([
     0,
     { finish_reason: 'tool_use', model: 'claude', usage: { input: 5, cache_read: 7, output: 6 } },
   ]);

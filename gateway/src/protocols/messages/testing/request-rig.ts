@@ -4,7 +4,7 @@ import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { TRANSLATION_OUTLINE_DEPTH } from '../../codec.ts';
-import { startNotes } from '../../request/translation-notes.ts';
+import { startTranslationNotes } from '../../request/translation-notes.ts';
 import type { MessagesTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { parseRequest } from '../client/parse-request.ts';
 import { renderRequest } from '../upstream/render-request.ts';
@@ -88,14 +88,14 @@ export function requestWith(changes: Partial<GenerationRequest>): GenerationRequ
 
 /** The rendered request, its body as text and as a value, and what was dropped. */
 export function render(request: GenerationRequest, traits: UpstreamTraits = CAPABLE, strict = false) {
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   const rendered = renderRequest(request, traits, notes);
   return { ...rendered, body: JSON.parse(rendered.json), dropped: notes.dropped };
 }
 
 /** Parses a body, given as a value or as JSON text, into a canonical request. */
 export function parse(body: unknown, strict = false) {
-  const notes = startNotes(strict);
+  const notes = startTranslationNotes(strict);
   const outline = scanJson(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
     outlineDepth: TRANSLATION_OUTLINE_DEPTH,
   });

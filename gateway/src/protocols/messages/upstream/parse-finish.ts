@@ -2,7 +2,7 @@
 import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import { asObject, asText, type JsonObject } from '../../json.ts';
 import { parseStopReason } from '../shared/stop-reasons.ts';
-import { EMPTY_TALLY, tallyUsage, toldUsageOf } from '../shared/usage.ts';
+import { EMPTY_TALLY, reportedUsageOf, tallyUsage } from '../shared/usage.ts';
 
 export class FinishParser {
   #tally = EMPTY_TALLY;
@@ -17,7 +17,7 @@ export class FinishParser {
     this.#explanation = asText(asObject(reasons?.stop_details)?.explanation) ?? this.#explanation;
     if (asObject(usage) === null) return [];
     this.#tally = tallyUsage(this.#tally, usage);
-    const told = toldUsageOf(this.#tally);
+    const told = reportedUsageOf(this.#tally);
     return told === null ? [] : [usageEvent(told)];
   }
 

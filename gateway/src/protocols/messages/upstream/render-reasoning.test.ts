@@ -1,13 +1,13 @@
 /** Tests thinking and effort against the table of the wire reference, B.9 and C.5. */
 import { describe, expect, test } from 'bun:test';
-import type { GenerationRequest, ReasoningEffort, ReasoningWish } from '../../../generation/request.ts';
+import type { GenerationRequest, ReasoningEffort, ReasoningRequest } from '../../../generation/request.ts';
 import type { MessagesTraits } from '../../upstream-traits.ts';
 import { render, requestWith, withTraits } from '../testing/request-rig.ts';
 
-const WISH: ReasoningWish = { mode: null, budgetTokens: null, effort: null, display: null };
+const WISH: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
 
 function reason(
-  wish: Partial<ReasoningWish>,
+  wish: Partial<ReasoningRequest>,
   model: Partial<MessagesTraits>,
   changes: Partial<GenerationRequest> = {},
 ) {
@@ -177,7 +177,7 @@ test('the modes of the format itself are carried with their display', () => {
 });
 
 test('a model that does not think drops the wish, and is not told to stop', () => {
-  const plain = (wish: Partial<ReasoningWish>) => {
+  const plain = (wish: Partial<ReasoningRequest>) => {
     const asked = requestWith({ reasoning: { ...WISH, ...wish }, named: { reasoning: 'reasoning_effort' } });
     const { body, dropped } = render(asked, withTraits({}, { reasoning: false }));
     return [body.thinking, dropped];

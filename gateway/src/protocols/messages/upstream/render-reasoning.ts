@@ -3,7 +3,7 @@ import {
   EFFORT_ORDER,
   type GenerationRequest,
   type ReasoningEffort,
-  type ReasoningWish,
+  type ReasoningRequest,
 } from '../../../generation/request.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
@@ -17,7 +17,7 @@ export interface RenderedReasoning {
 }
 
 /** Properties of the request that may conflict with thinking. */
-export interface Surroundings {
+export interface ReasoningContext {
   readonly outputTokensMax: number;
   /** The last calls of the history lack the thinking before them. */
   readonly lacksThinking: boolean;
@@ -40,7 +40,7 @@ const BUDGET_PERCENT_MAX = 80;
 export function renderReasoning(
   request: GenerationRequest,
   traits: UpstreamTraits,
-  around: Surroundings,
+  around: ReasoningContext,
   notes: TranslationNotes,
 ): RenderedReasoning {
   const wish = request.reasoning;
@@ -71,7 +71,7 @@ export function renderReasoning(
 /** Anthropic refuses a forced tool with any thinking; the other obstacles apply only to a budget. */
 function obstacleOf(
   type: ThinkingChoice['type'],
-  { outputTokensMax, lacksThinking, forcedTool }: Surroundings,
+  { outputTokensMax, lacksThinking, forcedTool }: ReasoningContext,
 ): string | null {
   if (type !== 'enabled' && type !== 'adaptive') return null;
   if (forcedTool) return 'a model that must call a tool does not think before it';
@@ -134,7 +134,7 @@ const DEFAULT_EFFORT: ReasoningEffort = 'high';
  * `types` is what the model accepts as `thinking.type`, null if unknown; `takesEffort`: the model is known to accept an
  * effort.
  */
-function chooseThinking(wish: ReasoningWish, types: readonly string[] | null, takesEffort: boolean): ThinkingChoice {
+function chooseThinking(wish: ReasoningRequest, types: readonly string[] | null, takesEffort: boolean): ThinkingChoice {
   const { mode, effort } = wish;
   const may = (type: string) => types === null || types.includes(type);
   switch (mode) {

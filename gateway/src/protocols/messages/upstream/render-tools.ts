@@ -1,5 +1,5 @@
 /** Renders the tools of a request and the tool choice. Source: wire reference B.4 and C.1. */
-import type { GenerationRequest, Tool, ToolChoice, WebSearchWish } from '../../../generation/request.ts';
+import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -89,7 +89,7 @@ function renderOutputTool(
 
 /** Anthropic's own search; other providers of the format have none. */
 function renderWebSearch(
-  wish: WebSearchWish,
+  wish: WebSearchRequest,
   { named }: GenerationRequest,
   { traits, notes }: PartContext,
 ): WrittenBlock {

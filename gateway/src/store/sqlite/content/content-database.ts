@@ -122,7 +122,7 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
         for (const id of old) remove.run(id);
       });
       size.foldLog();
-      size.giveBack(stepBytes);
+      size.returnUnused(stepBytes);
       return old.length;
     },
     close() {

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Secret } from '../../../lib/secret.ts';
-import type { CallContent, KeptBytes } from '../../ports/content.ts';
+import type { CallContent, StoredBytes } from '../../ports/content.ts';
 
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -57,7 +57,7 @@ export function openContent(
   const bodiesAt = LENGTH_BYTES + text.readUInt32BE();
   const { lengths, ...about } = JSON.parse(text.toString('utf8', LENGTH_BYTES, bodiesAt)) as Head;
   let at = bodiesAt;
-  const [request, upstreamRequest, response, upstreamResponse] = lengths.map((length): KeptBytes | 'same' | null => {
+  const [request, upstreamRequest, response, upstreamResponse] = lengths.map((length): StoredBytes | 'same' | null => {
     if (length === null || length === 'same') return length;
     const [kept, totalBytes] = length;
     at += kept;
@@ -73,7 +73,7 @@ export function openContent(
   };
 }
 
-function wanted(body: KeptBytes | 'same' | null | undefined): KeptBytes {
+function wanted(body: StoredBytes | 'same' | null | undefined): StoredBytes {
   if (body === undefined || body === null || body === 'same') throw new Error('a body is missing in what was sealed');
   return body;
 }

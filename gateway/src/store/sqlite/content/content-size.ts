@@ -15,7 +15,7 @@ export interface ContentSize {
   /** Checkpoints the log into the file, and truncates the log. */
   foldLog(): void;
   /** Returns free pages of the file to the disk; the log takes at most `logBytes` meanwhile. */
-  giveBack(logBytes: number): void;
+  returnUnused(logBytes: number): void;
 }
 
 const MIB = 1024 ** 2;
@@ -61,7 +61,7 @@ export function openContentSize(database: Database, path: string): ContentSize {
         `The file of content is full: with its log it would take more than limits.content_bytes_max, ${bytesMax} bytes. What is older than its workspace keeps it is taken away by itself.`,
       );
     },
-    giveBack(logBytesMax) {
+    returnUnused(logBytesMax) {
       // A moved page takes one frame, and the page that refers to it another.
       const pages = Math.max(1, Math.floor(logBytesMax / (2 * (pageBytes + FRAME_BYTES))));
       for (let round = 0; round < VACUUM_ROUNDS && readPragma(database, 'freelist_count') > 0; round++) {

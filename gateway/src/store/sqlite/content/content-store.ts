@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secret } from '../../../lib/secret.ts';
-import type { CallContent, ContentStore, KeptBytes } from '../../ports/content.ts';
+import type { CallContent, ContentStore, StoredBytes } from '../../ports/content.ts';
 import { deriveContentKey } from './content-seal.ts';
 import { createContentThread } from './content-thread.ts';
 
@@ -110,6 +110,6 @@ function memoryOf(contents: readonly CallContent[]): ArrayBuffer[] {
 }
 
 /** A small `Buffer` shares a pool with others, which must not be transferred with it. */
-function isOwn({ bytes }: KeptBytes): boolean {
+function isOwn({ bytes }: StoredBytes): boolean {
   return !(bytes instanceof Buffer) && bytes.byteOffset === 0;
 }

@@ -31,7 +31,7 @@ export function createQueries(database: Database): Kysely<Tables> {
 }
 
 /** Queries that may take long: they run on the thread, so that the request thread does not wait for them. */
-export function createFarQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
+export function createWorkerQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
   return queriesOver(async ({ sql, parameters }) => {
     const reply = await thread.ask({ path, sql, parameters });
     if ('failed' in reply) throw failureOf(reply.failed);

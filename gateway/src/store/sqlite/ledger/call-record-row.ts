@@ -3,7 +3,7 @@
  * Reconstructs the record of a call that was never ended.
  */
 import type { Reason } from '../../../errors/reason.ts';
-import { type Usage, type UsageApart, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
+import { type MediaAndToolUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
 import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
 import type { CallRecordRow } from '../tables.ts';
@@ -92,7 +92,7 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.cost_nano_usd,
     record.ttfb_ms,
     record.duration_ms,
-    usage.apart === undefined ? null : JSON.stringify(usage.apart),
+    usage.extras === undefined ? null : JSON.stringify(usage.extras),
     record.reason === null ? null : JSON.stringify(record.reason),
   ];
 }
@@ -121,6 +121,17 @@ export function renderAttempts({ attempts }: CallRecord): string {
   return JSON.stringify(attempts);
 }
 
+/** Failure kinds renamed on 2026-11-22. Older rows keep the former name, because the ledger's hashes cover it. */
+const RENAMED_KINDS: ReadonlyMap<string, string> = new Map([
+  ['upstream_nonsense', 'upstream_malformed'],
+  ['upstream_refused_us', 'upstream_credential'],
+  ['store_away', 'store_unavailable'],
+]);
+
+function currentKind(error: string | null): string | null {
+  return error === null ? null : (RENAMED_KINDS.get(error) ?? error);
+}
+
 /** Converts a row to a record; `cost_nano_usd` must have been read as text. */
 export function callRecordOfRow(row: CallRecordRow): CallRecord {
   const {
@@ -141,16 +152,20 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
   return {
     ...rest,
     stream: stream === 1,
-    usage: withKeptApart(usage, usage_apart),
+    usage: withStoredExtras(usage, usage_apart),
     usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     reason: reason === null ? null : (JSON.parse(reason) as Reason),
-    attempts: JSON.parse(attempts) as AttemptRecord[],
+    error: currentKind(row.error),
+    attempts: (JSON.parse(attempts) as AttemptRecord[]).map((attempt) => ({
+      ...attempt,
+      error: currentKind(attempt.error),
+    })),
   };
 }
 
 /** Adds the content of the column `usage_apart` to the counters. */
-export function withKeptApart(usage: Usage, kept: string | null): Usage {
-  return kept === null ? usage : { ...usage, apart: JSON.parse(kept) as UsageApart };
+export function withStoredExtras(usage: Usage, kept: string | null): Usage {
+  return kept === null ? usage : { ...usage, extras: JSON.parse(kept) as MediaAndToolUsage };
 }
 
 /** The members of a draft in its JSON list. Call id and account have columns of their own. */
@@ -173,8 +188,8 @@ const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'ou
 
 /** A draft's values in the order of `MEMBERS`. */
 type DraftValues = readonly (string | number | boolean | null)[];
-/** A checkpoint's cost as decimal text, its counters, then `usage.apart` where present. */
-type CheckpointValues = readonly [cost: string, ...counters: (number | UsageApart)[]];
+/** A checkpoint's cost as decimal text, its counters, then `usage.extras` where present. */
+type CheckpointValues = readonly [cost: string, ...counters: (number | MediaAndToolUsage)[]];
 
 /** Renders the draft as JSON text. */
 export function renderDraft(draft: CallDraft): string {
@@ -184,12 +199,12 @@ export function renderDraft(draft: CallDraft): string {
 /** Renders the checkpoint as JSON text. */
 export function renderCheckpoint({ cost, usage }: Checkpoint): string {
   const counters = COUNTERS.map((counter) => usage[counter]);
-  const apart = usage.apart === undefined ? [] : [usage.apart];
-  return JSON.stringify([cost.toString(), ...counters, ...apart] satisfies CheckpointValues);
+  const extras = usage.extras === undefined ? [] : [usage.extras];
+  return JSON.stringify([cost.toString(), ...counters, ...extras] satisfies CheckpointValues);
 }
 
 /** The row of a hold that was never ended; `draft` and `checkpoint` as rendered above. */
-export interface UnendedHold {
+export interface OpenHold {
   readonly call_id: string;
   readonly account: string;
   readonly draft: string;
@@ -208,13 +223,13 @@ interface UnendedCall {
  * made while output is sent, so a streaming client had received status 200 by then. The duration is unknown, so
  * `duration_ms` is 0.
  */
-export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedHold, error: string): UnendedCall {
+export function endUnendedCall({ call_id, account, draft, checkpoint }: OpenHold, error: string): UnendedCall {
   const values = JSON.parse(draft) as DraftValues;
   const kept = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
   const members = { ...kept, request_id: call_id, account } as unknown as CallDraft;
   const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
   const cost = BigInt(costText);
-  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'apart'] : COUNTERS;
+  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'extras'] : COUNTERS;
   const usage: Usage =
     checkpoint === null
       ? ZERO_USAGE

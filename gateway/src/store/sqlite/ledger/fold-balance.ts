@@ -11,7 +11,7 @@ import type { Transfer } from './ledger-entry.ts';
 /** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */
 export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
 
-export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
+export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
 
 /**
  * Returns the balance after a transfer, or the reason why it is refused: an amount out of range, a prepaid account with
@@ -70,14 +70,14 @@ function moved(balance: Balance, { kind, amount, released }: Transfer): Balance 
         charged: balance.charged + amount,
       };
     case 'absorb':
-      return { ...balance, absorbed: balance.absorbed + amount };
+      return { ...balance, writtenOff: balance.writtenOff + amount };
     case 'correct':
       return { ...balance, available: available + amount };
   }
 }
 
-function fits({ available, held, charged, absorbed, toppedUp }: Balance): boolean {
-  return inRange(available) && inRange(held) && inRange(charged) && inRange(absorbed) && inRange(toppedUp);
+function fits({ available, held, charged, writtenOff, toppedUp }: Balance): boolean {
+  return inRange(available) && inRange(held) && inRange(charged) && inRange(writtenOff) && inRange(toppedUp);
 }
 
 function inRange(amount: bigint): boolean {
@@ -91,7 +91,7 @@ interface BalanceRow {
   readonly available: string;
   readonly held: string;
   readonly charged: string;
-  readonly absorbed: string;
+  readonly writtenOff: string;
   readonly topped_up: string;
 }
 
@@ -103,7 +103,7 @@ export async function readBalances(
   const { rows } = await sql<BalanceRow>`
     SELECT account.id AS account, mode,
       cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
-      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS absorbed,
+      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS writtenOff,
       cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
     FROM account LEFT JOIN account_balance ON account_balance.account = account.id
     WHERE ${account} IS NULL OR account.id = ${account}
@@ -114,7 +114,7 @@ export async function readBalances(
     available: BigInt(row.available),
     held: BigInt(row.held),
     charged: BigInt(row.charged),
-    absorbed: BigInt(row.absorbed),
+    writtenOff: BigInt(row.writtenOff),
     toppedUp: BigInt(row.topped_up),
   }));
 }

@@ -9,8 +9,8 @@ import {
   IDEMPOTENCY_KEPT_MS,
   type IdempotencyStore,
   KEPT_BYTES_PER_KEY_MAX,
+  type NotStoredReason,
   type RunName,
-  type UnkeptReason,
 } from '../../ports/idempotency.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { Tables } from '../tables.ts';
@@ -77,7 +77,7 @@ export function createIdempotencyStore(
       });
       return kept ? 'kept' : 'no_room';
     },
-    end: (run, reason: UnkeptReason) => endBy(run, () => writer.write(statements.endRun(run, reason))),
+    end: (run, reason: NotStoredReason) => endBy(run, () => writer.write(statements.endRun(run, reason))),
     forget: (run) => endBy(run, () => writer.write(statements.deleteRunning(run))),
     async sweep(nowMs) {
       for (let swept = 0; ; ) {
@@ -123,7 +123,7 @@ interface RunRow {
   readonly call_id: string;
   readonly begun_at_ms: number;
   /** Null: no end was stored. */
-  readonly ended: 'kept' | UnkeptReason | null;
+  readonly ended: 'kept' | NotStoredReason | null;
 }
 
 type RunTables = {
@@ -141,7 +141,7 @@ interface RunStatements {
   insertRun(run: RunName, begunAtMs: number): WriteStatement[];
   /** Changes nothing where the key's answers would exceed `shareBytesMax` in total. */
   keepAnswer(run: RunName, sealed: Uint8Array, shareBytesMax: number): WriteStatement[];
-  endRun(run: RunName, ended: 'kept' | UnkeptReason): WriteStatement[];
+  endRun(run: RunName, ended: 'kept' | NotStoredReason): WriteStatement[];
   /** Deletes a run that has no end. */
   deleteRunning(run: RunName): WriteStatement[];
   /** Deletes a run and its answer. */
@@ -155,7 +155,7 @@ function createRunStatements(all: Kysely<Tables>): RunStatements {
     ({ key_id, name_hash, call_id }) as const;
   const rowOf = (run: RunName) => runOf({ key_id: run.keyId, name_hash: run.nameHash, call_id: run.callId });
 
-  function endRun(run: RunName, ended: 'kept' | UnkeptReason): WriteStatement[] {
+  function endRun(run: RunName, ended: 'kept' | NotStoredReason): WriteStatement[] {
     const update = queries.updateTable('idempotent_run').set({ ended });
     return [one(update.where((row) => row.and({ ...rowOf(run), ended: null })).compile())];
   }

@@ -10,7 +10,7 @@ import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, ty
 /** An entry as given by the caller; the book adds the other members. */
 export type NewEntry = Omit<LedgerEntry, 'seq' | 'epoch' | 'prepaid'>;
 
-interface Standing {
+interface RateLimitStatus {
   readonly prepaid: boolean;
   readonly balance: Balance;
 }
@@ -23,7 +23,7 @@ interface ChainEnd {
 
 /** The state of the book within a transaction. */
 interface Page extends ChainEnd {
-  readonly standings: ReadonlyMap<string, Standing>;
+  readonly standings: ReadonlyMap<string, RateLimitStatus>;
   readonly changed: ReadonlySet<string>;
 }
 
@@ -67,7 +67,7 @@ const INSERT_ENTRY = `INSERT INTO ledger_entry
   (seq, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const FIND_STANDING = `SELECT mode, cast(available AS TEXT) AS available, cast(held AS TEXT) AS held,
-  cast(charged AS TEXT) AS charged, cast(absorbed AS TEXT) AS absorbed, cast(topped_up AS TEXT) AS topped_up
+  cast(charged AS TEXT) AS charged, cast(absorbed AS TEXT) AS writtenOff, cast(topped_up AS TEXT) AS topped_up
   FROM account LEFT JOIN account_balance ON account_balance.account = account.id WHERE id = ?`;
 /** The statement enforces the guard too: a prepaid account's shrinking balance never goes below zero. */
 const KEEP_BALANCE = `INSERT INTO account_balance (account, available, held, charged, absorbed, topped_up)
@@ -85,12 +85,12 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
   let kept = readChainEnd(database, epoch, chainStart);
   let certain = true;
   let { seq, hash } = kept;
-  let standings = new Map<string, Standing>();
+  let standings = new Map<string, RateLimitStatus>();
   let changed = new Set<string>();
   /** Reused: binding copies the bytes. */
   const hashBytes = Buffer.alloc(32);
 
-  function standingOf(account: string): Standing {
+  function standingOf(account: string): RateLimitStatus {
     const known = standings.get(account);
     if (known !== undefined) return known;
     const row = findStanding.get(account);
@@ -140,8 +140,8 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
     },
     finish() {
       for (const account of changed) {
-        const { available, held, charged, absorbed, toppedUp } = standingOf(account).balance;
-        if (keepBalance.run(account, available, held, charged, absorbed, toppedUp).changes !== 1) {
+        const { available, held, charged, writtenOff, toppedUp } = standingOf(account).balance;
+        if (keepBalance.run(account, available, held, charged, writtenOff, toppedUp).changes !== 1) {
           throw new Error(`the balance of the prepaid account ${account} would go below zero`);
         }
       }
@@ -180,7 +180,7 @@ function balanceOfRow(row: StandingRow): Balance {
     available: BigInt(row.available),
     held: BigInt(row.held ?? 0),
     charged: BigInt(row.charged ?? 0),
-    absorbed: BigInt(row.absorbed ?? 0),
+    writtenOff: BigInt(row.writtenOff ?? 0),
     toppedUp: BigInt(row.topped_up ?? 0),
   };
 }

@@ -40,7 +40,7 @@ const steps = fc.array(
 class Model {
   available = 0;
   charged = 0;
-  absorbed = 0;
+  writtenOff = 0;
   readonly open = new Map<number, { held: number; extensions: number; checkpoint: number | null }>();
   readonly ended = new Set<number>();
 
@@ -53,7 +53,7 @@ class Model {
     this.open.delete(id);
     this.ended.add(id);
     this.charged += Math.min(cost, held);
-    this.absorbed += Math.max(0, cost - held);
+    this.writtenOff += Math.max(0, cost - held);
     this.available += Math.max(0, held - cost);
   }
 
@@ -122,7 +122,7 @@ test('random sequences keep every invariant, and the ledger decides as a model d
         available: BigInt(model.available),
         held: BigInt(model.held),
         charged: BigInt(model.charged),
-        absorbed: BigInt(model.absorbed),
+        writtenOff: BigInt(model.writtenOff),
       });
       expect(rig.prove().problem).toBeNull();
 

@@ -21,14 +21,14 @@ import {
 } from '../writer/ledger-operations.ts';
 import type { Writer } from '../writer/writer.ts';
 import { readBalances } from './fold-balance.ts';
-import type { UnkeptEnds } from './unsaved-settlements.ts';
+import type { UnsavedSettlements } from './unsaved-settlements.ts';
 
 /** Implements the port. Every rejection is a StoreFailure. */
 export function createLedger(
   queries: Kysely<Tables>,
   writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
   spool: Pick<Spool, 'keep' | 'keepLater' | 'provideFor' | 'writable'>,
-  ends: Pick<UnkeptEnds, 'end'>,
+  ends: Pick<UnsavedSettlements, 'end'>,
 ): Ledger {
   /** Running calls whose hold is on disk: only for these does the spool accept what the ledger does not. */
   const held = new Set<string>();
@@ -101,12 +101,12 @@ function unheldProblem(cost: string | null): string | null {
   return `The record of a call that held nothing: found cost_nano_usd ${cost}, expected 0 or null. Hold the call first, and settle it.`;
 }
 
-function settlementProblem({ record, posted, released, absorbed }: Settlement): string | null {
-  if (posted < 0n || released < 0n || absorbed < 0n)
-    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${absorbed}, expected 0 or more of each.`;
+function settlementProblem({ record, posted, released, writtenOff }: Settlement): string | null {
+  if (posted < 0n || released < 0n || writtenOff < 0n)
+    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${writtenOff}, expected 0 or more of each.`;
   const cost = record.cost_nano_usd ?? '0';
-  if (cost === (posted + absorbed).toString()) return null;
-  return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${absorbed}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
+  if (cost === (posted + writtenOff).toString()) return null;
+  return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${writtenOff}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
 }
 
 function postProblem({ record, posted }: Settlement): string | null {

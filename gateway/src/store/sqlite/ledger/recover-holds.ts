@@ -3,7 +3,7 @@
  * process is killed at any point, nothing has happened and the next start repeats all of it.
  */
 import type { Database } from 'bun:sqlite';
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import type { OpenHoldRow, OperationKeeper } from '../writer/keep-operations.ts';
 import type { LedgerBook } from './ledger-book.ts';
 
@@ -21,7 +21,7 @@ export function recoverHolds(
   database: Database,
   { book, keeper, epoch }: { readonly book: LedgerBook; readonly keeper: OperationKeeper; readonly epoch: number },
   nowMs: number,
-  reach: Reach,
+  reach: ReachFailpoint,
 ): Recovered {
   const next = database.prepare<OpenHoldRow, [number, string]>(NEXT_DEAD_HOLDS);
   const recovered = { posted: 0, voided: 0 };

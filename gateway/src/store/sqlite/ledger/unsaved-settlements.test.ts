@@ -1,12 +1,12 @@
 /** Tests unsaved-settlements.ts: what ends at once, what ends later, and how often. */
 import { expect, test } from 'bun:test';
-import { createUnkeptEnds } from './unsaved-settlements.ts';
+import { createUnsavedSettlements } from './unsaved-settlements.ts';
 
 /** An abandonment that fails while the store is unavailable. */
 function watchAbandoning() {
   const seen: string[] = [];
   const store = { away: false };
-  const ends = createUnkeptEnds(async (call_id) => {
+  const ends = createUnsavedSettlements(async (call_id) => {
     seen.push(call_id);
     if (store.away) throw new Error('away');
   });

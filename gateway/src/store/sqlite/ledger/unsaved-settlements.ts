@@ -2,7 +2,7 @@
  * Tracks calls that could not be ended because the store was unavailable, and ends them once it accepts writes again,
  * so that their holds do not stay until the next start.
  */
-export interface UnkeptEnds {
+export interface UnsavedSettlements {
   /** Ends the call now; where that is not stored, rejects and retries later. */
   end(call_id: string): Promise<void>;
   /** Call when the store accepts writes again. */
@@ -10,7 +10,7 @@ export interface UnkeptEnds {
 }
 
 /** `abandon` ends one call, and does nothing for a call that holds nothing: some settlements were stored after all. */
-export function createUnkeptEnds(abandon: (call_id: string) => Promise<void>): UnkeptEnds {
+export function createUnsavedSettlements(abandon: (call_id: string) => Promise<void>): UnsavedSettlements {
   const waiting = new Set<string>();
   async function end(call_id: string): Promise<void> {
     waiting.add(call_id);

@@ -80,7 +80,7 @@ test('a ledger of version 5 holds after the step, and counts nothing twice', asy
   for (const id of ['over', 'open']) expect(await outcomeOf(ledger.hold(heldCall(id, 30n)))).toBe('conflict');
   expect(await outcomeOf(ledger.settle(settlement))).toBe('conflict');
   expect(await ledger.readBalances()).toMatchObject([
-    { available: 963n, held: 0n, charged: 30n, absorbed: 10n, toppedUp: 1_000n },
+    { available: 963n, held: 0n, charged: 30n, writtenOff: 10n, toppedUp: 1_000n },
   ]);
   expect(rig.prove()).toMatchObject({ entries: 7, calls: 2, problem: null });
   await rig.close();

@@ -16,9 +16,9 @@ import {
 } from '../../ports/limits.ts';
 import type {
   LimitRule,
-  PolicyBook,
   PolicyChange,
   PolicyReader,
+  PolicyStore,
   StoredAccount,
   WindowZones,
 } from '../../ports/policy.ts';
@@ -29,7 +29,7 @@ import type { WriteStatement } from '../writer/writer-messages.ts';
 import { auditStatement } from './audit-trail.ts';
 
 /** The read half of the port. */
-export function createPolicyBookReader(queries: Kysely<Tables>): PolicyReader {
+export function createPolicyReader(queries: Kysely<Tables>): PolicyReader {
   return {
     async readKeys() {
       const rows = await queries.selectFrom('api_key').selectAll().orderBy('created_at_ms').orderBy('id').execute();
@@ -44,9 +44,9 @@ export function createPolicyBookReader(queries: Kysely<Tables>): PolicyReader {
   };
 }
 
-export function createPolicyBook(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PolicyBook {
+export function createPolicyStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PolicyStore {
   return {
-    ...createPolicyBookReader(queries),
+    ...createPolicyReader(queries),
     keep: (changes, entries = []) =>
       writer.write([
         ...changes.map((change) => changingOne(compileChange(queries, change))),

@@ -4,10 +4,10 @@
 
 import { type CompiledQuery, type Generated, type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { KeptKeyUse, KeyUseBook } from '../../ports/key-use.ts';
+import type { KeyUseStore, StoredKeyUse } from '../../ports/key-use.ts';
 import type {
   EnteredModel,
-  ProviderBook,
+  ProviderStore,
   StoredPrice,
   StoredProvider,
   StoredProviderTest,
@@ -50,7 +50,7 @@ type ProviderTables = {
 
 type PriceRow = Omit<ProviderTables['model_price'], 'seq'>;
 
-export function createProviderBook(all: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderBook {
+export function createProviderStore(all: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderStore {
   const queries = all.withTables<ProviderTables>();
   return {
     readProviders: () => readProviders(all),
@@ -170,11 +170,11 @@ const FORGET =
   'DELETE FROM key_use WHERE hash NOT IN (SELECT hash FROM api_key) AND hash NOT IN (SELECT previous_hash FROM api_key WHERE previous_hash IS NOT NULL)';
 
 /** `far`: queries that may take long. */
-export function createKeyUseBook(
+export function createKeyUseStore(
   queries: Kysely<Tables>,
   far: Kysely<Tables>,
   writer: Pick<Writer, 'write'>,
-): KeyUseBook {
+): KeyUseStore {
   return {
     async keep(uses) {
       if (uses.length === 0) return;
@@ -185,7 +185,7 @@ export function createKeyUseBook(
       ]);
     },
     async read() {
-      const { rows } = await sql<KeptKeyUse>`SELECT hash, at_ms AS "atMs", client FROM key_use`.execute(queries);
+      const { rows } = await sql<StoredKeyUse>`SELECT hash, at_ms AS "atMs", client FROM key_use`.execute(queries);
       return rows;
     },
     async readNewestCalls(fromMs) {

@@ -1,6 +1,6 @@
 /** Defines the error of a failed ledger proof: the first violation found. */
 
-export class Disproof extends Error {
+export class LedgerInvariantError extends Error {
   override readonly name = 'Disproof';
 
   /** `entry`: the sequence number of the first wrong entry; null where the violation is not in one entry. */

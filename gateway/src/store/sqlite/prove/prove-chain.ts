@@ -9,7 +9,7 @@ import {
   SELECT_ENTRIES,
 } from '../ledger/entry-row.ts';
 import { hashEntry, type LedgerEntry, NO_HASH, sealEntries, sealEpoch } from '../ledger/ledger-entry.ts';
-import { Disproof } from './ledger-invariant-error.ts';
+import { LedgerInvariantError } from './ledger-invariant-error.ts';
 
 interface EpochRow {
   readonly id: number;
@@ -26,10 +26,10 @@ interface SealRow {
 export interface ChainProof {
   /**
    * Checks the next stored entry against its stored hash (64 hex digits), with the record covered by that hash. @throws
-   * Disproof
+   * LedgerInvariantError
    */
   take(entry: LedgerEntry, hash: string, record: string | null): void;
-  /** Call after the last entry. @throws Disproof */
+  /** Call after the last entry. @throws LedgerInvariantError */
   finish(): void;
 }
 
@@ -51,9 +51,9 @@ export function proveChain(database: Database): ChainProof {
   function enterEpoch(entry: number | null): void {
     epoch += 1;
     const row = epochs[epoch - 1];
-    if (row?.id !== epoch) throw new Disproof(entry, `epoch ${epoch} is missing`);
+    if (row?.id !== epoch) throw new LedgerInvariantError(entry, `epoch ${epoch} is missing`);
     if (row.seal !== sealEpoch(head, epoch, row.started_at_ms)) {
-      throw new Disproof(entry, `the seal of epoch ${epoch} does not follow from what came before it`);
+      throw new LedgerInvariantError(entry, `the seal of epoch ${epoch} does not follow from what came before it`);
     }
     head = row.seal;
   }
@@ -62,22 +62,23 @@ export function proveChain(database: Database): ChainProof {
     sealsSeen += 1;
     lastSeal = sealEntries(lastSeal, seal.seq, seal.hash);
     if (seal.hash !== head || seal.seal !== lastSeal) {
-      throw new Disproof(seal.seq, `the seal after entry ${seal.seq} does not fit the chain`);
+      throw new LedgerInvariantError(seal.seq, `the seal after entry ${seal.seq} does not fit the chain`);
     }
   }
 
   return {
     take(entry, hash, record) {
-      if (entry.seq !== seq + 1) throw new Disproof(seq + 1, `entry ${seq + 1} is missing; the next is ${entry.seq}`);
+      if (entry.seq !== seq + 1)
+        throw new LedgerInvariantError(seq + 1, `entry ${seq + 1} is missing; the next is ${entry.seq}`);
       seq = entry.seq;
       if (entry.epoch < epoch || entry.epoch > epochs.length) {
-        throw new Disproof(seq, `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`);
+        throw new LedgerInvariantError(seq, `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`);
       }
       while (epoch < entry.epoch) enterEpoch(seq);
       head = hashEntry(head, entry, record);
       if (head !== hash) {
         const said = record === null ? 'what it says' : "what it says, its call's record";
-        throw new Disproof(seq, `its hash does not follow from ${said} and the hash before it`);
+        throw new LedgerInvariantError(seq, `its hash does not follow from ${said} and the hash before it`);
       }
       const seal = seals[sealsSeen];
       if (seal?.seq === seq) passSeal(seal);
@@ -85,7 +86,8 @@ export function proveChain(database: Database): ChainProof {
     finish() {
       while (epoch < epochs.length) enterEpoch(null);
       const left = seals[sealsSeen];
-      if (left !== undefined) throw new Disproof(null, `there is a seal after entry ${left.seq}, which is not there`);
+      if (left !== undefined)
+        throw new LedgerInvariantError(null, `there is a seal after entry ${left.seq}, which is not there`);
     },
   };
 }

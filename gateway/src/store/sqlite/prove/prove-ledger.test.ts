@@ -160,8 +160,8 @@ describe('sound and tools in a record', () => {
     const dataDir = newFolder();
     const store = await openStore({ dataDir });
     await store.ledger.hold(heldCall('call-a', 100n));
-    const apart = { audio_output: 4, server_tools: { web_search: 3 } };
-    await store.ledger.settle(settledCall('call-a', { held: 100n, output: 10, apart }));
+    const extras = { audio_output: 4, server_tools: { web_search: 3 } };
+    await store.ledger.settle(settledCall('call-a', { held: 100n, output: 10, extras }));
     await store.close();
     path = databasePath(dataDir);
   });

@@ -8,7 +8,7 @@ import type { Usage } from '../../../generation/usage.ts';
 import type { LedgerProof, NotedEntry } from '../../ports/ledger.ts';
 import { openReadConnection } from '../database/connection.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
-import { withKeptApart } from '../ledger/call-record-row.ts';
+import { withStoredExtras } from '../ledger/call-record-row.ts';
 import {
   type EntryValues,
   entryOf,
@@ -23,10 +23,10 @@ import {
 import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance.ts';
 import type { LedgerEntry } from '../ledger/ledger-entry.ts';
 import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
-import { Disproof } from './ledger-invariant-error.ts';
+import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import { type ChainProof, proveChain } from './prove-chain.ts';
 
-type Counter = Exclude<keyof Usage, 'apart'>;
+type Counter = Exclude<keyof Usage, 'extras'>;
 
 /** Limits the entries in memory. */
 const PAGE_ENTRIES = 5_000;
@@ -65,17 +65,20 @@ function prove(database: Database, recompute: RecomputeCost, noted: NotedEntry |
       read.entries += 1;
       read.last = { entry, hash };
       if (entry === noted?.entry && hash !== noted.hash)
-        throw new Disproof(entry, `its hash is ${hash}, noted was ${noted.hash}`);
+        throw new LedgerInvariantError(entry, `its hash is ${hash}, noted was ${noted.hash}`);
     }
     if (noted !== null && noted.entry > (read.last?.entry ?? 0)) {
-      throw new Disproof(null, `entry ${noted.entry} was noted, and the last one is ${read.last?.entry ?? 0}`);
+      throw new LedgerInvariantError(
+        null,
+        `entry ${noted.entry} was noted, and the last one is ${read.last?.entry ?? 0}`,
+      );
     }
     chain.finish();
     proveBalances(database, balances);
     proveOpenHolds(database, calls.running);
     proveRecords(database, calls.counts.charged);
   } catch (fault) {
-    if (!(fault instanceof Disproof)) throw fault;
+    if (!(fault instanceof LedgerInvariantError)) throw fault;
     problem = { entry: fault.entry, message: fault.message };
   }
   return { ...read, calls: calls.counts.ended, problem };
@@ -95,7 +98,7 @@ function* proveEntries(
         const entry = entryOf(values);
         const mark = values[6];
         if (mark !== 0 && mark !== 1)
-          throw new Disproof(entry.seq, `its mark of a prepaid account is ${mark}, expected 0 or 1`);
+          throw new LedgerInvariantError(entry.seq, `its mark of a prepaid account is ${mark}, expected 0 or 1`);
         seq = entry.seq;
         const record = chargedOf(values);
         // Check the end of a call before the hash over it, so that the error names the call's problem and not a wrong
@@ -104,7 +107,7 @@ function* proveEntries(
         if (ends) calls.take(entry, record);
         chain.take(entry, hashOf(values), hashedRecordOf(values, lastWithout));
         const folded = foldBalance(balances.get(entry.account) ?? EMPTY_BALANCE, entry);
-        if (typeof folded === 'string') throw new Disproof(seq, folded);
+        if (typeof folded === 'string') throw new LedgerInvariantError(seq, folded);
         balances.set(entry.account, folded);
         if (!ends) calls.take(entry, null);
         yield [seq, hashOf(values)];
@@ -140,9 +143,12 @@ function chargedOf(values: EntryValues): ChargedRecord | null {
 
 function readApart(seq: number, usage: Usage, kept: string | null): Usage {
   try {
-    return withKeptApart(usage, kept);
+    return withStoredExtras(usage, kept);
   } catch {
-    throw new Disproof(seq, `what its record says of sound, images and tools is no JSON: ${JSON.stringify(kept)}`);
+    throw new LedgerInvariantError(
+      seq,
+      `what its record says of sound, images and tools is no JSON: ${JSON.stringify(kept)}`,
+    );
   }
 }
 
@@ -159,7 +165,7 @@ interface OpenHoldRow {
   readonly extensions: number;
 }
 
-/** Checks that every account's balance row equals the fold of its entries. @throws Disproof */
+/** Checks that every account's balance row equals the fold of its entries. @throws LedgerInvariantError */
 function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>): void {
   const rows = database
     .query<BalanceRow, []>(
@@ -169,11 +175,11 @@ function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>)
     .all();
   const kept = new Map(rows.map(({ account, amounts }) => [account, amounts]));
   for (const account of new Set([...folded.keys(), ...kept.keys()])) {
-    const { available, held, charged, absorbed, toppedUp } = folded.get(account) ?? EMPTY_BALANCE;
-    const expected = [available, held, charged, absorbed, toppedUp].join(' ');
+    const { available, held, charged, writtenOff, toppedUp } = folded.get(account) ?? EMPTY_BALANCE;
+    const expected = [available, held, charged, writtenOff, toppedUp].join(' ');
     const found = kept.get(account) ?? 'nothing';
     if (found !== expected) {
-      throw new Disproof(
+      throw new LedgerInvariantError(
         null,
         `the balance of account ${account} (available, held, charged, absorbed, topped up) is ${found}, its entries sum to ${expected}`,
       );
@@ -181,7 +187,7 @@ function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>)
   }
 }
 
-/** Checks that the open holds match the calls that have not ended, and their held amounts. @throws Disproof */
+/** Checks that the open holds match the calls that have not ended, and their held amounts. @throws LedgerInvariantError */
 function proveOpenHolds(database: Database, running: CallsProof['running']): void {
   const rows = database
     .query<OpenHoldRow, []>('SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions FROM open_hold')
@@ -189,9 +195,9 @@ function proveOpenHolds(database: Database, running: CallsProof['running']): voi
   for (const { call_id, account, amount, extensions } of rows) {
     const call = running.get(call_id);
     if (call === undefined)
-      throw new Disproof(null, `there is an open hold of call ${call_id}, which has none by its entries`);
+      throw new LedgerInvariantError(null, `there is an open hold of call ${call_id}, which has none by its entries`);
     if (call.account !== account || call.held.toString() !== amount || call.extensions !== extensions) {
-      throw new Disproof(
+      throw new LedgerInvariantError(
         null,
         `the open hold of call ${call_id} says ${amount} of account ${account} after ${extensions} extensions, its entries say ${call.held} of account ${call.account} after ${call.extensions}`,
       );
@@ -200,10 +206,10 @@ function proveOpenHolds(database: Database, running: CallsProof['running']): voi
   if (rows.length === running.size) return;
   const open = new Set(rows.map(({ call_id }) => call_id));
   const lost = [...running.keys()].find((call_id) => !open.has(call_id));
-  throw new Disproof(null, `call ${lost} holds money by its entries, and has no open hold`);
+  throw new LedgerInvariantError(null, `call ${lost} holds money by its entries, and has no open hold`);
 }
 
-/** Checks that every record with a cost has an end of its call in the ledger. @throws Disproof */
+/** Checks that every record with a cost has an end of its call in the ledger. @throws LedgerInvariantError */
 function proveRecords(database: Database, charged: number): void {
   const costly = `FROM call_record WHERE cost_nano_usd <> 0
     AND request_id > (SELECT cast(value AS TEXT) FROM meta WHERE name = 'records_before_ledger')`;
@@ -215,7 +221,7 @@ function proveRecords(database: Database, charged: number): void {
         (SELECT ref FROM ledger_entry WHERE kind IN ('post', 'void')) LIMIT 1`,
     )
     .get();
-  throw new Disproof(
+  throw new LedgerInvariantError(
     null,
     stray === null
       ? `${found} records cost something, the ledger has ${charged} of them`
@@ -240,13 +246,13 @@ interface RunningCall {
   readonly account: string;
   held: bigint;
   extensions: number;
-  absorbed: bigint;
+  writtenOff: bigint;
 }
 
 interface CallsProof {
   /**
    * Checks the next entry; `record` is the call's record, null where there is none, and used only at the call's end.
-   * @throws Disproof
+   * @throws LedgerInvariantError
    */
   take(entry: LedgerEntry, record: ChargedRecord | null): void;
   /** Holds of calls that have not ended: call id → account, amount and extensions. */
@@ -261,9 +267,12 @@ function proveCalls(recompute: RecomputeCost): CallsProof {
 
   function runningCall({ seq, ref, account, kind }: LedgerEntry): RunningCall {
     const call = running.get(ref);
-    if (call === undefined) throw new Disproof(seq, `a ${kind} of call ${ref}, which holds nothing then`);
+    if (call === undefined) throw new LedgerInvariantError(seq, `a ${kind} of call ${ref}, which holds nothing then`);
     if (call.account !== account) {
-      throw new Disproof(seq, `a ${kind} of account ${account}, but call ${ref} holds money of ${call.account}`);
+      throw new LedgerInvariantError(
+        seq,
+        `a ${kind} of account ${account}, but call ${ref} holds money of ${call.account}`,
+      );
     }
     return call;
   }
@@ -272,11 +281,11 @@ function proveCalls(recompute: RecomputeCost): CallsProof {
     const { seq, ref, amount, released } = entry;
     const call = runningCall(entry);
     if (amount + released !== call.held) {
-      throw new Disproof(seq, `call ${ref} held ${call.held}, its end disposes of ${amount + released}`);
+      throw new LedgerInvariantError(seq, `call ${ref} held ${call.held}, its end disposes of ${amount + released}`);
     }
-    if (record === null) throw new Disproof(seq, `call ${ref} ended, and has no record`);
-    const problem = recordProblem(record, entry.account, amount + call.absorbed, recompute);
-    if (problem !== null) throw new Disproof(seq, `the record of call ${ref} ${problem}`);
+    if (record === null) throw new LedgerInvariantError(seq, `call ${ref} ended, and has no record`);
+    const problem = recordProblem(record, entry.account, amount + call.writtenOff, recompute);
+    if (problem !== null) throw new LedgerInvariantError(seq, `the record of call ${ref} ${problem}`);
     running.delete(ref);
     counts.ended += 1;
     if (record.cost !== null && record.cost !== 0n) counts.charged += 1;
@@ -288,18 +297,18 @@ function proveCalls(recompute: RecomputeCost): CallsProof {
     take(entry, record) {
       const { seq, kind, ref, nth, account, amount } = entry;
       if (kind === 'hold') {
-        if (running.has(ref)) throw new Disproof(seq, `a second hold of call ${ref}`);
-        running.set(ref, { account, held: amount, extensions: 0, absorbed: 0n });
+        if (running.has(ref)) throw new LedgerInvariantError(seq, `a second hold of call ${ref}`);
+        running.set(ref, { account, held: amount, extensions: 0, writtenOff: 0n });
       } else if (kind === 'extend') {
         const call = runningCall(entry);
         call.extensions += 1;
         if (nth !== call.extensions)
-          throw new Disproof(seq, `extension ${nth} of call ${ref}, expected ${call.extensions}`);
+          throw new LedgerInvariantError(seq, `extension ${nth} of call ${ref}, expected ${call.extensions}`);
         call.held += amount;
       } else if (kind === 'absorb') {
         const call = runningCall(entry);
-        if (call.absorbed !== 0n) throw new Disproof(seq, `a second absorb of call ${ref}`);
-        call.absorbed = amount;
+        if (call.writtenOff !== 0n) throw new LedgerInvariantError(seq, `a second absorb of call ${ref}`);
+        call.writtenOff = amount;
       } else if (kind === 'post' || kind === 'void') {
         end(entry, record);
       }

@@ -6,7 +6,7 @@
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import { inTransaction } from '../database/connection.ts';
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { openStretchBook } from '../usage/ledger-stretches.ts';
 import { openBlockBook } from './block-book.ts';
 import { type Additions, gatherAdditions } from './gather-additions.ts';
@@ -59,7 +59,7 @@ interface Gathered {
   readonly late: string[];
 }
 
-export function openUsageFolder(database: Database, mark: UsageMark, reach: Reach): UsageFolder {
+export function openUsageFolder(database: Database, mark: UsageMark, reach: ReachFailpoint): UsageFolder {
   const nextRecords = database.prepare<SummedRecord, [string, string]>(NEXT_RECORDS);
   const nextLate = database.prepare<SummedRecord, [string, string]>(NEXT_LATE);
   const moveMark = database.prepare('UPDATE usage_through SET request_id = ?');

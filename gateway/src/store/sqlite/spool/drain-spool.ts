@@ -32,8 +32,8 @@ export function spoolPath(database: string): string {
 function readEntry(text: string): Operation {
   const entry = JSON.parse(text) as Operation;
   if (entry[0] !== 's') return entry;
-  const [tag, posted, released, absorbed, record, attempts] = entry;
-  return [tag, posted, released, absorbed, completeRecordValues(record), attempts];
+  const [tag, posted, released, writtenOff, record, attempts] = entry;
+  return [tag, posted, released, writtenOff, completeRecordValues(record), attempts];
 }
 
 const FIND_HOLD = 'SELECT cast(amount AS TEXT) AS amount, extensions FROM open_hold WHERE call_id = ?';
@@ -76,19 +76,19 @@ export function drainSpool(
    * Ends a call without a hold in the ledger: its hold was not stored either, so the client received an error, and the
    * cost is written off.
    */
-  function absorb([, posted, , absorbed, record, attempts]: Settlement): string | null {
+  function absorb([, posted, , writtenOff, record, attempts]: Settlement): string | null {
     const [call_id, at_ms, account] = record;
-    const cost = (BigInt(posted) + BigInt(absorbed)).toString();
+    const cost = (BigInt(posted) + BigInt(writtenOff)).toString();
     return tryKeep(['h', call_id, account, '0', at_ms, '[]'], ['s', '0', '0', cost, record, attempts]);
   }
 
   function settle(entry: Settlement): string | null {
-    const [, postedText, releasedText, absorbedText, record, attempts] = entry;
+    const [, postedText, releasedText, writtenOffText, record, attempts] = entry;
     const [call_id] = record;
     const open = findHold.get(call_id);
     if (open === null) return findRecord.get(call_id) === null ? absorb(entry) : null;
     const posted = BigInt(postedText);
-    const cost = posted + BigInt(absorbedText);
+    const cost = posted + BigInt(writtenOffText);
     let held = BigInt(open.amount);
     if (held === posted + BigInt(releasedText)) return tryKeep(entry);
     // An extension was not stored, or one was stored that the call believes failed.
@@ -96,8 +96,8 @@ export function drainSpool(
       const missing = posted - held;
       if (tryKeep(['e', call_id, open.extensions + 1, missing.toString()]) === null) held = posted;
     }
-    const bears = held < posted ? held : posted;
-    const amounts = [bears, held - bears, cost - bears].map(String) as [string, string, string];
+    const covered = held < posted ? held : posted;
+    const amounts = [covered, held - covered, cost - covered].map(String) as [string, string, string];
     return tryKeep(['s', ...amounts, record, attempts]);
   }
 

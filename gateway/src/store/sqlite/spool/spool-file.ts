@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { copyFile, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 
 export interface SpoolFile {
   /**
@@ -38,7 +38,7 @@ const ZEROS = Buffer.alloc(256 * 1024);
 const BLOCK_BYTES = 512;
 
 /** Opens the file (mode 0600) and empties it: earlier entries must be in the ledger or stored elsewhere. */
-export async function openSpoolFile(path: string, reach: Reach): Promise<SpoolFile> {
+export async function openSpoolFile(path: string, reach: ReachFailpoint): Promise<SpoolFile> {
   await (await open(path, 'a', 0o600)).close();
   const file = await open(path, 'r+');
   let roomBytes = 0;

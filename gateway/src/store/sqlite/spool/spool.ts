@@ -3,7 +3,7 @@
  * and from there into the ledger before the store counts as writable again.
  */
 
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { Operation } from '../writer/ledger-operations.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -49,7 +49,7 @@ export async function openSpool(
   writer: Pick<Writer, 'keep' | 'writable' | 'drain'>,
   drained: Drained,
   listener: SpoolListener,
-  reach: Reach,
+  reach: ReachFailpoint,
 ): Promise<Spool> {
   const path = spoolPath(database);
   if (drained.problems.length > 0) await tellProblems(drained);

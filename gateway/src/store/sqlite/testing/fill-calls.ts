@@ -16,7 +16,7 @@ export function fillCalls(writer: WriterDatabase, calls: readonly CallRecord[]):
     const posted = cost < held ? cost : held;
     operations.push(
       keepHold({ draft: record, amount: held }),
-      keepSettlement({ record, posted, released: held - posted, absorbed: cost - posted }),
+      keepSettlement({ record, posted, released: held - posted, writtenOff: cost - posted }),
     );
   }
   const reply = writer.keepOperations(JSON.stringify(operations));

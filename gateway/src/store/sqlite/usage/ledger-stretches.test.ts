@@ -38,7 +38,7 @@ function callAt(atMs: number, nth: number) {
 
 type Call = ReturnType<typeof callAt>;
 const hold = (call: Call) => keepHold({ draft: call, amount: 100n });
-const settle = (call: Call) => keepSettlement({ record: call, posted: 70n, released: 30n, absorbed: 0n });
+const settle = (call: Call) => keepSettlement({ record: call, posted: 70n, released: 30n, writtenOff: 0n });
 
 function keep(writer: WriterDatabase, operations: readonly Operation[]): void {
   expect(writer.keepOperations(JSON.stringify(operations))).toBe(true);

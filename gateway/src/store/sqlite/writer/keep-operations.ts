@@ -2,15 +2,15 @@
  * Applies call operations to the tables. Each takes effect completely or, through the caller's rollback, not at all.
  */
 import type { Database } from 'bun:sqlite';
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import {
   callRecordValues,
   endUnendedCall,
   INSERT_CALL_RECORD,
   INSERT_UNHELD_CALL_RECORD,
+  type OpenHold,
   recordText,
   renderAttempts,
-  type UnendedHold,
 } from '../ledger/call-record-row.ts';
 import type { LedgerBook } from '../ledger/ledger-book.ts';
 import { INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
@@ -21,7 +21,7 @@ import type { MovementKind, Operation } from './ledger-operations.ts';
 /** A refusal before any change: nothing needs to be rolled back. */
 export class CleanRefusal extends StoreFailure {}
 
-export interface OpenHoldRow extends UnendedHold {
+export interface OpenHoldRow extends OpenHold {
   /** Decimal text. */
   readonly amount: string;
 }
@@ -62,7 +62,7 @@ export function createOperationKeeper(
   book: LedgerBook,
   epoch: number,
   mark: UsageMark,
-  reach: Reach,
+  reach: ReachFailpoint,
 ): OperationKeeper {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
   const insertUnheld = database.prepare(INSERT_UNHELD_CALL_RECORD);
@@ -115,7 +115,7 @@ export function createOperationKeeper(
   }
 
   function settle(
-    [, posted, released, absorbed, record, attempts]: Extract<Operation, readonly ['s', ...unknown[]]>,
+    [, posted, released, writtenOff, record, attempts]: Extract<Operation, readonly ['s', ...unknown[]]>,
     nowMs: number,
   ) {
     const [call_id, , account] = record;
@@ -130,7 +130,7 @@ export function createOperationKeeper(
     }
     reach('after-release');
     const common = { ref: call_id, nth: 0, account, at_ms: nowMs, note: null };
-    const borne = BigInt(absorbed);
+    const borne = BigInt(writtenOff);
     if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n }, null);
     const end = { ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest } as const;
     book.add(end, recordText(record, attempts));
@@ -170,8 +170,8 @@ export function createOperationKeeper(
     const held = BigInt(hold.amount);
     const posted = cost < held ? cost : held;
     const released = (held - posted).toString();
-    const absorbed = (cost - posted).toString();
-    settle(['s', posted.toString(), released, absorbed, callRecordValues(record), renderAttempts(record)], nowMs);
+    const writtenOff = (cost - posted).toString();
+    settle(['s', posted.toString(), released, writtenOff, callRecordValues(record), renderAttempts(record)], nowMs);
     return posted > 0n ? ('posted' as const) : ('voided' as const);
   }
 

@@ -22,7 +22,14 @@ export type Operation =
   | readonly [tag: 'h', call_id: string, account: string, amount: string, at_ms: number, draft: string]
   | readonly [tag: 'e', call_id: string, nth: number, amount: string]
   | readonly [tag: 'c', call_id: string, checkpoint: string]
-  | readonly [tag: 's', posted: string, released: string, absorbed: string, record: CallRecordValues, attempts: string]
+  | readonly [
+      tag: 's',
+      posted: string,
+      released: string,
+      writtenOff: string,
+      record: CallRecordValues,
+      attempts: string,
+    ]
   | readonly [tag: 'a', call_id: string]
   | readonly [
       tag: 'm',
@@ -53,12 +60,12 @@ export function keepCheckpoint(checkpoint: Checkpoint): Operation {
   return ['c', checkpoint.call_id, renderCheckpoint(checkpoint)];
 }
 
-export function keepSettlement({ record, posted, released, absorbed }: Settlement): Operation {
+export function keepSettlement({ record, posted, released, writtenOff }: Settlement): Operation {
   return [
     's',
     posted.toString(),
     released.toString(),
-    absorbed.toString(),
+    writtenOff.toString(),
     callRecordValues(record),
     renderAttempts(record),
   ];

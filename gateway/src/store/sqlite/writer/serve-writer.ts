@@ -1,5 +1,5 @@
 /** Serves requests in the writer thread: one at a time, each answered once its effect is durable. */
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { nameSqliteFault } from '../store-failure.ts';
 import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
 import { failedReply, type WriterReply, type WriterRequest } from './writer-messages.ts';
@@ -11,7 +11,7 @@ export interface WriterPort {
 }
 
 /** Answers the port's requests from now on. `reach` is called at each failpoint. */
-export function serveWriter(port: WriterPort, reach: Reach): void {
+export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
   let writer: WriterDatabase | null = null;
 
   function answer(request: WriterRequest): WriterReply {

@@ -5,7 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
-import type { Reach } from '../failpoints.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { type LedgerBook, openLedgerBook } from '../ledger/ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from '../ledger/ledger-epoch.ts';
 import { type Recovered, recoverHolds } from '../ledger/recover-holds.ts';
@@ -61,7 +61,7 @@ const PROBE_BYTES = 65_536;
 export function openWriterDatabase(
   { path, databaseBytesMax, epoch }: Omit<OpenRequest, 'kind'>,
   nowMs: number,
-  reach: Reach,
+  reach: ReachFailpoint,
 ): WriterDatabase {
   const database = openWriteConnection(path);
   try {
@@ -76,7 +76,7 @@ export function openWriterDatabase(
   }
 }
 
-function startEpoch(database: Database, spool: string, nowMs: number, reach: Reach): WriterDatabase {
+function startEpoch(database: Database, spool: string, nowMs: number, reach: ReachFailpoint): WriterDatabase {
   const { tools, drained, recovered, epoch } = inTransaction(database, () => {
     const epoch = takeEpoch(database, nowMs);
     const tools = openTools(database, epoch, reach);
@@ -93,7 +93,7 @@ function startEpoch(database: Database, spool: string, nowMs: number, reach: Rea
   return writerDatabase(database, spool, tools, { epoch: epoch.id, recovered, drained });
 }
 
-function goOnInEpoch(database: Database, spool: string, expected: number, reach: Reach): WriterDatabase {
+function goOnInEpoch(database: Database, spool: string, expected: number, reach: ReachFailpoint): WriterDatabase {
   const epoch = readLastEpoch(database);
   if (epoch?.id !== expected) {
     throw new StoreFailure(
@@ -105,7 +105,7 @@ function goOnInEpoch(database: Database, spool: string, expected: number, reach:
   return writerDatabase(database, spool, openTools(database, epoch, reach), { epoch: epoch.id, ...nothing });
 }
 
-function openTools(database: Database, { id, seal }: Epoch, reach: Reach) {
+function openTools(database: Database, { id, seal }: Epoch, reach: ReachFailpoint) {
   const book = openLedgerBook(database, id, seal);
   const mark = openUsageMark(database);
   const keeper = createOperationKeeper(database, book, id, mark, reach);
@@ -173,7 +173,7 @@ class HalfDone extends Error {}
 interface BatchTools {
   readonly book: LedgerBook;
   readonly keeper: OperationKeeper;
-  readonly reach: Reach;
+  readonly reach: ReachFailpoint;
 }
 
 /**
