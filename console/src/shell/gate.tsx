@@ -8,7 +8,7 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { SkeletonPanel } from '../ui/skeleton.tsx';
 import { NoAccount } from './no-account.tsx';
 import { Shell } from './shell.tsx';
-import { UnknownAccount } from './strange-account.tsx';
+import { UnknownAccount } from './unknown-account.tsx';
 
 const SignIn = part(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));

@@ -8,7 +8,7 @@ import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 import { type Admission, admitCall, type Limits, previewCall } from './admission.ts';
-import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
+import { createMoneySeeds, type MoneySource } from './load-spend.ts';
 
 const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
 

@@ -1,6 +1,6 @@
 /** Manages a call's part of the limits: acquired once, all or none, and given back once, by settling or releasing. */
 import type { LimitClaim, LimitRefusal, LimitStore, RateLimitStatus } from '../store/ports/limits.ts';
-import type { MoneySeeds } from './money-seeds.ts';
+import type { MoneySeeds } from './load-spend.ts';
 
 export interface Limits {
   readonly store: LimitStore;

@@ -9,7 +9,7 @@ import { findModel, listModels } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
 import { type ListCatalogNames, type ListedModels, listServedModels } from '../config/served-models.ts';
-import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-desk.ts';
+import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';

@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { createLimitRules, type ZoneOf } from '../admission/limit-rules.ts';
-import { createMoneySeeds } from '../admission/money-seeds.ts';
+import { createMoneySeeds } from '../admission/load-spend.ts';
 import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';

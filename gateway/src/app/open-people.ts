@@ -4,7 +4,7 @@
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import { ConsoleFailure } from '../console-api/kernel/console-failure.ts';
-import type { ModelEvent } from '../console-api/models/model-desk.ts';
+import type { ModelEvent } from '../console-api/models/model-deps.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
@@ -14,7 +14,7 @@ import { createInvitations } from '../people/members/invitations.ts';
 import { bindPerson, createMembers, createPersonNames } from '../people/members/members.ts';
 import { createPasswordResets, createResetLinks } from '../people/members/password-resets.ts';
 import type { SetUp } from '../people/members/set-up.ts';
-import { createSignInMethods } from '../people/members/ways-in.ts';
+import { createSignInMethods } from '../people/members/sign-in-methods.ts';
 import { createPasskeyChallenges } from '../people/passkeys/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkeys/passkey-proof.ts';
 import { createPasskeys } from '../people/passkeys/passkeys.ts';

@@ -3,7 +3,7 @@
  * as those of calls; budgets, balances and token limits do not apply, because a count costs nothing.
  */
 import { admitCall } from '../admission/admission.ts';
-import { refusalOf } from '../admission/refusal-words.ts';
+import { refusalOf } from '../admission/limit-messages.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';

@@ -3,7 +3,7 @@ import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { OpenSet } from '../lib/roster.ts';
+import type { OpenSet } from '../lib/open-set.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';

@@ -3,7 +3,7 @@
  * the same functions as a real call; takes nothing from any limit and sends nothing.
  */
 import { previewCall } from '../admission/admission.ts';
-import { refusalOf } from '../admission/refusal-words.ts';
+import { refusalOf } from '../admission/limit-messages.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { priceWords } from '../billing/price-book.ts';
 import { CallFailure } from '../errors/call-failure.ts';

@@ -1,6 +1,6 @@
 /** Tests that the reply to a call refused by a limit tells both SDK families whether, and when, to retry. */
 import { expect, test } from 'bun:test';
-import { refusalOf } from '../admission/refusal-words.ts';
+import { refusalOf } from '../admission/limit-messages.ts';
 import { PROTOCOLS } from '../protocols/registry.ts';
 import type { LimitRefusal } from '../store/ports/limits.ts';
 import { failureReply } from './deliver/reply.ts';

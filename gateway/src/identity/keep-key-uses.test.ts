@@ -5,9 +5,9 @@ import type { StoredKey } from '../store/ports/records.ts';
 import { openStore, type Store } from '../store/sqlite/open-store.ts';
 import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
-import { restoreKeyUses, saveKeyUses } from './keep-key-uses.ts';
 import { createKeyDirectory, putKey } from './key-directory.ts';
 import { createKeyHasher } from './key-format.ts';
+import { restoreKeyUses, saveKeyUses } from './save-key-uses.ts';
 
 const newFolder = temporaryFolders();
 const KEY: StoredKey = {

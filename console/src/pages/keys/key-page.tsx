@@ -21,7 +21,7 @@ import { enableLock, type KeyAct, type KeyPage, mayChange, STATUS_TONE } from '.
 import { KeyDialog, KeyMenu } from './key-acts.tsx';
 import { DisabledNote, KeyFacts, RotationNote } from './key-facts.tsx';
 import { KeyGauges } from './key-gauges.tsx';
-import { MayCall } from './may-call.tsx';
+import { MayCall } from './model-access.tsx';
 
 const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
   { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },

@@ -3,8 +3,8 @@ import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { ShareLink } from './hand-over.tsx';
 import type { Member } from './role-words.ts';
+import { ShareLink } from './share-link.tsx';
 
 interface ResetDialogProps {
   readonly account: string;

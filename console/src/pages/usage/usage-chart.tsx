@@ -13,8 +13,8 @@ import { Link } from '../../route/link.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
+import { DIMENSION_WORDS, filtersOf, type UsageQuery } from './usage-query.ts';
 import { shownSeries } from './usage-series.ts';
-import { DIMENSION_WORDS, filtersOf, type UsageQuery } from './usage-wishes.ts';
 
 interface UsageChartProps {
   readonly reply: UsageReply;

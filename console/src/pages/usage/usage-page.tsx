@@ -22,8 +22,6 @@ import { MetricTiles } from './metric-tiles.tsx';
 import type { UsageGroup, UsageReply } from './metrics.ts';
 import { ProofLine } from './proof-line.tsx';
 import { UsageChart } from './usage-chart.tsx';
-import { drawnGroups } from './usage-series.ts';
-import { GroupTable, TimeTable } from './usage-table.tsx';
 import {
   answeredQuery,
   DIMENSION_NAMES,
@@ -36,7 +34,9 @@ import {
   readUsageQuery,
   type UsageQuery,
   usageQuery,
-} from './usage-wishes.ts';
+} from './usage-query.ts';
+import { drawnGroups } from './usage-series.ts';
+import { GroupTable, TimeTable } from './usage-table.tsx';
 
 const LIVE_MS = 5_000;
 

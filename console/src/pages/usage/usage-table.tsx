@@ -15,8 +15,8 @@ import {
   type UsageGroup,
   type UsageReply,
 } from './metrics.ts';
+import { DIMENSION_WORDS, type UsageQuery } from './usage-query.ts';
 import { groupName, shownSeries, usageSeries } from './usage-series.ts';
-import { DIMENSION_WORDS, type UsageQuery } from './usage-wishes.ts';
 
 interface Row {
   readonly name: string;

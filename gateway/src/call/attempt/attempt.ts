@@ -10,7 +10,7 @@ import { Exchange, type ExchangeLimits, type ExchangeListener } from '../../upst
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { listenForContent } from '../content/start-content.ts';
 import { unsentOf } from '../deliver/unsent-answer.ts';
-import { mostOutputTokens } from '../plan/most-output.ts';
+import { mostOutputTokens } from '../plan/output-maximum.ts';
 import { forwardedHeaders } from '../plan/pass-through.ts';
 import { planCall, type RoutedCall } from '../plan/plan-call.ts';
 import { sentLimit } from '../plan/sent-limit.ts';

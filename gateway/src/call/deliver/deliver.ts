@@ -13,11 +13,11 @@ import { decideUsage } from '../money/settle.ts';
 import { refusesStream } from '../plan/upstream-call.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { deliverTranslated } from './deliver-translated.ts';
+import { limitNotEnforceable } from './limit-not-enforceable.ts';
 import { readAnswerBody } from './read-answer-body.ts';
 import { countReply, plainReply, streamReply } from './reply.ts';
 import { settledReply } from './settled-reply.ts';
 import { unsentIn, unsentOf } from './unsent-answer.ts';
-import { limitNotEnforceable } from './unstoppable.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
 /** Statuses of hosts that have no token counter. */

@@ -1,7 +1,7 @@
 /** Tests what a call takes from its limits and its money before it is sent, and that a refused call takes nothing. */
 import { describe, expect, test } from 'bun:test';
 import { createLimitRules } from '../../admission/limit-rules.ts';
-import { createMoneySeeds, type MoneySource } from '../../admission/money-seeds.ts';
+import { createMoneySeeds, type MoneySource } from '../../admission/load-spend.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { withMarkUp } from '../../billing/price.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -10,7 +10,7 @@ import { createMemoryLimits } from '../../store/memory/limits.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
 import type { Call } from '../call.ts';
 import { createRetryTokens } from '../plan/retry-tokens.ts';
-import { createNotedLedger } from '../testing/noted-ledger.ts';
+import { createNotedLedger } from '../testing/logging-ledger.ts';
 import { type CallPlan, routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { holdCall } from './hold-call.ts';

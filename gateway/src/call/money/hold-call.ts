@@ -1,11 +1,11 @@
 /** Admits a call to its limits: one decision over every cap that applies, one hold. Contract, 5 and 8. */
 import { type Admitted, admitCall } from '../../admission/admission.ts';
-import { refusalOf } from '../../admission/refusal-words.ts';
+import { refusalOf } from '../../admission/limit-messages.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
 import { estimateTokens } from '../attempt/estimate-tokens.ts';
-import { limitNotEnforceable } from '../deliver/unstoppable.ts';
-import { mostOutputTokens } from '../plan/most-output.ts';
+import { limitNotEnforceable } from '../deliver/limit-not-enforceable.ts';
+import { mostOutputTokens } from '../plan/output-maximum.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import { sentLimit } from '../plan/sent-limit.ts';
 import { CallMoney } from './call-money.ts';

@@ -6,7 +6,7 @@ import { NO_FLAGS, type Usage, type UsageFlag } from '../../generation/usage.ts'
 import type { AnswerFacts } from '../../protocols/protocol.ts';
 import { estimateTokens } from '../attempt/estimate-tokens.ts';
 import type { Call } from '../call.ts';
-import { mostOutputTokens } from '../plan/most-output.ts';
+import { mostOutputTokens } from '../plan/output-maximum.ts';
 import type { TokenRatio } from './token-ratio.ts';
 
 /**

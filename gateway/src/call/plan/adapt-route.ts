@@ -1,6 +1,6 @@
 /** Adapts a route to members that its upstream refused recently, before the request is planned and paid for. */
 import type { Route } from '../../routing/route.ts';
-import { traitsWithout } from './leave-out.ts';
+import { traitsWithout } from './omit-members.ts';
 import type { RefusedMembers } from './refused-members.ts';
 
 /** Returns the same object if nothing was refused. */

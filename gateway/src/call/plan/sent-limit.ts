@@ -7,7 +7,7 @@ import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Call } from '../call.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
-import { mostWithoutLimit } from './most-output.ts';
+import { mostWithoutLimit } from './output-maximum.ts';
 
 /** An output limit that a target may or may not honor. */
 export interface SentLimit {

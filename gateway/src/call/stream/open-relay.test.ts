@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
-import { OpenSet } from '../../lib/roster.ts';
+import { OpenSet } from '../../lib/open-set.ts';
 import { chatCompletions } from '../../protocols/chat/index.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow } from '../attempt/attempt-row.ts';

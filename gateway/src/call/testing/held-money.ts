@@ -1,6 +1,6 @@
 /** Creates one call's held money for tests, with in-memory limits and a noted ledger, at one nano-dollar per token. */
 import { type Admission, admitCall } from '../../admission/admission.ts';
-import { createMoneySeeds } from '../../admission/money-seeds.ts';
+import { createMoneySeeds } from '../../admission/load-spend.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { chooseHold, type HoldRequest } from '../../billing/reserve.ts';
 import { bind, claim, START_MS, totalOf } from '../../store/contracts/sample-claims.ts';
@@ -8,7 +8,7 @@ import { createMemoryLimits, type MemoryLimits } from '../../store/memory/limits
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/ports/limits.ts';
 import { CallMoney } from '../money/call-money.ts';
 import { draftRecord } from '../money/settle.ts';
-import { createNotedLedger, type NotedLedger } from './noted-ledger.ts';
+import { createNotedLedger, type NotedLedger } from './logging-ledger.ts';
 import { routedCall } from './routed-call.ts';
 
 /** One nano-dollar per token, input and output. */

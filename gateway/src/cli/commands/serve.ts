@@ -47,7 +47,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   // Imported here, not above: it is most of the program, and no other command needs it.
   const [{ startApp }, { waitForDiskSpace }] = await Promise.all([
     import('../../app/app.ts'),
-    import('../../app/start-when-room.ts'),
+    import('../../app/wait-for-disk-space.ts'),
   ]);
   const app = await waitForDiskSpace(() => startApp(config, log), log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));

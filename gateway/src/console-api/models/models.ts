@@ -14,7 +14,7 @@ import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import type { ModelDeps, Running } from './model-desk.ts';
+import type { ModelDeps, Running } from './model-deps.ts';
 import { renderPeriod, renderPrices } from './price-view.ts';
 import { setPrice } from './set-price.ts';
 

@@ -16,7 +16,7 @@ import { findPublicAddress, PrivateAddressError } from '../../upstream/public-ho
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import type { ModelDeps, ModelEvent, Running } from './model-desk.ts';
+import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
 import { sourceOfConfigured, sourceOfModel } from './models.ts';
 
 type CreateRoute = 'POST /accounts/{account}/providers';

@@ -10,7 +10,7 @@ import type { StoredRates } from '../../store/ports/providers.ts';
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall } from '../kernel/handlers.ts';
-import { type ModelDeps, nameActor } from './model-desk.ts';
+import { type ModelDeps, nameActor } from './model-deps.ts';
 import { renderPeriod } from './price-view.ts';
 
 type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';

@@ -10,7 +10,7 @@ import type { Reply } from '../contract/contract.ts';
 import { type Actor, tenancyOf } from '../kernel/actor.ts';
 import { type AddressRate, createAddressRate } from '../kernel/address-rate.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import type { ModelDeps } from './model-desk.ts';
+import type { ModelDeps } from './model-deps.ts';
 
 type Status = Reply<'GET /status'>;
 

@@ -7,7 +7,7 @@ import { randomCall, seededRandom } from '../../store/sqlite/testing/random-call
 import type { Actor, Grant } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
 import { logHandlers } from '../logs/logs.ts';
-import { overviewHandlers } from '../usage/home.ts';
+import { overviewHandlers } from '../usage/overview.ts';
 import { usageHandlers } from '../usage/usage.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
 import { withRest } from './rest-of-routes.ts';

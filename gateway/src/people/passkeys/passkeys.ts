@@ -4,7 +4,7 @@
  */
 import { generateId } from '../../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
-import type { SignInMethods } from '../members/ways-in.ts';
+import type { SignInMethods } from '../members/sign-in-methods.ts';
 import { type PeopleEvent, type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';

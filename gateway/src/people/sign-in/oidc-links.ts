@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../../store/ports/people.ts';
-import type { SignInMethods } from '../members/ways-in.ts';
+import type { SignInMethods } from '../members/sign-in-methods.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, STATE_COOKIE, sendCookies } from './auth-cookies.ts';

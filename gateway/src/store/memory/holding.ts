@@ -2,8 +2,8 @@
 import { type Bucket, correct, newBucket, type Taken, take, takenOf } from '../../admission/gcra.ts';
 import { type CallSubjects, endUserSubject, type LimitClaim, type Subject } from '../ports/limits.ts';
 import { roomOf, settleInWindow, type WindowState } from './budget-window.ts';
+import type { Place } from './evaluate-claim.ts';
 import type { SubjectState } from './subject-book.ts';
-import type { Place } from './weigh-claim.ts';
 
 /** A prepaid account's nano-USD, without what its running calls hold. */
 export interface Balance {

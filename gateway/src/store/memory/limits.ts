@@ -29,6 +29,14 @@ import {
   type WindowState,
 } from './budget-window.ts';
 import {
+  evaluateClaim,
+  type Place,
+  readRateLimitStatus,
+  refuseBalance,
+  refuseExtension,
+  roomWanted,
+} from './evaluate-claim.ts';
+import {
   type Balance,
   countsIn,
   coverable,
@@ -39,14 +47,6 @@ import {
   takeAll,
 } from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
-import {
-  evaluateClaim,
-  type Place,
-  readRateLimitStatus,
-  refuseBalance,
-  refuseExtension,
-  roomWanted,
-} from './weigh-claim.ts';
 
 interface Settings {
   /** Lease of a call: one not released by then counts as lost. Longer than the longest call. Read for each call. */

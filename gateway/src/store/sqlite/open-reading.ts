@@ -9,8 +9,8 @@ import { requireCurrentSchema } from './database/migrate.ts';
 import { createQueries } from './database/sqlite-dialect.ts';
 import { createCallReader } from './ledger/call-reader.ts';
 import { readBalances } from './ledger/fold-balance.ts';
-import { createPolicyReader } from './policy/policy-book.ts';
-import { readProviders } from './policy/provider-book.ts';
+import { createPolicyReader } from './policy/policy-store.ts';
+import { readProviders } from './policy/provider-store.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
 export interface StoreReading

@@ -8,7 +8,7 @@ import { asObject, asText, type JsonObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { packHostData } from '../shared/host-data.ts';
 import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
-import { type ReportedArguments, startArguments } from './told-arguments.ts';
+import { type ReportedArguments, startArguments } from './reported-arguments.ts';
 
 const INDEX_MAX = 10_000;
 const ID_CHARS_MAX = 40;

@@ -7,7 +7,7 @@ import { callRecordOfRow, callRecordValues, INSERT_CALL_RECORD, renderAttempts }
 import { MIGRATIONS } from '../migrations/migrations.ts';
 import { openReading } from '../open-reading.ts';
 import { openStore } from '../open-store.ts';
-import { keyOfRow } from '../policy/policy-book.ts';
+import { keyOfRow } from '../policy/policy-store.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { ApiKeyRow, CallRecordRow } from '../tables.ts';
 import { sampleRecord } from '../testing/sample-record.ts';

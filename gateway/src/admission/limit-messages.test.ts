@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
 import type { LimitRefusal } from '../store/ports/limits.ts';
-import { refusalOf } from './refusal-words.ts';
+import { refusalOf } from './limit-messages.ts';
 
 const refused = (rest: Partial<LimitRefusal>): LimitRefusal => ({
   kind: 'requests',

@@ -1,7 +1,7 @@
 /** Tests that a start waits for disk space, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { nameSqliteFault, StoreFailure } from '../store/sqlite/store-failure.ts';
-import { waitForDiskSpace } from './start-when-room.ts';
+import { waitForDiskSpace } from './wait-for-disk-space.ts';
 
 const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code });
 

@@ -1,7 +1,7 @@
 /** Tests the roster against a Set: whatever is added and removed, in any order, both contain the same items. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Handle, OpenSet } from './roster.ts';
+import { type Handle, OpenSet } from './open-set.ts';
 
 test('holds what was added and not removed, through any order of both', () => {
   fc.assert(

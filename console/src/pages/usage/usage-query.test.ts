@@ -1,6 +1,6 @@
 /** Tests the query that an address of the usage page makes. */
 import { describe, expect, test } from 'bun:test';
-import { answeredQuery, filtersOf, pickedFilters, readMetric, readUsageQuery, usageQuery } from './usage-wishes.ts';
+import { answeredQuery, filtersOf, pickedFilters, readMetric, readUsageQuery, usageQuery } from './usage-query.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
