@@ -1,3 +1,4 @@
+/** Tests that records survive their table rows, and that rows with former words can be read. */
 import { expect, test } from 'bun:test';
 import type { CallRecord } from '../../ports/records.ts';
 import type { CallRecordRow } from '../tables.ts';
