@@ -4,9 +4,9 @@
  * gateway/scripts/learn-token-ratios.ts`.
  */
 
-import { describeError, estimateError } from '../test/conformance/estimate-error.ts';
-import { halvePrompts } from '../test/conformance/prompt-halves.ts';
-import { loadRecordedPrompts } from '../test/conformance/recorded-prompts.ts';
+import { describeError, estimateError, halvePrompts } from '../test/conformance/prompts/prompt-halves.ts';
+
+import { loadRecordedPrompts } from '../test/conformance/prompts/recorded-prompts.ts';
 import { learnFamilies } from './token-ratios/learn-families.ts';
 
 const prompts = loadRecordedPrompts();

@@ -6,7 +6,7 @@ import { countText, emptyTextCounts, type TextCounts } from '../../src/tokens/co
 import { FRAMES, measureRequest, type ToolStyle } from '../../src/tokens/measure-request.ts';
 import { TEXT_FEATURES } from '../../src/tokens/text-alphabet.ts';
 import type { TokenRatios } from '../../src/tokens/token-families.ts';
-import type { RecordedPrompt } from '../../test/conformance/recorded-prompts.ts';
+import type { RecordedPrompt } from '../../test/conformance/prompts/recorded-prompts.ts';
 import { type FamilyPrior, framesOf } from './priors.ts';
 import { dot, type Prior, type Row, solveNonnegative } from './solve-nonnegative.ts';
 

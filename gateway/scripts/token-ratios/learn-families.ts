@@ -4,8 +4,8 @@
  */
 import { FRAMES } from '../../src/tokens/measure-request.ts';
 import { TOKEN_FAMILIES, type TokenFamily, type TokenRatios } from '../../src/tokens/token-families.ts';
-import type { PromptHalves } from '../../test/conformance/prompt-halves.ts';
-import type { RecordedPrompt } from '../../test/conformance/recorded-prompts.ts';
+import type { PromptHalves } from '../../test/conformance/prompts/prompt-halves.ts';
+import type { RecordedPrompt } from '../../test/conformance/prompts/recorded-prompts.ts';
 import { fitRatios } from './fit-ratios.ts';
 import { priorOf } from './priors.ts';
 

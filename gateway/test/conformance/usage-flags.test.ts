@@ -11,7 +11,7 @@ import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import type { AnswerFacts } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';
-import { exchangeSets, type RecordedExchange } from './translation-rig.ts';
+import { exchangeSets, type RecordedExchange } from './translation/rig.ts';
 import { object } from './wire-text.ts';
 
 /** Minimum number of answers with usage. */

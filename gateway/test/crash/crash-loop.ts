@@ -97,8 +97,8 @@ export function emptyTally(): Tally {
 }
 
 function drawRound(chances: Chances): RoundPlan {
-  const isDoomed = chances.whole(1, DOOMED_START_IN) === 1;
-  const deaths = Array.from({ length: isDoomed ? chances.whole(1, 2) : 0 }, () => ({
+  const diesAtStart = chances.whole(1, DOOMED_START_IN) === 1;
+  const deaths = Array.from({ length: diesAtStart ? chances.whole(1, 2) : 0 }, () => ({
     afterMs: chances.whole(1, START_MS_MAX),
   }));
   return { deaths, end: { afterMs: chances.whole(1, KILL_WITHIN_MS), answers: chances.whole(0, ANSWERS_MAX) } };

@@ -42,7 +42,7 @@ export function judgeBooks(truth: GroundTruth, books: Books, budget: bigint): st
 }
 
 /** All that is known of a label. */
-interface Told {
+interface ReceivedPart {
   readonly label: string;
   readonly sent: readonly Sent[];
   readonly arrived: readonly (bigint | null)[];
@@ -50,7 +50,7 @@ interface Told {
 }
 
 /** One label is one call or one named run: upstream gets it at most once, and it is charged at most once. */
-function judgeArrivals({ label, sent, arrived, records }: Told): string[] {
+function judgeArrivals({ label, sent, arrived, records }: ReceivedPart): string[] {
   const charged = records.filter(({ cost_nano_usd }) => cost_nano_usd !== '0');
   const problems: string[] = [];
   if (arrived.length > 1) problems.push(`double: ${label} reached the upstream ${arrived.length} times`);
@@ -62,7 +62,7 @@ function judgeArrivals({ label, sent, arrived, records }: Told): string[] {
   return problems;
 }
 
-function judgeRecords({ label, sent, arrived, records }: Told): string[] {
+function judgeRecords({ label, sent, arrived, records }: ReceivedPart): string[] {
   const payer = sent[0]?.role.payer;
   return records.flatMap((record) => {
     const { error, usage_source, account, cost_nano_usd } = record;
@@ -89,7 +89,7 @@ function judgeRecords({ label, sent, arrived, records }: Told): string[] {
 }
 
 /** Compares what each client received with the records. */
-function judgeAnswers({ label, sent, records }: Told): string[] {
+function judgeAnswers({ label, sent, records }: ReceivedPart): string[] {
   const byId = new Map(records.map((record) => [record.request_id, record]));
   const first = sent.find(({ heard }) => heard?.end === 'complete' && heard.replayOf === null)?.heard;
   return sent.flatMap(({ heard }, nth) => {

@@ -4,12 +4,12 @@ import { eventually } from '../harness/eventually.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { startGateway } from '../harness/start-gateway.ts';
 import { BUDGET, type CrashFolder, killGateway, topUp } from './crash-folder.ts';
-import { type ArmedPoint, armFailpoint, startAndDie } from './doomed-start.ts';
 import { noteArrivals } from './ground-truth.ts';
 import { judgeBooks } from './judge-books.ts';
 import { readBooks } from './read-books.ts';
 import { scriptModels } from './roles.ts';
 import { startLoad } from './run-load.ts';
+import { type ArmedPoint, armFailpoint, startAndDie } from './start-and-die.ts';
 
 export interface RoundPlan {
   /** Starts that die before the one that serves. */

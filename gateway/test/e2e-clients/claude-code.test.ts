@@ -9,9 +9,9 @@ import type { Pair } from '../harness/start-pair.ts';
 import { holdChatRequest } from './chat-request-shape.ts';
 import { bodyOf, ROUTES, type Route, startClientsRig } from './clients-rig.ts';
 import { findClaudeCode, NEEDS_CLIENTS } from './installed-clients.ts';
+import { receivedIn } from './received-conversation.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { makeSessionFolder, runClaudeCode, type Session, type SessionFolder } from './run-claude-code.ts';
-import { toldIn } from './told.ts';
 
 /** Start of the first block of its instructions, which differs in each session (Claude Code 2.1.329). */
 const ATTRIBUTION = 'x-anthropic-billing-header:';
@@ -78,8 +78,8 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
       const served = () => pair.fake.served(route.upstreamModel);
       const callId = (number: number) => `${route.upstream === 'messages' ? 'toolu' : 'call'}_${number}`;
       /** Returns the tool calls and results in the last request that upstream received. */
-      const toolsTold = () => {
-        const told = toldIn(route.upstream, served().map(bodyOf).at(-1));
+      const toolsReceived = () => {
+        const told = receivedIn(route.upstream, served().map(bodyOf).at(-1));
         return told.filter((one) => !('role' in one));
       };
 
@@ -116,20 +116,20 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
           );
           expectSentWell();
           const told = (number: number, { name, input }: Call) => ({ call: callId(number), name, input });
-          expect(toolsTold().slice(0, 4)).toEqual([
+          expect(toolsReceived().slice(0, 4)).toEqual([
             told(1, first),
             { result: callId(1), text: expect.stringContaining('The word is marmalade.') },
             told(2, second),
             told(3, third),
           ]);
           // Results come in the order in which the tools finish.
-          expect(toolsTold().slice(4)).toEqual(
+          expect(toolsReceived().slice(4)).toEqual(
             expect.arrayContaining([
               { result: callId(2), text: expect.stringContaining('quince') },
               { result: callId(3), text: expect.stringMatching(/./) },
             ]),
           );
-          expect(toolsTold().length).toBe(6);
+          expect(toolsReceived().length).toBe(6);
         },
         TEST_MS_MAX,
       );
@@ -171,7 +171,7 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
           // A refused search is retried once, with fewer betas.
           expect([first, others]).toEqual([200, route.translated ? [400, 400, 200] : [200, 200]]);
           expect(served().length).toBe(route.translated ? 2 : 3);
-          expect(toolsTold().at(-1)).toEqual({
+          expect(toolsReceived().at(-1)).toEqual({
             result: callId(1),
             text: expect.stringContaining(route.translated ? 'web_search' : 'made of quinces'),
           });

@@ -13,7 +13,7 @@ import type { ClientAnswer, ClientDriver, Target } from './client-driver.ts';
 import { bodyOf, ROUTES, type Route, startClientsRig } from './clients-rig.ts';
 import { clientsInstalled, loadDrivers, NEEDS_CLIENTS } from './installed-clients.ts';
 import { holdMessagesRequest } from './messages-request-shape.ts';
-import { toldIn } from './told.ts';
+import { receivedIn } from './received-conversation.ts';
 
 const QUESTION = 'What is the weather in Zürich, in Oslo and in Lima?';
 const TEXT = 'Sunny 🌞 in each of the three, whatever the season.';
@@ -98,7 +98,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
           expectAnswer(answer, 0);
           expect(answer).toMatchObject({ inputTokens: 16, cacheReadTokens: 5 });
           const [body] = sentBodies();
-          expect(toldIn(route.upstream, body)).toEqual([{ role: 'user', text: QUESTION }]);
+          expect(receivedIn(route.upstream, body)).toEqual([{ role: 'user', text: QUESTION }]);
           expect(body).toMatchObject({ model: route.upstreamModel });
           const record = await eventually('the record', async () => (await pair.gateway.calls('--limit', '1'))[0]);
           expect(record).toMatchObject({
@@ -149,7 +149,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
             const id = (number: number) => `${route.upstream === 'messages' ? 'toolu' : 'call'}_${number}`;
             const call = (number: number, city: string) => ({ call: id(number), name: 'get_weather', input: { city } });
             const result = (number: number, city: string) => ({ result: id(number), text: `sunny in ${city}` });
-            expect(toldIn(route.upstream, sentBodies().at(-1))).toEqual([
+            expect(receivedIn(route.upstream, sentBodies().at(-1))).toEqual([
               { role: 'user', text: QUESTION },
               { role: 'assistant', text: 'I look.' },
               call(1, 'Zürich'),

@@ -3,7 +3,7 @@
  * only its own signatures. For requests that the gateway wrote; a client's may have more members.
  */
 import { z } from 'zod';
-import { SIGNATURE } from '../fake-upstream/messages-answer.ts';
+import { SIGNATURE } from '../fake-upstream/answer/messages-answer.ts';
 
 const cache_control = z.strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }).optional();
 const text = z.strictObject({ type: z.literal('text'), text: z.string().min(1), cache_control });

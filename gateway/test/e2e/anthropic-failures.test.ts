@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
@@ -212,10 +212,10 @@ describe('leaving', () => {
         .create({ ...ask('m-paced'), stream: true })
         .withResponse();
       for await (const event of stream) if (event.type === 'content_block_delta') break;
-      const calmMs = startCalmClock();
+      const scheduledMs = startScheduledClock();
       if (how === 'abort') stream.controller.abort();
       await pair.fake.until(() => leftAt('m-paced') > before);
-      expect(calmMs()).toBeLessThan(ABORT_MS_MAX);
+      expect(scheduledMs()).toBeLessThan(ABORT_MS_MAX);
       const id = response.headers.get('request-id') ?? '';
       const [record] = await eventually('the record', async () => {
         const found = await pair.gateway.calls('--request-id', id);

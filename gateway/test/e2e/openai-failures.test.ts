@@ -3,8 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { drainStream, openAi, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
@@ -151,10 +151,10 @@ describe('leaving', () => {
 
   /** Waits until upstream sees that the client is gone, and returns how long it took. */
   async function untilUpstreamLeft(model: string, before: number, leave: () => void): Promise<number> {
-    const calmMs = startCalmClock();
+    const scheduledMs = startScheduledClock();
     leave();
     await pair.fake.until(() => leftAt(model) > before);
-    return calmMs();
+    return scheduledMs();
   }
 
   test('aborting a stream, or breaking out of its loop, aborts the call at upstream', async () => {

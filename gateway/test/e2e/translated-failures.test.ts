@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Scenario } from '../fake-upstream/scenario.ts';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, openAi, rejection, watchedFetch } from './sdk-rig.ts';
 import { CLAUDE, startTranslatedRig } from './translated-rig.ts';
@@ -236,9 +236,9 @@ describe('an Anthropic client of a chat model', () => {
 
 /** Expects that upstream sees the disconnect within a second, and that the record says so. */
 async function expectLeft(model: string, response: Response): Promise<void> {
-  const calmMs = startCalmClock();
+  const scheduledMs = startScheduledClock();
   await pair.fake.until(() => pair.fake.served(model).some(({ leftAtMs }) => leftAtMs !== null));
-  expect(calmMs()).toBeLessThan(ABORT_MS_MAX);
+  expect(scheduledMs()).toBeLessThan(ABORT_MS_MAX);
   const id = response.headers.get('x-request-id') ?? '';
   const record = await eventually('the record', async () => (await pair.gateway.calls('--request-id', id))[0]);
   expect(record).toMatchObject({ status: 499, error: 'client_left', stream: true });

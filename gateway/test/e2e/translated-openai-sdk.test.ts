@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
-import { SIGNATURE } from '../fake-upstream/messages-answer.ts';
+import { SIGNATURE } from '../fake-upstream/answer/messages-answer.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { drainStream, openAi } from './sdk-rig.ts';
 import {

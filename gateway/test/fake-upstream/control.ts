@@ -1,7 +1,7 @@
 /** Serves the `/__fake/…` routes by which another process scripts the rig and reads its book. */
-import { type Answer, jsonAnswer } from './answer.ts';
-import { isObject } from './body-part.ts';
-import type { FakeRequest } from './parse-request.ts';
+import { type Answer, jsonAnswer } from './answer/answer.ts';
+import { isObject } from './answer/body-part.ts';
+import type { FakeRequest } from './http/parse-request.ts';
 import { parseScenario, parseSlowReading } from './parse-scenario.ts';
 import { echoOf, type Rig } from './rig.ts';
 import type { Scenario } from './scenario.ts';

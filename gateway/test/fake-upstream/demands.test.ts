@@ -3,10 +3,9 @@
  * well-formed request.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { parseRequest } from './parse-request.ts';
-import { connectRaw, exchange, parseRawResponse } from './raw-client.ts';
+import { parseRequest } from './http/parse-request.ts';
+import { chatCall, connectRaw, exchange, messagesCall, parseRawResponse } from './raw-client.ts';
 import { type FakeUpstream, startFakeUpstream } from './start-fake-upstream.ts';
-import { chatCall, messagesCall } from './test-calls.ts';
 
 let fake: FakeUpstream;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Tests that each fixture's `meta.json` matches its response: other suites rely on it. */
 import { describe, expect, test } from 'bun:test';
 import type { Usage } from '../../src/generation/usage.ts';
-import { isObject, splitRecords, sseDataOf, textOf } from './body-part.ts';
+import { isObject, splitRecords, sseDataOf, textOf } from './answer/body-part.ts';
 import { type Fixture, listFixtures, loadFixture } from './fixtures.ts';
 import type { Protocol } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 /** Validates a scenario that arrives over HTTP. Every error names the member, the value and what was expected. */
-import { isObject } from './body-part.ts';
+import { isObject } from './answer/body-part.ts';
 import type { Scenario, SlowReading } from './scenario.ts';
 
 type Check = (value: unknown) => string | null;

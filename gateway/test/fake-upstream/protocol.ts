@@ -1,5 +1,5 @@
 /** Defines the fake's view of the two protocols: paths, endpoints and error formats. */
-import { type BodyPart, plainPart, recordPart, utf8 } from './body-part.ts';
+import { type BodyPart, plainPart, recordPart, utf8 } from './answer/body-part.ts';
 
 export type Protocol = 'chat-completions' | 'messages';
 export type Endpoint = Protocol | 'count-tokens' | 'models' | 'unknown';

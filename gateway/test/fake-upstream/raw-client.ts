@@ -1,5 +1,5 @@
 /** Runs a client on raw sockets that sees every byte and how a connection ended. Parses as little HTTP as possible. */
-import { type FakeRequest, headerOf } from './parse-request.ts';
+import { type FakeRequest, headerOf } from './http/parse-request.ts';
 
 /** How the server ended the connection; `open` if it did not. */
 export type Ended = 'open' | 'fin' | 'rst';
@@ -197,4 +197,17 @@ export async function exchange(
     () => client.ended() !== 'open' || parseRawResponse(client.received(), client.ended())?.whole === true,
   );
   return { response: parseRawResponse(client.received(), client.ended()), ended: client.ended(), client };
+}
+
+const messages = [{ role: 'user', content: 'Good day' }];
+
+/** A chat completions call of a model. */
+export function chatCall(model: string, more: Readonly<Record<string, unknown>> = {}): Uint8Array {
+  return rawRequest('POST', '/v1/chat/completions', JSON.stringify({ model, messages, ...more }));
+}
+
+/** A messages call of a model. */
+export function messagesCall(model: string, more: Readonly<Record<string, unknown>> = {}): Uint8Array {
+  const body = JSON.stringify({ model, max_tokens: 100, messages, ...more });
+  return rawRequest('POST', '/v1/messages', body, { 'anthropic-version': '2023-06-01' });
 }

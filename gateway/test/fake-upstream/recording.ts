@@ -1,5 +1,5 @@
 /** Describes one recorded interaction, and the part of its response that a replay sends. Reads no files. */
-import { utf8 } from './body-part.ts';
+import { utf8 } from './answer/body-part.ts';
 
 export type RecordedApi = 'openai-chat' | 'anthropic-messages' | 'gemini-generate' | 'bedrock-converse';
 

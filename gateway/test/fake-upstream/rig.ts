@@ -1,15 +1,14 @@
 /** Holds the state that the connections of one fake upstream share: scripts, the book, the reading speed. */
 
-import { type Answer, errorAnswer, hugeErrorAnswer, JSON_HEADERS, STREAM_HEADERS } from './answer.ts';
-import { bendAnswer } from './bend-answer.ts';
-import { plainPart, recordPart, utf8 } from './body-part.ts';
-import { type AnswerWanted, chooseAnswer, speechAnswer, unknownModelAnswer } from './choose-answer.ts';
-import type { FakeRequest } from './parse-request.ts';
-import type { Step } from './plan-answer.ts';
+import { type Answer, errorAnswer, hugeErrorAnswer, JSON_HEADERS, STREAM_HEADERS } from './answer/answer.ts';
+import { plainPart, recordPart, utf8 } from './answer/body-part.ts';
+import { type AnswerWanted, chooseAnswer, speechAnswer, unknownModelAnswer } from './answer/choose-answer.ts';
+import { bendAnswer } from './answer/content-faults.ts';
+import type { Step } from './answer/plan-answer.ts';
+import { plainSpeech, scriptedSpeech } from './answer/speech.ts';
+import type { FakeRequest } from './http/parse-request.ts';
 import type { Scenario, SlowReading } from './scenario.ts';
-import { scriptedSpeech } from './scripted-speech.ts';
 import type { ServedBook } from './served.ts';
-import { plainSpeech } from './what-to-say.ts';
 
 export interface Rig {
   readonly book: ServedBook;

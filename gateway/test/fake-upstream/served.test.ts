@@ -4,11 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { textOf } from './body-part.ts';
-import { connectRaw, exchange, parseRawResponse } from './raw-client.ts';
+import { textOf } from './answer/body-part.ts';
+import { chatCall, connectRaw, exchange, messagesCall, parseRawResponse } from './raw-client.ts';
 import type { Chunking } from './scenario.ts';
 import { type FakeUpstream, startFakeUpstream } from './start-fake-upstream.ts';
-import { chatCall, messagesCall } from './test-calls.ts';
 
 let fake: FakeUpstream;
 beforeAll(async () => {

@@ -2,8 +2,8 @@
  * Records the ground truth: what reached the fake provider and how much of its answer was sent. Other suites compare
  * the gateway's records with it.
  */
-import type { BodyPart, WireUsage } from './body-part.ts';
-import type { FakeRequest } from './parse-request.ts';
+import type { BodyPart, WireUsage } from './answer/body-part.ts';
+import type { FakeRequest } from './http/parse-request.ts';
 import type { Endpoint } from './protocol.ts';
 import type { CutHow } from './scenario.ts';
 

@@ -1,6 +1,7 @@
 /** Starts and stops the fake provider, and defines the interface for tests in the same process. */
-import { type Connection, openConnection } from './connection.ts';
+
 import { parseScript, resetRig, setScript } from './control.ts';
+import { type Connection, openConnection } from './http/connection.ts';
 import { defaultRecordingsDir } from './recordings.ts';
 import type { Rig } from './rig.ts';
 import type { Scenario, SlowReading } from './scenario.ts';

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, rawRequest } from '../fake-upstream/raw-client.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
 import { pointAt } from '../harness/point-at.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { PROTOCOLS, type ProtocolName, renderBody, send } from './calls.ts';
 
@@ -90,10 +90,10 @@ describe.each([...PROTOCOLS])('%s', (protocol) => {
       const [call] = await pair.fake.waitFor((one) => one.model === model && one.eventsSent >= state.events);
       if (state.headSeen) await response;
       const arrived = call?.number;
-      const calmMs = startCalmClock();
+      const scheduledMs = startScheduledClock();
       leave.abort();
       await pair.fake.waitFor((one) => one.number === arrived && one.leftAtMs !== null, { timeoutMs: 20_000 });
-      expect(calmMs()).toBeLessThan(WITHIN_MS);
+      expect(scheduledMs()).toBeLessThan(WITHIN_MS);
       expect(await outcome).toBe('left');
       left.push(model);
     },
@@ -125,10 +125,10 @@ test.each(['fin', 'rst'] as const)(
       },
       20_000,
     );
-    const calmMs = startCalmClock();
+    const scheduledMs = startScheduledClock();
     client.leave(how);
     await pair.fake.waitFor((one) => one.number === call?.number && one.leftAtMs !== null, { timeoutMs: 20_000 });
-    expect(calmMs()).toBeLessThan(WITHIN_MS);
+    expect(scheduledMs()).toBeLessThan(WITHIN_MS);
     left.push(model);
   },
   30_000,

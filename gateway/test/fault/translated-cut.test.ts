@@ -16,7 +16,7 @@ import {
   type ProtocolName,
   recordsById,
 } from './calls.ts';
-import { farModel, SHORT, startFar, UPSTREAM_OF } from './translated-rig.ts';
+import { SHORT, startTranslated, translatedModel, UPSTREAM_OF } from './translated-rig.ts';
 
 const LANES = 8;
 const STEP = EXHAUSTIVE ? 1 : 4;
@@ -38,7 +38,7 @@ interface Cut {
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startFar(Array.from({ length: LANES }, (_, lane) => `lane-${lane}`));
+  pair = await startTranslated(Array.from({ length: LANES }, (_, lane) => `lane-${lane}`));
 });
 afterAll(() => pair.stop());
 
@@ -97,7 +97,7 @@ test('a translated stream that is cut at any byte is an error with a record, nev
   const work = async (lane: number) => {
     for (let cut = waiting.pop(); cut !== undefined; cut = waiting.pop()) {
       const { client, at, how } = cut;
-      const model = farModel(client, `lane-${lane}`);
+      const model = translatedModel(client, `lane-${lane}`);
       const end = { at, how: how === 'rst' ? how : 'fin' } as const;
       const framing = how === 'closed' ? 'close' : 'chunked';
       pair.fake.script(model, { records: SHORT[UPSTREAM_OF[client]].records, cut: end, framing });
@@ -125,7 +125,7 @@ test.each([
   ['messages', true],
 ] as const)('%s: uncut it is complete; where only the last word is missing: %p', async (client, completed) => {
   const { records } = SHORT[UPSTREAM_OF[client]];
-  const model = farModel(client, 'lane-0');
+  const model = translatedModel(client, 'lane-0');
   for (const [sent, complete] of [
     [records, true],
     [records.slice(0, -1), completed],
@@ -141,7 +141,7 @@ test.each([...PROTOCOLS])(
   async (client) => {
     const { records } = SHORT[UPSTREAM_OF[client]];
     const inCall = records.findIndex((record) => record.includes('{\\"a\\":')) + 1;
-    const model = farModel(client, 'lane-0');
+    const model = translatedModel(client, 'lane-0');
     pair.fake.script(model, { records: records.slice(0, inCall) });
     const { status, text } = await ask(pair.gateway, { protocol: client, model, stream: true });
     expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);

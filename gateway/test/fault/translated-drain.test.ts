@@ -4,13 +4,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Pair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
-import { farModel, scriptBoth, startFar } from './translated-rig.ts';
+import { scriptBoth, startTranslated, translatedModel } from './translated-rig.ts';
 
 const STREAMS = 20;
 
 let pair: Pair;
 beforeEach(async () => {
-  pair = await startFar(['slow'], { limits: { drain: '200ms' } });
+  pair = await startTranslated(['slow'], { limits: { drain: '200ms' } });
 });
 afterEach(() => pair.stop());
 
@@ -19,7 +19,10 @@ async function openStreams(delayBetweenEventsMs: number, answer: string) {
   scriptBoth(pair, 'slow', { answer, delayBetweenEventsMs });
   const answers = Array.from({ length: STREAMS }, async (_, index) => {
     const protocol = PROTOCOLS[index % PROTOCOLS.length] ?? 'chat';
-    return { protocol, answer: await ask(pair.gateway, { protocol, model: farModel(protocol, 'slow'), stream: true }) };
+    return {
+      protocol,
+      answer: await ask(pair.gateway, { protocol, model: translatedModel(protocol, 'slow'), stream: true }),
+    };
   });
   const hasBegun = { count: STREAMS, timeoutMs: 10_000 };
   await pair.fake.waitFor((call) => call.finished === 'open' && call.eventsSent >= 5, hasBegun);

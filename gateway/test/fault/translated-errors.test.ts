@@ -6,22 +6,22 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { type Answer, ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, recordsById } from './calls.ts';
-import { farModel, SHORT, startFar, UPSTREAM_OF } from './translated-rig.ts';
+import { SHORT, startTranslated, translatedModel, UPSTREAM_OF } from './translated-rig.ts';
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startFar(['x']);
+  pair = await startTranslated(['x']);
 });
 afterAll(() => pair.stop());
 
 /** Sends one call to a model with this scenario. */
 function meet(client: ProtocolName, scenario: Scenario, stream = true): Promise<Answer> {
-  const model = farModel(client, 'x');
+  const model = translatedModel(client, 'x');
   pair.fake.script(model, scenario);
   return ask(pair.gateway, { protocol: client, model, stream });
 }
 
-interface Told {
+interface ReceivedPart {
   readonly message: string;
   readonly type: string;
   readonly code?: string;
@@ -29,10 +29,10 @@ interface Told {
 }
 
 /** Returns the error at the end of a stream, or of a whole body. */
-function errorIn(client: ProtocolName, { text, status }: Answer): Told {
+function errorIn(client: ProtocolName, { text, status }: Answer): ReceivedPart {
   const last = status === 200 ? (text.trimEnd().split('\n\n').at(-1) ?? '') : text;
   const json = last.replace(client === 'chat' ? /^data: / : /^event: error\ndata: /, '');
-  return (JSON.parse(json) as { readonly error: Told }).error;
+  return (JSON.parse(json) as { readonly error: ReceivedPart }).error;
 }
 
 /** Returns a scenario: the first `count` records of upstream's stream, then `more`. */

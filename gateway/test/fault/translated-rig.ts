@@ -8,22 +8,22 @@ import type { ProtocolName } from './calls.ts';
 export const UPSTREAM_OF = { chat: 'messages', messages: 'chat' } as const satisfies Record<ProtocolName, ProtocolName>;
 
 /** Starts a gateway whose models `<client's format>-<name>` are served by an upstream of the other format. */
-export function startFar(
+export function startTranslated(
   names: readonly string[],
   more: { readonly limits?: object; readonly timeouts?: object } = {},
 ) {
-  const of = (client: ProtocolName) => names.map((name) => farModel(client, name));
+  const of = (client: ProtocolName) => names.map((name) => translatedModel(client, name));
   return startPair((url) => pointAt(url, { chat: of('messages'), messages: of('chat'), ...more }));
 }
 
 /** Name of a model that a client of a format reaches by translation. */
-export function farModel(client: ProtocolName, name: string): string {
+export function translatedModel(client: ProtocolName, name: string): string {
   return `${client}-${name}`;
 }
 
 /** Scripts a model for clients of both formats, by upstream's format. */
 export function scriptBoth({ fake }: Pair, name: string, scenario: Scenario): void {
-  for (const client of ['chat', 'messages'] as const) fake.script(farModel(client, name), scenario);
+  for (const client of ['chat', 'messages'] as const) fake.script(translatedModel(client, name), scenario);
 }
 
 const chunk = (delta: object, finish_reason: string | null = null) =>

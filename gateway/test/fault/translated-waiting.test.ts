@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, rawRequest } from '../fake-upstream/raw-client.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, renderBody, send } from './calls.ts';
-import { farModel, SHORT, scriptBoth, startFar, UPSTREAM_OF } from './translated-rig.ts';
+import { SHORT, scriptBoth, startTranslated, translatedModel, UPSTREAM_OF } from './translated-rig.ts';
 
 const LEAVE_MS_MAX = 1_000;
 const KEEP_ALIVE = { chat: ': keep-alive\n', messages: 'event: ping\n' } as const;
@@ -20,11 +20,11 @@ let pair: Pair;
 let patient: Pair;
 beforeAll(async () => {
   [pair, patient] = await Promise.all([
-    startFar(['leave', 'stuck', 'idle'], {
+    startTranslated(['leave', 'stuck', 'idle'], {
       limits: { slow_reader_bytes_max: '64KiB', slow_reader_timeout: '3s' },
       timeouts: { idle: '500ms' },
     }),
-    startFar(['silent'], { limits: { keep_alive: '100ms', commit_after: '200ms' } }),
+    startTranslated(['silent'], { limits: { keep_alive: '100ms', commit_after: '200ms' } }),
   ]);
 });
 afterAll(() => Promise.all([pair.stop(), patient.stop()]));
@@ -42,7 +42,7 @@ describe('vector 34: a client that leaves takes its upstream call with it', () =
   ];
   test.each(states)('%s', async (_, scenario, stream, events) => {
     for (const client of PROTOCOLS) {
-      const model = farModel(client, 'leave');
+      const model = translatedModel(client, 'leave');
       pair.fake.reset();
       pair.fake.script(model, scenario);
       const leave = new AbortController();
@@ -55,10 +55,10 @@ describe('vector 34: a client that leaves takes its upstream call with it', () =
         );
       const [call] = await pair.fake.waitFor((one) => one.eventsSent >= events);
       const id = events > 0 ? (await response).headers.get('x-request-id') : null;
-      const calmMs = startCalmClock();
+      const scheduledMs = startScheduledClock();
       leave.abort();
       await pair.fake.waitFor((one) => one.number === call?.number && one.leftAtMs !== null, { timeoutMs: 20_000 });
-      expect(calmMs()).toBeLessThan(LEAVE_MS_MAX);
+      expect(scheduledMs()).toBeLessThan(LEAVE_MS_MAX);
       expect(await left).toBe(true);
       const record = await eventually('the record', async () => {
         const [newest] = await pair.gateway.calls('--limit', '1');
@@ -78,8 +78,8 @@ describe('a silent upstream', () => {
 
   test('is bridged by an early 200 and keep-alives of the client’s format, and the answer is whole', () =>
     onBoth(async (client) => {
-      patient.fake.script(farModel(client, 'silent'), { answer: 'think', delayBeforeFirstByteMs: 700 });
-      const asking = { protocol: client, model: farModel(client, 'silent'), stream: true };
+      patient.fake.script(translatedModel(client, 'silent'), { answer: 'think', delayBeforeFirstByteMs: 700 });
+      const asking = { protocol: client, model: translatedModel(client, 'silent'), stream: true };
       const { status, text } = await ask(patient.gateway, asking);
       expect([status, hasTerminal(client, text)]).toEqual([200, true]);
       expect(text.startsWith(KEEP_ALIVE[client])).toBe(true);
@@ -89,8 +89,8 @@ describe('a silent upstream', () => {
   test('in the middle of a stream too, and no keep-alive breaks a record', () =>
     onBoth(async (client) => {
       const { records } = SHORT[UPSTREAM_OF[client]];
-      patient.fake.script(farModel(client, 'silent'), { records, delayBetweenEventsMs: 150 });
-      const asking = { protocol: client, model: farModel(client, 'silent'), stream: true };
+      patient.fake.script(translatedModel(client, 'silent'), { records, delayBetweenEventsMs: 150 });
+      const asking = { protocol: client, model: translatedModel(client, 'silent'), stream: true };
       const { text } = await ask(patient.gateway, asking);
       expect(hasTerminal(client, text)).toBe(true);
       expect(text.split(KEEP_ALIVE[client]).length).toBeGreaterThan(3);
@@ -141,7 +141,7 @@ describe('a silent upstream', () => {
   ];
   test.each(LATE)('that %s after the early 200 is told so in the client’s words, in the stream', (_, scenario, says) =>
     onBoth(async (client) => {
-      const model = farModel(client, 'silent');
+      const model = translatedModel(client, 'silent');
       patient.fake.script(model, { ...scenario(UPSTREAM_OF[client]), delayBeforeFirstByteMs: 400 });
       const { status, text } = await ask(patient.gateway, { protocol: client, model, stream: true });
       expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
@@ -151,7 +151,7 @@ describe('a silent upstream', () => {
 
   test('is given up in the middle of a stream, with an error there', () =>
     onBoth(async (client) => {
-      const model = farModel(client, 'idle');
+      const model = translatedModel(client, 'idle');
       pair.fake.script(model, { answer: 'long:20', stallAfterEvent: 8 });
       const { status, text } = await ask(pair.gateway, { protocol: client, model, stream: true });
       expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
@@ -164,7 +164,7 @@ test('vector 35: of a client that stops reading upstream is paused, what is held
   scriptBoth(pair, 'stuck', { answer: 'endless' });
   await Promise.all(
     PROTOCOLS.map(async (client) => {
-      const model = farModel(client, 'stuck');
+      const model = translatedModel(client, 'stuck');
       const reader = await connectRaw(pair.gateway.url);
       reader.pause();
       const headers = { authorization: `Bearer ${pair.gateway.key}` };

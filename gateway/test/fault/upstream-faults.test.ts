@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { MALFORMED_HEADS, type Scenario } from '../fake-upstream/scenario.ts';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { pointAt } from '../harness/point-at.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, recordsById } from './calls.ts';
 
@@ -204,10 +204,10 @@ test('where nothing listens the call is refused with 500 at once', async () => {
   gone.stop(true);
   const other = await startPair(() => pointAt(`http://127.0.0.1:${port}`, { chat: ['dead'] }));
   try {
-    const calmMs = startCalmClock();
+    const scheduledMs = startScheduledClock();
     const answer = await ask(other.gateway, { protocol: 'chat', model: 'dead', stream: true });
     expect(answer.status).toBe(500);
-    expect(calmMs()).toBeLessThan(2_000);
+    expect(scheduledMs()).toBeLessThan(2_000);
   } finally {
     await other.stop();
   }

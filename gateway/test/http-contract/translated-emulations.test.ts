@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { Pair } from '../harness/start-pair.ts';
 import { post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
-import { bodyFor, lastSent, MODELS, postFar, startTranslatedPair } from './translated-rig.ts';
+import { bodyFor, lastSent, MODELS, postTranslated, startTranslatedPair } from './translated-rig.ts';
 
 let pair: Pair;
 beforeAll(async () => {
@@ -27,15 +27,15 @@ interface Block {
 }
 
 /** A messages answer, plain or streamed. */
-interface Told {
+interface ReceivedPart {
   readonly content: readonly Block[];
   readonly stop_reason: unknown;
   readonly stop_sequence: unknown;
   readonly usage: Readonly<Record<string, unknown>>;
 }
 
-async function messageOf(response: Response, stream: boolean): Promise<Told> {
-  if (!stream) return (await response.json()) as Told;
+async function messageOf(response: Response, stream: boolean): Promise<ReceivedPart> {
+  if (!stream) return (await response.json()) as ReceivedPart;
   const content: Array<Record<string, unknown> & { type: string }> = [];
   let end = {};
   for (const event of await eventsOf(response)) {
@@ -96,7 +96,7 @@ describe('JSON that can only be asked for in words', () => {
 
   test('is asked for, and an object is the answer', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: '{"a": 1}' } });
-    const response = await postFar(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', asked);
     expect(response.status).toBe(200);
     const answer = (await response.json()) as { choices: { message: { content: string } }[] };
     expect(answer.choices[0]?.message.content).toBe('{"a": 1}');
@@ -108,22 +108,22 @@ describe('JSON that can only be asked for in words', () => {
     ['words', 'Here is your JSON: {"a": 1}'],
   ])('is taken out of %s, plain and in a stream', async (_around, said) => {
     pair.fake.script(MODELS.sonnet46, { say: { text: said } });
-    const plain = await postFar(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', asked);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
     expect(await plain.json()).toMatchObject({
       choices: [{ message: { content: '{"a": 1}' }, finish_reason: 'stop' }],
     });
-    const events = await eventsOf(await postFar(pair.gateway, 'chat', { ...asked, stream: true }));
+    const events = await eventsOf(await postTranslated(pair.gateway, 'chat', { ...asked, stream: true }));
     const deltas = events as unknown as ReadonlyArray<{ choices: { delta: { content?: string } }[] }>;
     expect(deltas.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"a": 1}');
   });
 
   test('that does not come is an answer all the same, paid for, and response_format is named', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: 'I would rather not.' } });
-    const plain = await postFar(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', asked);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, 'response_format']);
     expect(await plain.text()).toContain('I would rather not.');
-    const streamed = await (await postFar(pair.gateway, 'chat', { ...asked, stream: true })).text();
+    const streamed = await (await postTranslated(pair.gateway, 'chat', { ...asked, stream: true })).text();
     expect(streamed).toContain('"content":" not."');
     expect(streamed.trimEnd().split('\n\n').at(-1)).toBe('data: [DONE]');
     const records = await pair.gateway.calls('--limit', '2');
@@ -132,7 +132,7 @@ describe('JSON that can only be asked for in words', () => {
 
   test('is refused to a strict key', async () => {
     const { key } = await createKey(pair.gateway, { strict: true });
-    const refused = await postFar({ url: pair.gateway.url, key }, 'chat', asked);
+    const refused = await postTranslated({ url: pair.gateway.url, key }, 'chat', asked);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('response_format')]);
     expect(pair.fake.served()).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('a schema of the answer', () => {
     async (stream) => {
       pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
       const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema, strict: true } };
-      const response = await postFar(pair.gateway, 'chat', { response_format, stream });
+      const response = await postTranslated(pair.gateway, 'chat', { response_format, stream });
       expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
       expect(await response.text()).toContain('root');
       const node = { ...schema.$defs.node, additionalProperties: false };
@@ -168,7 +168,7 @@ describe('a schema of the answer', () => {
       const properties = { age: { type: 'integer', minimum: 0 } };
       const json_schema = { name: 'a', schema: { type: 'object', properties, required: ['age'] } };
       const members = { response_format: { type: 'json_schema', json_schema }, stream };
-      const response = await postFar(pair.gateway, 'chat', members);
+      const response = await postTranslated(pair.gateway, 'chat', members);
       const dropped = response.headers.get('x-tollgate-dropped');
       expect([response.status, dropped]).toEqual([200, 'response_format.schema.minimum']);
       await response.text();
@@ -186,7 +186,7 @@ describe('a schema of the answer', () => {
   test('goes to a chat host as well', async () => {
     pair.fake.script(MODELS.house, { say: { text: '{"root":{}}' } });
     const output_config = { format: { type: 'json_schema', schema } };
-    expect((await postFar(pair.gateway, 'messages', { output_config })).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'messages', { output_config })).status).toBe(200);
     expect(lastSent(pair, MODELS.house).response_format).toMatchObject({
       type: 'json_schema',
       json_schema: { schema },
@@ -200,7 +200,7 @@ test.each([false, true])(
     const text = 'SELECT "a"\n  FROM t; -- ü';
     pair.fake.script(MODELS.sonnet46, { say: { calls: [{ id: 'call_1', name: 'sql', input: { input: text } }] } });
     const tools = [{ type: 'custom', custom: { name: 'sql', description: 'Runs it.' } }];
-    const response = await postFar(pair.gateway, 'chat', { tools, stream });
+    const response = await postTranslated(pair.gateway, 'chat', { tools, stream });
     const sent = lastSent(pair, MODELS.sonnet46).tools;
     expect(sent).toMatchObject([{ name: 'sql', input_schema: { type: 'object', required: ['input'] } }]);
     const deltas = stream
@@ -251,7 +251,7 @@ describe('ids of calls', () => {
       },
       { role: 'tool', tool_call_id: odd, content: 'seen' },
     ];
-    expect((await postFar(pair.gateway, 'chat', { messages })).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'chat', { messages })).status).toBe(200);
     const [, call, result] = lastSent(pair, MODELS.sonnet46).messages as readonly {
       readonly content: readonly Block[];
     }[];
@@ -289,7 +289,7 @@ describe('vector 22: thinking that is not shown is kept for a chat client, and p
     const plain = { ...head, content: [...hidden, use], stop_reason: 'tool_use', usage };
     pair.fake.script(MODELS.sonnet46, [stream ? { records } : { json: plain }, { answer: 'ok' }]);
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }];
-    const first = await (await postFar(pair.gateway, 'chat', { tools, stream })).text();
+    const first = await (await postTranslated(pair.gateway, 'chat', { tools, stream })).text();
     expect(first).toContain('"toolu_9"');
     expect(first).not.toContain('cmVkYWN0ZWQ=');
     const call = { id: 'toolu_9', type: 'function', function: { name: 'look', arguments: '{}' } };
@@ -298,7 +298,7 @@ describe('vector 22: thinking that is not shown is kept for a chat client, and p
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'toolu_9', content: 'seen' },
     ];
-    expect((await postFar(pair.gateway, 'chat', { tools, messages })).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'chat', { tools, messages })).status).toBe(200);
     const [, sent] = lastSent(pair, MODELS.sonnet46).messages as readonly { readonly content: readonly Block[] }[];
     expect(sent?.content).toEqual([...hidden, use]);
   });
@@ -307,9 +307,9 @@ describe('vector 22: thinking that is not shown is kept for a chat client, and p
 test.each(['chat', 'messages'] satisfies Side[])('vector 19: %s: an empty answer is an answer', async (side) => {
   const model = side === 'chat' ? MODELS.sonnet46 : MODELS.house;
   pair.fake.script(model, { say: {} });
-  const plain = await (await postFar(pair.gateway, side)).json();
+  const plain = await (await postTranslated(pair.gateway, side)).json();
   if (side === 'chat') expect(plain).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'stop' }] });
   else expect(plain).toMatchObject({ content: [], stop_reason: 'end_turn' });
-  const streamed = await (await postFar(pair.gateway, side, { stream: true })).text();
+  const streamed = await (await postTranslated(pair.gateway, side, { stream: true })).text();
   expect(streamed).toContain(side === 'chat' ? 'data: [DONE]' : 'event: message_stop');
 });

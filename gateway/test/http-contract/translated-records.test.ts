@@ -7,7 +7,15 @@ import type { CallLine } from '../harness/start-gateway.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
-import { bodyFor, FAR_MODELS, lastSent, MODELS, postFar, sentTexts, startTranslatedPair } from './translated-rig.ts';
+import {
+  bodyFor,
+  FAR_MODELS,
+  lastSent,
+  MODELS,
+  postTranslated,
+  sentTexts,
+  startTranslatedPair,
+} from './translated-rig.ts';
 
 /** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
@@ -44,7 +52,7 @@ describe('a good call', () => {
       const model = FAR_MODELS[side];
       pair.fake.script(model, { say: { reasoning: 'Hm, hm.', text: 'Good day to you.', cacheReadTokens: 5 } });
       const user = side === 'chat' ? { user: 'someone' } : { metadata: { user_id: 'someone' } };
-      const response = await postFar(pair.gateway, side, { stream, ...user }, { 'x-session-id': 'a session' });
+      const response = await postTranslated(pair.gateway, side, { stream, ...user }, { 'x-session-id': 'a session' });
       const { record } = await settled(response);
       expect(record).toMatchObject({
         protocol: side,
@@ -94,7 +102,7 @@ describe('a good call', () => {
       ];
       pair.fake.script(MODELS.sonnet46, stream ? { records } : { json: plain });
       const asked = stream ? { stream, stream_options: { include_usage: true } } : {};
-      const answer = await settled(await postFar(pair.gateway, 'chat', asked));
+      const answer = await settled(await postTranslated(pair.gateway, 'chat', asked));
       expect(answer.record).toMatchObject({
         usage: { input: 10, cache_read: 40, cache_write_5m: 20, cache_write_1h: 30, output: 3 },
         usage_source: 'upstream',
@@ -130,7 +138,7 @@ describe('a good call', () => {
         usage,
       },
     });
-    const { text, record } = await settled(await postFar(pair.gateway, 'messages'));
+    const { text, record } = await settled(await postTranslated(pair.gateway, 'messages'));
     const told = { input_tokens: 50, cache_read_input_tokens: 900, cache_creation_input_tokens: 50, output_tokens: 2 };
     expect(JSON.parse(text).usage).toMatchObject(told);
     expect(record.usage).toMatchObject({ input: 50, cache_read: 900, output: 2 });
@@ -140,7 +148,7 @@ describe('a good call', () => {
 
   test('a stream without include_usage shows the chat client no usage, and the record has it', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: 'Yes.' } });
-    const { text, record } = await settled(await postFar(pair.gateway, 'chat', { stream: true }));
+    const { text, record } = await settled(await postTranslated(pair.gateway, 'chat', { stream: true }));
     expect(text).toEndWith('data: [DONE]\n\n');
     expect(text).not.toContain('"usage":{');
     expect(record).toMatchObject({ usage: { input: 11, output: 1 }, usage_source: 'upstream' });
@@ -201,7 +209,7 @@ describe('why an answer ended, in the client’s word', () => {
   ];
   test.each(rows)('%s: %s', async (side, _, json, word, dropped) => {
     pair.fake.script(FAR_MODELS[side], { json });
-    const response = await postFar(pair.gateway, side);
+    const response = await postTranslated(pair.gateway, side);
     const { text, record } = await settled(response);
     const answer = JSON.parse(text);
     expect(side === 'chat' ? answer.choices[0].finish_reason : answer.stop_reason).toBe(word);
@@ -213,7 +221,7 @@ describe('why an answer ended, in the client’s word', () => {
 describe('where upstream counts nothing', () => {
   test.each(BOTH_WAYS)('$side, stream $stream: the gateway counts, and says so', async ({ side, stream }) => {
     pair.fake.script(FAR_MODELS[side], { say: { text: 'A good day to you as well, my friend.' }, omitUsage: true });
-    const { record } = await settled(await postFar(pair.gateway, side, { stream }));
+    const { record } = await settled(await postTranslated(pair.gateway, side, { stream }));
     expect(record).toMatchObject({ status: 200, error: null, usage_source: 'counted' });
     expect(record.usage.input).toBeGreaterThan(0);
     expect(record.usage.output).toBeWithin(5, 20);
@@ -224,7 +232,7 @@ describe('where upstream counts nothing', () => {
 describe('what has no answer', () => {
   test.each(SIDES)('%s: a refused translation is void, and its upstream was never called', async (side) => {
     const refused = side === 'chat' ? { n: 2 } : { safeguards: { enabled: true } };
-    const { record } = await settled(await postFar(pair.gateway, side, refused));
+    const { record } = await settled(await postTranslated(pair.gateway, side, refused));
     expect(record).toMatchObject({
       protocol: side,
       model: FAR_MODELS[side],
@@ -241,7 +249,7 @@ describe('what has no answer', () => {
 
   test('a strict key’s refusal has a record too', async () => {
     const { key } = await createKey(pair.gateway, { strict: true });
-    const { record } = await settled(await postFar({ url: pair.gateway.url, key }, 'chat', { seed: 7 }));
+    const { record } = await settled(await postTranslated({ url: pair.gateway.url, key }, 'chat', { seed: 7 }));
     expect(record).toMatchObject({ status: 400, error: 'invalid_request', usage_source: 'void', attempts: [] });
   });
 
@@ -257,7 +265,7 @@ describe('what has no answer', () => {
     for (const [status, error, onChat, onMessages] of failures) {
       for (const { side, stream } of BOTH_WAYS) {
         pair.fake.script(FAR_MODELS[side], { status, errorBodyBytes: 100 });
-        const response = await postFar(pair.gateway, side, { stream });
+        const response = await postTranslated(pair.gateway, side, { stream });
         await response.text();
         const told = side === 'chat' ? onChat : onMessages;
         expect([side, status, response.status]).toEqual([side, status, told]);
@@ -304,7 +312,7 @@ describe('a signature that upstream refuses', () => {
 
   test.each([false, true])('is left out with all reasoning, and sent once more, stream %p', async (stream) => {
     pair.fake.script(MODELS.sonnet46, [REFUSAL, { answer: 'ok' }]);
-    const response = await postFar(pair.gateway, 'chat', { ...asked, stream });
+    const response = await postTranslated(pair.gateway, 'chat', { ...asked, stream });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     const { text, record } = await settled(response);
     expect(text).toContain('Good');
@@ -324,7 +332,7 @@ describe('a signature that upstream refuses', () => {
 
   test('that is refused again is told, after two attempts', async () => {
     pair.fake.script(MODELS.sonnet46, REFUSAL);
-    const response = await postFar(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', asked);
     expect([response.status, response.headers.get('x-request-id')]).toEqual([400, expect.any(String)]);
     const { text, record } = await settled(response);
     expect(JSON.parse(text).error.message).toContain('Invalid `signature`');
@@ -334,7 +342,7 @@ describe('a signature that upstream refuses', () => {
 
   test('without reasoning in the history is not sent again', async () => {
     pair.fake.script(MODELS.sonnet46, REFUSAL);
-    const { record } = await settled(await postFar(pair.gateway, 'chat'));
+    const { record } = await settled(await postTranslated(pair.gateway, 'chat'));
     expect([record.status, record.attempts.length]).toEqual([400, 1]);
   });
 

@@ -15,7 +15,7 @@ import {
   lastHeaders,
   lastSent,
   MODELS,
-  postFar,
+  postTranslated,
   sentTexts,
   startTranslatedPair,
 } from './translated-rig.ts';
@@ -111,7 +111,7 @@ describe('what cannot be carried', () => {
     const native = await post(strictly(), 'chat', bodyFor('chat', MODELS.house, { seed: 7, anything: 1 }));
     expect([native.status, droppedOf(native)]).toEqual([200, null]);
     for (const side of SIDES) {
-      const far = await postFar(strictly(), side);
+      const far = await postTranslated(strictly(), side);
       expect([side, far.status, droppedOf(far)]).toEqual([side, 200, null]);
     }
   });
@@ -120,7 +120,12 @@ describe('what cannot be carried', () => {
     const { stdout, status } = await pair.gateway.run('keys', 'create', '--name', 'stern', '--strict', '--json');
     expect(status).toBe(0);
     const { key } = JSON.parse(stdout) as MadeKey;
-    await expectUnsent(await postFar({ url: pair.gateway.url, key }, 'chat', { seed: 7 }), 'chat', 'seed', 'seed');
+    await expectUnsent(
+      await postTranslated({ url: pair.gateway.url, key }, 'chat', { seed: 7 }),
+      'chat',
+      'seed',
+      'seed',
+    );
   });
 });
 
@@ -288,7 +293,7 @@ describe('what a model takes', () => {
       error: { message: 'Extra inputs are not permitted: stream_options', type: 'invalid_request_error' },
     };
     pair.fake.script(MODELS.house, [{ status: 422, json: refusal }, { answer: 'ok' }]);
-    const response = await postFar(pair.gateway, 'messages', { stream: true });
+    const response = await postTranslated(pair.gateway, 'messages', { stream: true });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     expect(await response.text()).toContain('event: message_stop');
     const asked = sentTexts(pair, MODELS.house).map((text) => text.includes('stream_options'));
@@ -325,7 +330,12 @@ describe('names and headers', () => {
   });
 
   test('a messages upstream is told a version and the operator’s credential, never the caller’s', async () => {
-    const response = await postFar(pair.gateway, 'chat', {}, { 'anthropic-beta': 'a-beta', 'x-stainless-lang': 'js' });
+    const response = await postTranslated(
+      pair.gateway,
+      'chat',
+      {},
+      { 'anthropic-beta': 'a-beta', 'x-stainless-lang': 'js' },
+    );
     expect(response.status).toBe(200);
     const headers = lastHeaders(pair, MODELS.sonnet46);
     expect(headers).toMatchObject({
@@ -340,7 +350,7 @@ describe('names and headers', () => {
 
   test('a chat upstream is told nothing of versions and betas', async () => {
     const marks = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'interleaved-thinking-2025-05-14' };
-    expect((await postFar(pair.gateway, 'messages', {}, marks)).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'messages', {}, marks)).status).toBe(200);
     const headers = lastHeaders(pair, MODELS.house);
     expect(Object.keys(headers).filter((name) => name.startsWith('anthropic-'))).toEqual([]);
     expect(headers.authorization).toBe('Bearer sk-upstream-0123456789abcdef');
@@ -349,9 +359,9 @@ describe('names and headers', () => {
 
   test('vector 44: the version that takes no sampling refuses it before it is translated', async () => {
     const changes = { 'anthropic-version': '2026-10-21' };
-    const refused = await postFar(pair.gateway, 'messages', { temperature: 1 }, changes);
+    const refused = await postTranslated(pair.gateway, 'messages', { temperature: 1 }, changes);
     await expectUnsent(refused, 'messages', /temperature.*2026-10-21/, 'temperature');
-    expect((await postFar(pair.gateway, 'messages', { temperature: 1 })).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'messages', { temperature: 1 })).status).toBe(200);
   });
 
   test.each(SIDES)('%s: the answer says who gave it, and nothing of upstream’s account', async (side) => {
@@ -360,7 +370,7 @@ describe('names and headers', () => {
       answer: 'ok',
       headers: { 'anthropic-organization-id': 'org-1', 'x-ratelimit-limit-requests': '9', 'request-id': 'theirs' },
     });
-    const { headers } = await postFar(pair.gateway, side);
+    const { headers } = await postTranslated(pair.gateway, side);
     expect(headers.get('x-tollgate-provider')).toBe(side === 'chat' ? 'lab-messages' : 'lab');
     expect([headers.get('x-tollgate-model'), headers.get('x-tollgate-attempts')]).toEqual([model, '1']);
     expect(headers.get('content-type')).toBe('application/json');
@@ -378,7 +388,7 @@ describe('the vectors about HTTP', () => {
   ];
 
   test('vector 41: Claude Code’s attribution is stripped on the translated route, byte-exact on the native one', async () => {
-    await postFar(pair.gateway, 'messages', { system });
+    await postTranslated(pair.gateway, 'messages', { system });
     const [text = ''] = sentTexts(pair, MODELS.house);
     expect(text).not.toContain('billing');
     expect(lastSent(pair, MODELS.house).messages).toEqual([
@@ -396,15 +406,15 @@ describe('the vectors about HTTP', () => {
     expect([native.status, droppedOf(native)]).toEqual([200, null]);
     expect(lastSent(pair, MODELS.sonnet46).unheard).toEqual([1]);
     expect(lastHeaders(pair, MODELS.sonnet46)).toMatchObject(beta);
-    const far = await postFar(pair.gateway, 'messages', { unheard: [1] }, beta);
+    const far = await postTranslated(pair.gateway, 'messages', { unheard: [1] }, beta);
     expect([far.status, droppedOf(far)]).toEqual([200, 'unheard']);
   });
 
   test('vector 54: of two keys, x-api-key counts on messages and the bearer on chat, translated too', async () => {
     const other = await createKey(pair.gateway, { models: ['nothing'] });
     const both = { 'x-api-key': pair.gateway.key, authorization: `Bearer ${other.key}` };
-    expect((await postFar(pair.gateway, 'messages', {}, both)).status).toBe(200);
-    expect((await postFar(pair.gateway, 'chat', {}, both)).status).toBe(403);
+    expect((await postTranslated(pair.gateway, 'messages', {}, both)).status).toBe(200);
+    expect((await postTranslated(pair.gateway, 'chat', {}, both)).status).toBe(403);
   });
 
   test.each(SIDES)('vector 55: a body in gzip is decoded, then translated: %s', async (side) => {

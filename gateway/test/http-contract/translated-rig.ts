@@ -65,7 +65,7 @@ export function bodyFor(side: Side, model: string, members: Readonly<Record<stri
 export const FAR_MODELS = { chat: MODELS.sonnet46, messages: MODELS.house } as const;
 
 /** Sends a call to the side's model of the other format. */
-export function postFar(
+export function postTranslated(
   address: Address,
   side: Side,
   members: Readonly<Record<string, unknown>> = {},

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
-import { startCalmClock } from '../harness/calm-clock.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { post } from '../http-contract/calls.ts';
 import { control } from '../http-contract/make-key.ts';
@@ -51,9 +51,9 @@ const statusOf = async (...given: Parameters<typeof call>) => (await call(...giv
 async function after(words: readonly string[], check: () => Promise<void>): Promise<void> {
   const { status, stderr } = await gateway.run(...words);
   expect([status, stderr]).toEqual([0, '']);
-  const calmMs = startCalmClock();
+  const scheduledMs = startScheduledClock();
   await check();
-  expect(calmMs()).toBeLessThan(BOUND_MS);
+  expect(scheduledMs()).toBeLessThan(BOUND_MS);
 }
 
 test('caps of keys, accounts, workspaces, end users and models, set and lifted', async () => {

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { get, type HeaderChanges, post } from '../http-contract/calls.ts';
 import { type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
@@ -80,9 +80,9 @@ const statusOf = async (customer: Customer, model?: string) => (await stream(cus
 async function after(words: readonly string[], check: () => Promise<void>): Promise<void> {
   const { status, stderr } = await pair.gateway.run(...words);
   expect([words, status, stderr]).toEqual([words, 0, '']);
-  const calmMs = startCalmClock();
+  const scheduledMs = startScheduledClock();
   await check();
-  expect(calmMs()).toBeLessThan(BOUND_MS);
+  expect(scheduledMs()).toBeLessThan(BOUND_MS);
 }
 
 async function listed(what: 'keys' | 'accounts', id: string): Promise<Record<string, unknown> | undefined> {

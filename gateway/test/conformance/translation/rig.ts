@@ -1,0 +1,180 @@
+/**
+ * Loads recorded exchanges for the translation suites, and defines the permissive upstream that requests are rendered
+ * for.
+ */
+import { CallFailure } from '../../../src/errors/call-failure.ts';
+import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
+import type { GenerationEvent } from '../../../src/generation/event.ts';
+import type { GenerationRequest } from '../../../src/generation/request.ts';
+import { type AnswerContext, type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../../src/protocols/codec.ts';
+import type { ProtocolName } from '../../../src/protocols/protocol.ts';
+import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
+import type { UpstreamTraits } from '../../../src/protocols/upstream-traits.ts';
+import { scanJson } from '../../../src/wire/json-scan.ts';
+import { type Recording, recordingBytes } from '../../fake-upstream/recording.ts';
+import { recordingSets, type SetName } from '../../fake-upstream/recordings.ts';
+import { object } from '../wire-text.ts';
+
+/** The data of a recording that translations need. */
+export interface RecordedExchange {
+  readonly id: string;
+  readonly format: ProtocolName;
+  readonly status: number;
+  /** JSON of the request body; null if it was not recorded or is not JSON. */
+  readonly request: string | null;
+  readonly answer: Buffer;
+  /** The answer is a stream, whatever was requested. */
+  readonly streamed: boolean;
+}
+
+export const OTHER: { readonly [format in ProtocolName]: ProtocolName } = { chat: 'messages', messages: 'chat' };
+
+export interface ExchangeSet {
+  readonly name: SetName;
+  readonly exchanges: readonly RecordedExchange[];
+}
+
+/** Returns the exchanges of both formats, set by set, in order. */
+export function exchangeSets(): ExchangeSet[] {
+  const messages = recordingSets('anthropic-messages');
+  return recordingSets('openai-chat').map(({ name, recordings }) => {
+    const others = messages.find((set) => set.name === name)?.recordings ?? [];
+    return { name, exchanges: [...recordings, ...others].map(exchangeOf) };
+  });
+}
+
+function exchangeOf(recording: Recording): RecordedExchange {
+  const body = object(recording.request?.body);
+  const answer = Buffer.from(recordingBytes(recording));
+  return {
+    id: recording.id,
+    format: recording.api === 'openai-chat' ? 'chat' : 'messages',
+    status: recording.response.status,
+    request: body === null ? null : JSON.stringify(body),
+    answer,
+    streamed: recording.stream && /^data:/m.test(answer.toString()),
+  };
+}
+
+/** Context of every rendered answer. Without an estimate the usage shown is exactly upstream's. */
+export const CONTEXT: AnswerContext = {
+  id: 'translated',
+  createdSeconds: 1_800_000_000,
+  model: 'asked-for',
+  wantsUsage: true,
+  estimatedInputTokens: 0,
+  sign: (reasoning) => `gw1.${reasoning.length}`,
+};
+
+/** Returns an upstream and model that accept everything their formats have. */
+export function takesAll(model: string): UpstreamTraits {
+  return {
+    provider: 'lab',
+    model,
+    inputTokensMax: null,
+    outputTokensMax: null,
+    takes: { image: true, pdf: true, audio: true, tools: true, structured_output: true, reasoning: true },
+    chat: {
+      outputLimitMember: 'max_completion_tokens',
+      systemRole: 'system',
+      sampling: true,
+      top_k: true,
+      efforts: null,
+      stopMax: 4,
+      toolIds: 'any',
+      mediaInToolMessages: true,
+      files: true,
+      prefill: 'plain',
+      cacheMarks: true,
+      reasoningInHistory: 'reasoning_content',
+      nullContent: true,
+      openaiMembers: true,
+      parallelToolCalls: true,
+      strictSchemas: true,
+      usageOption: true,
+    },
+    messages: {
+      sampling: true,
+      samplingPair: true,
+      thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
+      effort: ['low', 'medium', 'high', 'xhigh', 'max'],
+      effortMaxWhenDisabled: null,
+      forcedToolChoice: true,
+      systemTurns: true,
+      firstParty: true,
+    },
+  };
+}
+
+export interface ReadRequest {
+  readonly request: GenerationRequest;
+  readonly dropped: readonly string[];
+}
+
+/** Parses a body into a canonical request. Throws CallFailure if it is refused. */
+export function readRequest(format: ProtocolName, json: string, strict = false): ReadRequest {
+  const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  if (!outline.ok) throw new Error(outline.message);
+  const notes = startTranslationNotes(strict);
+  return { request: PROTOCOLS[format].codec.parseRequest(outline, notes), dropped: notes.dropped };
+}
+
+export interface WrittenRequest extends RenderedRequest {
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Renders a request for an upstream of the format, by default one that accepts everything. Throws CallFailure if it is
+ * refused.
+ */
+export function writeRequest(
+  format: ProtocolName,
+  request: GenerationRequest,
+  traits: UpstreamTraits = takesAll(request.model),
+  strict = false,
+): WrittenRequest {
+  const notes = startTranslationNotes(strict);
+  const rendered = PROTOCOLS[format].codec.renderRequest(request, traits, notes);
+  return { ...rendered, dropped: notes.dropped };
+}
+
+/** Returns the result of `act`, or the message of its refusal. */
+export function orRefusal<Result>(act: () => Result): Result | { readonly refused: string } {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof CallFailure) || error.kind !== 'invalid_request') throw error;
+    return { refused: error.message };
+  }
+}
+
+/** Parses a stream's parts into events, up to a clean end of its bytes. */
+export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+  const decoder = startSseDecoder();
+  const parser = PROTOCOLS[format].codec.startStreamParser();
+  const events: GenerationEvent[] = [];
+  const take = (outputs: ReturnType<typeof decoder.finish>) => {
+    for (const output of outputs) if (output.kind === 'event') events.push(...parser.push(output));
+  };
+  for (const part of parts) take([...decoder.push(part)]);
+  take([...decoder.finish()]);
+  return [...events, ...parser.finish()];
+}
+
+/** Parses a recorded answer. */
+export function eventsOf({ format, streamed, answer }: RecordedExchange): readonly GenerationEvent[] {
+  return streamed ? eventsOfStream(format, [answer]) : PROTOCOLS[format].codec.parseAnswer(answer);
+}
+
+/** Renders events for a client of the format. Throws if the format does not allow their order. */
+export function streamFor(
+  format: ProtocolName,
+  events: readonly GenerationEvent[],
+  context: AnswerContext = CONTEXT,
+): string {
+  const renderer = PROTOCOLS[format].codec.startStreamRenderer(context);
+  const text = events.map((event) => renderer.push(event)).join('');
+  if (renderer.violation !== null) throw new Error(`the ${format} renderer refuses its events: ${renderer.violation}`);
+  return text;
+}

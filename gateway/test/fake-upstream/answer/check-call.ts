@@ -1,0 +1,56 @@
+/** Validates a call as real providers do: a JSON body, a version, a model, messages. */
+
+import { type FakeRequest, headerOf } from '../http/parse-request.ts';
+import type { Endpoint } from '../protocol.ts';
+import { isObject } from './body-part.ts';
+
+/** The parameters of a call, or why a provider would refuse it. `model` is null if the body names none. */
+export type CheckedCall = {
+  readonly model: string | null;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly refusal: { readonly status: number; readonly message: string } | null;
+};
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function refuse(status: number, message: string, model: string | null = null): CheckedCall {
+  return { model, stream: false, includeUsage: false, refusal: { status, message } };
+}
+
+function membersAtFault(endpoint: Endpoint, body: Record<string, unknown>): string | null {
+  if (!Array.isArray(body.messages) || body.messages.length === 0) return 'messages: a non-empty array is required';
+  if (body.stream !== undefined && body.stream !== null && typeof body.stream !== 'boolean') {
+    return 'stream: Input should be a valid boolean';
+  }
+  if (endpoint === 'chat-completions' && isObject(body.stream_options) && body.stream !== true) {
+    return "stream_options: only allowed when 'stream' is true";
+  }
+  if (endpoint === 'messages' && !Number.isInteger(body.max_tokens)) return 'max_tokens: Field required';
+  return null;
+}
+
+/** Validates a POST to one of the three endpoints. */
+export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall {
+  if (request.method !== 'POST') return refuse(405, `method ${request.method} is not allowed here, use POST`);
+  const contentType = headerOf(request, 'content-type') ?? '';
+  if (!/^application\/json\b/i.test(contentType)) {
+    return refuse(400, `content-type is ${JSON.stringify(contentType)}, expected application/json`);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(decoder.decode(request.body));
+  } catch (error) {
+    return refuse(400, `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!isObject(body)) return refuse(400, 'the body is not a JSON object');
+  const model = typeof body.model === 'string' && body.model !== '' ? body.model : null;
+  if (model === null) return refuse(400, 'model: a non-empty string is required');
+  if (endpoint !== 'chat-completions' && headerOf(request, 'anthropic-version') === null) {
+    return refuse(400, 'anthropic-version: header is required', model);
+  }
+  const fault = membersAtFault(endpoint, body);
+  if (fault !== null) return refuse(400, fault, model);
+  const includeUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
+  return { model, stream: body.stream === true, includeUsage, refusal: null };
+}
