@@ -1,7 +1,7 @@
 /** Measures the event stream decoder per record. Run: `bun bench/wire/sse-decoder.bench.ts`. */
 
+import { dataText } from '../../gateway/src/framing/framing.ts';
 import { startSseDecoder } from '../../gateway/src/framing/sse-decoder.ts';
-import { dataText } from '../../gateway/src/framing/sse-record.ts';
 import { measure, printTiming } from './measure.ts';
 
 const RECORDS = 100;

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { startSseDecoder } from './sse-decoder.ts';
-import { dataText, rawBytes, type SseOutput, type SseRecord } from './sse-record.ts';
+import { dataText, type FramingOutput, rawBytes, type StreamRecord } from './framing.ts';
+import { SSE, startSseDecoder } from './sse-decoder.ts';
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text);
@@ -18,7 +18,7 @@ interface Decoded {
 
 function decode(chunks: readonly Uint8Array[]): Decoded {
   const decoder = startSseDecoder();
-  const outputs: SseOutput[] = [];
+  const outputs: FramingOutput[] = [];
   for (const chunk of chunks) outputs.push(...decoder.push(chunk));
   outputs.push(...decoder.finish());
   const records = outputs.map(asRecord);
@@ -33,7 +33,7 @@ function decode(chunks: readonly Uint8Array[]): Decoded {
   };
 }
 
-function asRecord(output: SseOutput | undefined): SseRecord {
+function asRecord(output: FramingOutput | undefined): StreamRecord {
   if (output === undefined || output.kind === 'problem') throw new Error(`expected a record, found ${output?.message}`);
   return output;
 }
@@ -198,10 +198,10 @@ describe('memory', () => {
       const bytes = bytesOf(`data: ${'x'.repeat(100 - 6 - counted + over)}${end}`);
       for (const size of [1, 7, 50, 99, 100, 101, 1_000]) {
         const decoder = startSseDecoder(100);
-        const outputs: SseOutput[] = [];
+        const outputs: FramingOutput[] = [];
         for (let at = 0; at < bytes.length && outputs.length === 0; at += size)
           outputs.push(...decoder.push(bytes.slice(at, at + size)));
-        expect(outputs.map(({ kind }) => kind)).toEqual(kinds as SseOutput['kind'][]);
+        expect(outputs.map(({ kind }) => kind)).toEqual(kinds as FramingOutput['kind'][]);
       }
     }
   });
@@ -229,7 +229,7 @@ describe('memory', () => {
     const decoder = startSseDecoder();
     const chunk = bytesOf('data: 0123456789\n'.repeat(4_096));
     let pushedBytes = 0;
-    let outputs: SseOutput[] = [];
+    let outputs: FramingOutput[] = [];
     for (; outputs.length === 0; pushedBytes += chunk.length) outputs = decoder.push(chunk);
     expect(outputs.map(({ kind }) => kind)).toEqual(['problem']);
     expect(pushedBytes).toBeLessThanOrEqual(8 * 1024 * 1024 + chunk.length);
@@ -274,4 +274,26 @@ test('vector 27: one record in many reads, many records in one read, one record 
   const { events, raw } = decode(reads.map(bytesOf));
   expect(events).toEqual([['event', '', large.slice('data: '.length, -2)]]);
   expect(raw).toBe(large);
+});
+
+test.each([
+  ['text/event-stream', true],
+  [' Text/Event-Stream; charset=utf-8', true],
+  ['application/json', false],
+  ['', false],
+])('%p is an event stream: %p', (type, wanted) => {
+  expect(SSE.isStream(type)).toBe(wanted);
+});
+
+test.each([
+  ['data: {}', true],
+  ['event: x', true],
+  [': comment', true],
+  ['d', true],
+  ['{"a":1}', false],
+  [' {}', false],
+  ['<html>', false],
+  ['', false],
+])('a body that begins with %p begins like events: %p', (text, wanted) => {
+  expect(SSE.beginsStream(Buffer.from(text))).toBe(wanted);
 });

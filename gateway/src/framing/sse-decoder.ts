@@ -2,8 +2,8 @@
  * Splits the bytes of an event stream into records, in bounded memory and as soon as each record is certain
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html, 2026-11-20). The protocols interpret the data.
  */
-import { behindLineEnd, isLineEnd, LineEnds } from './line-ends.ts';
-import type { SseOutput, SseRecord, SseSkimmed } from './sse-record.ts';
+import type { Framing, FramingOutput, RecordDecoder, Skim, SkimmedRecords, StreamRecord } from './framing.ts';
+import { behindLineEnd, firstRecordEnd, isLineEnd, LineEnds, lastRecordEnd } from './line-ends.ts';
 
 const SPACE = 0x20;
 const COLON = 0x3a;
@@ -40,16 +40,16 @@ class SseParser {
    * The record that begins at `start`, whose first `strayBytes` belong to the previous line end; undefined if
    * incomplete.
    */
-  parse(start: number, strayBytes: number): SseRecord | undefined {
+  parse(start: number, strayBytes: number): StreamRecord | undefined {
     return this.#read(start, strayBytes, false);
   }
 
   /** Like `parse`, for the end of the stream, where the last line and record have no line end. */
-  parseTail(start: number, strayBytes: number): SseRecord {
+  parseTail(start: number, strayBytes: number): StreamRecord {
     return this.#read(start, strayBytes, true) ?? this.#record('blank', start, this.#bytes.length);
   }
 
-  #read(start: number, strayBytes: number, final: boolean): SseRecord | undefined {
+  #read(start: number, strayBytes: number, final: boolean): StreamRecord | undefined {
     const bytes = this.#bytes;
     const { length } = bytes;
     let pos = start + strayBytes;
@@ -100,7 +100,7 @@ class SseParser {
     }
   }
 
-  #record(kind: SseRecord['kind'], start: number, end: number): SseRecord {
+  #record(kind: StreamRecord['kind'], start: number, end: number): StreamRecord {
     const bytes = this.#bytes;
     const event = this.#eventStart === this.#eventEnd ? '' : this.#nameOfEvent();
     if (this.#dataLines > 1) {
@@ -166,7 +166,7 @@ const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
 /**
  * Decodes one stream. `finish` returns the tail that no blank line ended, if any; the caller decides whether it counts.
  */
-export type SseDecoder = Transducer<Uint8Array, SseOutput>;
+export type SseDecoder = Transducer<Uint8Array, FramingOutput>;
 
 /**
  * Starts decoding a stream. Lines may end in LF, CR or CRLF; a chunk may end anywhere. A record of more than
@@ -180,31 +180,22 @@ export function startSseDecoder(recordBytesMax: number = SSE_RECORD_BYTES_MAX): 
   return new Decoder(recordBytesMax, null);
 }
 
-/**
- * Returns the end of the adjacent records from `start` (the beginning of a record) that need no decoding; `start`
- * itself if there are none. It must recognize each of them completely, including the blank line that ends it.
- */
-export type SseSkim = (bytes: Uint8Array, start: number) => number;
-
-type Output = SseOutput | SseSkimmed;
+type Output = FramingOutput | SkimmedRecords;
 type Take = (output: Output) => void;
 
-/** Passes each output to `take` before it reads further, so that a skim can learn from one record for the next. */
-export interface SkimmingSseDecoder {
-  feed(chunk: Uint8Array, take: Take): void;
-  finish(): SseOutput[];
-}
+/** Server-sent events. */
+export const SSE: Framing = {
+  name: 'sse',
+  isStream: (contentType) => contentType.trim().toLowerCase().startsWith('text/event-stream'),
+  // A body begins with `data`, `event` or a comment.
+  beginsStream: (span) => span.length > 0 && 'de:'.includes(String.fromCharCode(span[0] ?? 0)),
+  startDecoder: (recordBytesMax, skim) => new Decoder(recordBytesMax, skim),
+  firstRecordEnd,
+  lastRecordEnd,
+};
 
-/**
- * Like `startSseDecoder`, but calls `skim` at the beginning of each record and returns the records it recognizes as one
- * span.
- */
-export function startSkimmingDecoder(recordBytesMax: number, skim: SseSkim): SkimmingSseDecoder {
-  return new Decoder(recordBytesMax, skim);
-}
-
-class Decoder implements SseDecoder, SkimmingSseDecoder {
-  readonly #skim: SseSkim | null;
+class Decoder implements SseDecoder, RecordDecoder {
+  readonly #skim: Skim | null;
   readonly #recordBytesMax: number;
   readonly #parser = new SseParser();
   readonly #lines = new LineEnds();
@@ -217,16 +208,16 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
   #strayBytes = 0;
   #over = false;
 
-  constructor(recordBytesMax: number, skim: SseSkim | null) {
+  constructor(recordBytesMax: number, skim: Skim | null) {
     this.#recordBytesMax = recordBytesMax;
     this.#skim = skim;
   }
 
-  push(chunk: Uint8Array): SseOutput[] {
+  push(chunk: Uint8Array): FramingOutput[] {
     const outputs: Output[] = [];
     this.feed(chunk, (output) => outputs.push(output));
     // Without a skim there are no skimmed outputs.
-    return outputs as SseOutput[];
+    return outputs as FramingOutput[];
   }
 
   feed(chunk: Uint8Array, take: Take): void {
@@ -252,7 +243,7 @@ class Decoder implements SseDecoder, SkimmingSseDecoder {
     this.#lines.begin(NOTHING);
   }
 
-  finish(): SseOutput[] {
+  finish(): FramingOutput[] {
     if (this.#over) return [];
     this.#over = true;
     if (this.#heldBytes === 0) return [];

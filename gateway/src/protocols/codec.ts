@@ -4,7 +4,7 @@
  * upstream's.
  */
 
-import type { SseRecord } from '../framing/sse-record.ts';
+import type { StreamRecord } from '../framing/framing.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
@@ -43,7 +43,7 @@ export interface AnswerContext {
 /** Parses one upstream stream; synchronous. Returns no events after an `error`, `nonsense` or `end`. */
 export interface StreamParser {
   /** Parses a record that has data. */
-  push(record: SseRecord): readonly GenerationEvent[];
+  push(record: StreamRecord): readonly GenerationEvent[];
   /** Called when the bytes ended normally. If only the format's own end is missing: events up to `end`; else none. */
   finish(): readonly GenerationEvent[];
   /** The last `usage` event covers the whole answer: it came with its end or after it. */

@@ -1,6 +1,6 @@
 /** Defines the interface of a wire format, which each protocol's folder implements; `Codec` covers translated calls. */
 import type { CallFailure } from '../errors/call-failure.ts';
-import type { SseRecord } from '../framing/sse-record.ts';
+import type { StreamRecord } from '../framing/framing.ts';
 import type { TierWords } from '../generation/tier-words.ts';
 import type { Usage, UsageFlag } from '../generation/usage.ts';
 import type { Codec } from './codec.ts';
@@ -63,7 +63,7 @@ export interface StreamObserver {
    */
   skim(bytes: Uint8Array, start: number): number;
   /** Inspects a record that has data. */
-  observe(record: SseRecord): RecordVerdict;
+  observe(record: StreamRecord): RecordVerdict;
   /** Sent instead of the last record after the verdict `replace`; if the observer rewrites, after `terminal` too. */
   readonly replacement: Buffer | null;
   /** Upstream's error status, type and message after the verdict `error`. */
@@ -88,7 +88,7 @@ export interface ObserverSettings {
  */
 export interface AnswerFold {
   /** Adds a record that the observer of the same stream did not find to be an error. */
-  push(record: SseRecord): void;
+  push(record: StreamRecord): void;
   /**
    * The JSON of the answer. `cut`: the stream was stopped before its end; then the finish reason is `cutReason`, and
    * these are its counters. Throws CallFailure `upstream_malformed` if the records are not an answer.

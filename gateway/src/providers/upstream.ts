@@ -3,6 +3,8 @@
  * origin; nothing that a client sends can change the destination.
  */
 import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
+import type { Framing } from '../framing/framing.ts';
+import { SSE } from '../framing/sse-decoder.ts';
 import { Secret } from '../lib/secret.ts';
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
@@ -15,6 +17,8 @@ export interface HttpUpstream {
   readonly model: string;
   /** The formats it speaks; a call in another one is translated. */
   readonly protocols: readonly Protocol[];
+  /** How its streams are cut into records. */
+  readonly framing: Framing;
   readonly origin: Origin;
   readonly timeouts: Timeouts;
   /** The provider accepts `stream_options.include_usage`. */
@@ -32,6 +36,7 @@ export interface DemoUpstream {
   readonly provider: string;
   readonly model: string;
   readonly protocols: readonly Protocol[];
+  readonly framing: Framing;
 }
 
 export type Upstream = HttpUpstream | DemoUpstream;
@@ -46,7 +51,8 @@ const ENDPOINTS: { readonly [protocol in 'chat' | 'messages']: readonly Endpoint
 export function buildUpstream(target: TargetConfig): Upstream {
   const { provider } = target;
   const { protocols } = provider;
-  if (provider.kind === 'demo') return { kind: 'demo', provider: provider.name, model: target.model, protocols };
+  if (provider.kind === 'demo')
+    return { kind: 'demo', provider: provider.name, model: target.model, protocols, framing: SSE };
   const { origin, basePath } = addressOf(provider);
   const headStart = new Map<Endpoint, Secret>();
   for (const protocol of protocols) {
@@ -58,6 +64,7 @@ export function buildUpstream(target: TargetConfig): Upstream {
     provider: provider.name,
     model: target.model,
     protocols,
+    framing: SSE,
     origin,
     timeouts: target.timeouts ?? provider.timeouts,
     provenLimits: provider.provenLimits,

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';
+import { SSE } from '../framing/sse-decoder.ts';
 import { type Route, type RouteTable, suggestModel } from './route.ts';
 
 import { traitsOf } from './upstream-traits.ts';
@@ -11,7 +12,7 @@ function route(protocols: Route['protocols'], output: number | null): Route {
     model: 'm',
     names: ['m'],
     protocols,
-    upstream: { kind: 'demo', provider: 'demo', model: 'm', protocols },
+    upstream: { kind: 'demo', provider: 'demo', model: 'm', protocols, framing: SSE },
     traits: traitsOf(
       {
         provider: { kind: 'demo', name: 'demo', protocols },

@@ -5,6 +5,7 @@ import { Outbox } from '../../src/call/stream/outbox.ts';
 import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
 import { resolveLimits } from '../../src/config/resolve-limits.ts';
 import { CallFailure } from '../../src/errors/call-failure.ts';
+import { SSE } from '../../src/framing/sse-decoder.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
 
 const HEAD = {
@@ -32,6 +33,7 @@ export async function relayed(
   let outcome: Outcome | null = null;
   const relay = new StreamRelay({
     protocol,
+    framing: SSE,
     observer: protocol.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     requestId: 'req_0',
     limits: LIMITS,

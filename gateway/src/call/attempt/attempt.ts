@@ -121,7 +121,13 @@ async function begin(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
 async function beginStream(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
   const { call, deps, protocol, sending } = job;
   const observer = sending.startObserver();
-  const { relay, listener } = openRelay(call, deps, { protocol, upstream: sending.protocol, observer, row });
+  const { relay, listener } = openRelay(call, deps, {
+    protocol,
+    upstream: sending.protocol,
+    framing: job.route.upstream.framing,
+    observer,
+    row,
+  });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   relay.connect(send(job, row.listen(listener, observer), row));

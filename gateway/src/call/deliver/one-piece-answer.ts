@@ -2,31 +2,33 @@
  * Converts a non-streamed answer into a stream for a client that asked for one: some hosts do not stream, or not with
  * every option. Passes everything else through unchanged.
  */
+import type { Framing } from '../../framing/framing.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type CollectLimits } from '../attempt/collect-answer.ts';
 import { headerOf } from '../attempt/upstream-outcome.ts';
-import { beginsLikeEvents, isEventStream } from '../stream/record-bytes.ts';
 
 export class OnePieceAnswer implements ExchangeListener {
   readonly #next: ExchangeListener;
   readonly #upstream: Protocol;
+  readonly #framing: Framing;
   readonly #limits: CollectLimits;
   /** The head of an answer without an event stream's content type, until its form is known. */
   #head: ResponseHead | null = null;
   #spans: Uint8Array[] = [];
 
-  /** `upstream`: upstream's format. */
-  constructor(next: ExchangeListener, upstream: Protocol, limits: CollectLimits) {
+  /** `upstream` and `framing`: upstream's format and framing. */
+  constructor(next: ExchangeListener, upstream: Protocol, framing: Framing, limits: CollectLimits) {
     this.#next = next;
     this.#upstream = upstream;
+    this.#framing = framing;
     this.#limits = limits;
   }
 
   onHead(head: ResponseHead): void {
-    if (head.status === 200 && !isEventStream(headerOf(head, 'content-type') ?? '')) this.#head = head;
+    if (head.status === 200 && !this.#framing.isStream(headerOf(head, 'content-type') ?? '')) this.#head = head;
     else this.#next.onHead(head);
   }
 
@@ -36,7 +38,8 @@ export class OnePieceAnswer implements ExchangeListener {
       this.#next.onBody(span);
       return;
     }
-    const isStream = this.#spans.length === 0 && beginsLikeEvents(span) && headerOf(head, 'content-encoding') === null;
+    const isStream =
+      this.#spans.length === 0 && this.#framing.beginsStream(span) && headerOf(head, 'content-encoding') === null;
     this.#spans.push(span);
     if (isStream) this.#release(head);
   }

@@ -1,6 +1,6 @@
 /** Defines how a call is sent upstream and how its answer is read. pass-through.ts and translate.ts implement it. */
 
-import type { SseRecord } from '../../framing/sse-record.ts';
+import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import type { Generation } from '../../generation/generation.ts';
 import type { Usage } from '../../generation/usage.ts';
@@ -44,7 +44,7 @@ export interface NextAttempt {
 export interface Folding {
   readonly observer: StreamObserver;
   /** Takes a record after the observer. */
-  take(record: SseRecord): void;
+  take(record: StreamRecord): void;
   /**
    * The answer in the client's format. `cut`: the usage to report if the stream was stopped early; what arrived becomes
    * the answer. Throws CallFailure `upstream_malformed` if it is not a valid answer.

@@ -2,22 +2,22 @@
  * Chooses the bytes that a streaming client gets for a record: upstream's own, or, if formats differ, only rewritten
  * ones.
  */
-import { rawBytes, type SseRecord, type SseSkimmed } from '../../framing/sse-record.ts';
+import { rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 import { BLANK_LINE, LineEndKeeper, wholeRecord } from './record-bytes.ts';
 
 const NOTHING = Buffer.alloc(0);
 
 export interface ClientBytes {
   /** For a record without content: a comment, a blank line, a ping. */
-  silent(record: SseRecord): Uint8Array;
+  silent(record: StreamRecord): Uint8Array;
   /** Offset of the client's bytes in a record that is passed on. */
-  startOf(record: SseRecord | SseSkimmed): number;
+  startOf(record: StreamRecord | SkimmedRecords): number;
   /** For a record that is replaced. */
   replaced(replacement: Uint8Array): Uint8Array;
   /** For a record that is withheld. */
-  withheld(record: SseRecord): Uint8Array;
+  withheld(record: StreamRecord): Uint8Array;
   /** For the last record of the stream. */
-  last(record: SseRecord, replacement: Buffer | null): Buffer;
+  last(record: StreamRecord, replacement: Buffer | null): Buffer;
   /** Sent after a record that no blank line ended. */
   readonly missingBlank: Uint8Array;
 }

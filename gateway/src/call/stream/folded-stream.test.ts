@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { chatCompletions } from '../../protocols/chat/index.ts';
 import { DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
@@ -24,6 +25,7 @@ function rig() {
   };
   const stream = new FoldedStream({
     folding,
+    framing: SSE,
     limits: LIMITS,
     scrub: (words) => words.replace('secret', '…'),
     onFirstByte: () => told.push('first byte'),

@@ -3,8 +3,7 @@
  * stream ends, fails or is cut. The fold builds the answer.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
-import { startSseDecoder } from '../../framing/sse-decoder.ts';
-import type { SseOutput, SseRecord } from '../../framing/sse-record.ts';
+import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
@@ -15,7 +14,6 @@ import * as outcome from '../attempt/upstream-outcome.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import type { Folding } from '../plan/upstream-call.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
-import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import { openMeter } from './stream-meter.ts';
 
@@ -29,6 +27,8 @@ export type FoldedEnd =
 
 export interface FoldedStreamParts {
   readonly folding: Folding;
+  /** Upstream's framing. */
+  readonly framing: Framing;
   readonly limits: CollectLimits & { readonly sseRecordBytesMax: number; readonly slowReaderBytesMax: number };
   /** Removes secrets from upstream's messages. */
   scrub(words: string): string;
@@ -59,7 +59,7 @@ export class FoldedStream implements MeteredReader, Deadline {
 
   constructor(parts: FoldedStreamParts) {
     this.#parts = parts;
-    this.#decoder = startSseDecoder(parts.limits.sseRecordBytesMax);
+    this.#decoder = parts.framing.startDecoder(parts.limits.sseRecordBytesMax, null);
   }
 
   /** Connects the upstream side, which was started with this as its listener. */
@@ -90,7 +90,7 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#parts.onFirstByte();
     this.#head = head;
     this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
-    if (this.#mayBeStream && isEventStream(outcome.headerOf(head, 'content-type') ?? '')) return;
+    if (this.#mayBeStream && this.#parts.framing.isStream(outcome.headerOf(head, 'content-type') ?? '')) return;
     const collector = new AnswerCollector(this.#parts.limits, () => this.#tap?.abort());
     this.#collector = collector;
     collector.onHead(head);
@@ -101,14 +101,14 @@ export class FoldedStream implements MeteredReader, Deadline {
   }
 
   onBody(span: Uint8Array): void {
-    if (this.#mayBeStream && beginsLikeEvents(span)) this.#collector = null;
+    if (this.#mayBeStream && this.#parts.framing.beginsStream(span)) this.#collector = null;
     this.#mayBeStream = false;
     if (this.#collector !== null) {
       this.#collector.onBody(span);
       return;
     }
     if (this.#over) return;
-    for (const output of this.#decoder.push(span)) this.#take(output);
+    this.#decoder.feed(span, this.#take);
     this.#parts.onRead();
   }
 
@@ -151,7 +151,7 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#tap?.abort();
   }
 
-  #take(output: SseOutput): void {
+  readonly #take = (output: FramingOutput | SkimmedRecords): void => {
     if (this.#over) return;
     if (output.kind === 'problem') {
       const cause = output.message;
@@ -159,10 +159,10 @@ export class FoldedStream implements MeteredReader, Deadline {
     } else if (output.kind === 'event' && !this.#takeEvent(output)) {
       this.interrupt(new CallFailure('upstream_malformed', 'the model provider sent an event that is not JSON'));
     }
-  }
+  };
 
   /** False: not JSON. */
-  #takeEvent(record: SseRecord): boolean {
+  #takeEvent(record: StreamRecord): boolean {
     this.#anyEvent = true;
     const { folding } = this.#parts;
     const verdict = folding.observer.observe(record);
@@ -220,9 +220,11 @@ export function openFold({ call, deps, route }: RoutedCall, folding: Folding): O
       metered?.drop();
     },
   });
+  const { framing } = route.upstream;
   const credential = credentialOf(route.upstream);
   const stream = new FoldedStream({
     folding,
+    framing,
     limits: deps.settings.config.limits,
     scrub: (words) => scrubText(words, credential),
     onFirstByte() {
@@ -230,6 +232,6 @@ export function openFold({ call, deps, route }: RoutedCall, folding: Folding): O
     },
     onRead: () => void meter?.covers(),
   });
-  const metered = meter === null ? null : new MeteredBody(stream, meter);
+  const metered = meter === null ? null : new MeteredBody(stream, meter, framing);
   return { stream, listener: metered ?? stream };
 }

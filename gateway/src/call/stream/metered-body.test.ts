@@ -1,7 +1,7 @@
 /** Tests that a burst is read record by record, at most one record beyond what is held, and that none of it is lost. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { startSseDecoder } from '../../framing/sse-decoder.ts';
+import { SSE, startSseDecoder } from '../../framing/sse-decoder.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 
 const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false } as const;
@@ -29,11 +29,8 @@ function rig(held: number) {
     onCaughtUp: () => told.push('caught up'),
   };
   const coversMore = (bytes: number) => state.output + bytes <= state.held;
-  const body = new MeteredBody(reader, {
-    covers: () => coversMore(0),
-    coversMore,
-    expect: (share) => shares.push(share),
-  });
+  const meter = { covers: () => coversMore(0), coversMore, expect: (share: number) => shares.push(share) };
+  const body = new MeteredBody(reader, meter, SSE);
   body.onHead(HEAD);
   return { body, state, told, shares };
 }

@@ -4,7 +4,7 @@
  * are neither forwarded nor charged.
  */
 
-import { firstRecordEnd, lastRecordEnd } from '../../framing/line-ends.ts';
+import type { Framing } from '../../framing/framing.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
@@ -29,6 +29,7 @@ const PIECE_BYTES_MIN = 512;
 export class MeteredBody implements ExchangeListener {
   readonly #reader: MeteredReader;
   readonly #meter: BodyMeter;
+  readonly #framing: Framing;
   /**
    * Bytes after the first uncovered record: first the rest of the current read, then copies, because a view keeps its
    * whole read alive.
@@ -42,9 +43,10 @@ export class MeteredBody implements ExchangeListener {
   #uncountedBytes = 0;
   #readBytes = 0;
 
-  constructor(reader: MeteredReader, meter: BodyMeter) {
+  constructor(reader: MeteredReader, meter: BodyMeter, framing: Framing) {
     this.#reader = reader;
     this.#meter = meter;
+    this.#framing = framing;
   }
 
   onHead(head: ResponseHead): void {
@@ -132,7 +134,7 @@ export class MeteredBody implements ExchangeListener {
 
   #hand(bytes: Uint8Array, from: number, to: number): void {
     this.#readBytes += to - from;
-    const end = lastRecordEnd(bytes, from, to);
+    const end = this.#framing.lastRecordEnd(bytes, from, to);
     this.#uncountedBytes = end === from ? this.#uncountedBytes + to - from : to - end;
     this.#reader.onBody(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
   }
@@ -145,7 +147,7 @@ export class MeteredBody implements ExchangeListener {
   #pieceEnd(bytes: Uint8Array, from: number): number {
     let size = bytes.length - from;
     while (size > PIECE_BYTES_MIN && !this.#isCovered(size)) size >>= 1;
-    const end = this.#isCovered(size) ? lastRecordEnd(bytes, from, from + size) : from;
-    return end === from ? firstRecordEnd(bytes, from, bytes.length) : end;
+    const end = this.#isCovered(size) ? this.#framing.lastRecordEnd(bytes, from, from + size) : from;
+    return end === from ? this.#framing.firstRecordEnd(bytes, from, bytes.length) : end;
   }
 }

@@ -1,6 +1,7 @@
 /** Tests that the registry of open streams holds only running streams. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatCompletions } from '../../protocols/chat/index.ts';
@@ -28,6 +29,7 @@ const plan = (call: Call) => ({
   protocol: chatCompletions,
   upstream: chatCompletions,
   observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
+  framing: SSE,
   row: new AttemptRow(call),
 });
 

@@ -1,5 +1,6 @@
 /** Connects a stream's relay to its call: settlement, scrubbing, logging, the registry of open streams. */
 import type { CallFailure } from '../../errors/call-failure.ts';
+import type { Framing } from '../../framing/framing.ts';
 import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { AttemptRow } from '../attempt/attempt-row.ts';
@@ -25,6 +26,8 @@ export interface RelayPlan {
   /** Upstream's protocol. */
   readonly upstream: Protocol;
   readonly observer: StreamObserver;
+  /** Upstream's framing. */
+  readonly framing: Framing;
   /**
    * The attempt's row. The relay fills it in, because a short stream may end before the code that awaits its start
    * runs.
@@ -40,7 +43,7 @@ export interface OpenRelay {
 
 /** Creates a relay for the call, not yet connected to an upstream. */
 export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRelay {
-  const { protocol, observer, row } = plan;
+  const { protocol, observer, framing, row } = plan;
   const { limits } = deps.settings.config;
   const { run, content } = call;
   const upstream = call.route?.upstream;
@@ -65,6 +68,7 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
   const relay = new StreamRelay({
     protocol,
     observer,
+    framing,
     requestId: call.requestId,
     onStarted: () => row.note(200, null),
     limits,
@@ -111,14 +115,14 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
       releaseCall(call);
     },
   });
-  const metered = meter === null ? null : new MeteredBody(relay, meter);
+  const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
   const handle = deps.openCalls.add(relay);
   // A relay that never became a stream never closes.
   relay.started.then(
     ({ kind }) => kind === 'collected' && deps.openCalls.remove(handle),
     () => deps.openCalls.remove(handle),
   );
-  return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, limits) };
+  return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, framing, limits) };
 }
 
 /**

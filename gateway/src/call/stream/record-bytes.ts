@@ -1,7 +1,7 @@
 /**
- * Inspects the bytes of an event stream for a relay: detects event streams and keeps line ends around records intact.
+ * Keeps the line ends around the records of an event stream intact for a relay that withholds or ends them.
  */
-import type { SseRecord, SseSkimmed } from '../../framing/sse-record.ts';
+import type { SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 
 const LF = 10;
 const CR = 13;
@@ -9,15 +9,6 @@ const NOTHING = Buffer.alloc(0);
 const LINE_FEED = Buffer.from('\n');
 /** Ends a record whose sender omitted the blank line. */
 export const BLANK_LINE = Buffer.from('\n\n');
-
-export function isEventStream(contentType: string): boolean {
-  return contentType.trim().toLowerCase().startsWith('text/event-stream');
-}
-
-/** Whether a body with another content type begins with `data`, `event` or a comment: no JSON text begins like that. */
-export function beginsLikeEvents(span: Uint8Array): boolean {
-  return span.length > 0 && 'de:'.includes(String.fromCharCode(span[0] ?? 0));
-}
 
 /**
  * Keeps CR LF intact around withheld records. A record that ends in CR LF is treated as ending at its CR; if the stream
@@ -27,14 +18,14 @@ export class LineEndKeeper {
   #surplus = false;
 
   /** The start of a record that is passed on: after an LF that belonged to a withheld record. */
-  startOf({ bytes, start }: SseRecord | SseSkimmed): number {
+  startOf({ bytes, start }: StreamRecord | SkimmedRecords): number {
     const isSurplus = this.#surplus && bytes[start] === LF;
     this.#surplus = false;
     return isSurplus ? start + 1 : start;
   }
 
   /** The bytes of a withheld record that the client still gets: the LF of the previous record. */
-  withheld(record: SseRecord): Uint8Array {
+  withheld(record: StreamRecord): Uint8Array {
     const { bytes, start, end } = record;
     const begins = bytes[start] === LF;
     const isCut = bytes[end - 1] === CR;

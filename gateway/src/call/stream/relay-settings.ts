@@ -1,6 +1,7 @@
 /** Defines the inputs of a stream's relay, its upstream side, and the form of its start. */
 import type { Limits } from '../../config/limits.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
+import type { Framing } from '../../framing/framing.ts';
 import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import type { Outcome } from '../money/settle.ts';
@@ -30,6 +31,8 @@ export interface RelaySettings {
   /** The client's protocol. */
   readonly protocol: Protocol;
   readonly observer: StreamObserver;
+  /** Upstream's framing. */
+  readonly framing: Framing;
   readonly requestId: string;
   readonly limits: Limits;
   settle(outcome: Outcome, last: Uint8Array | null): Promise<void>;

@@ -3,8 +3,7 @@
  * back until the record is durable, and reports failures after the first byte in-band.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
-import { startSkimmingDecoder } from '../../framing/sse-decoder.ts';
-import { rawBytes, type SseOutput, type SseRecord, type SseSkimmed } from '../../framing/sse-record.ts';
+import { type FramingOutput, rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { RecordVerdict, StreamObserver } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
@@ -14,7 +13,6 @@ import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer
 import * as outcome from '../attempt/upstream-outcome.ts';
 import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './client-bytes.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
-import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
@@ -47,12 +45,12 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #lastSpanBytes = 0;
 
   constructor(settings: RelaySettings) {
-    const { limits, observer } = settings;
+    const { limits, observer, framing } = settings;
     this.#settings = settings;
     this.#outbox = settings.openOutbox(this);
     this.#observer = observer;
     this.#bytes = observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
-    this.#decoder = startSkimmingDecoder(limits.sseRecordBytesMax, (bytes, start) => observer.skim(bytes, start));
+    this.#decoder = framing.startDecoder(limits.sseRecordBytesMax, (bytes, start) => observer.skim(bytes, start));
     this.started = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -93,7 +91,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   onHead(head: ResponseHead): void {
     this.#settings.onFirstByte();
     this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
-    if (this.#mayBeStream && isEventStream(outcome.headerOf(head, 'content-type') ?? '')) return;
+    if (this.#mayBeStream && this.#settings.framing.isStream(outcome.headerOf(head, 'content-type') ?? '')) return;
     this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
     this.#collector.onHead(head);
     this.#collector.done.then(
@@ -116,7 +114,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   /** Handles the first bytes of a possible stream. */
   #begin(span: Uint8Array): void {
     this.#mayBeStream = false;
-    if (beginsLikeEvents(span)) this.#collector = null;
+    if (this.#settings.framing.beginsStream(span)) this.#collector = null;
     if (this.#collector !== null) return;
     this.#answered = true;
     if (this.#phase === 'open') this.#settings.onStarted();
@@ -174,7 +172,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
   }
 
-  readonly #take = (output: SseOutput | SseSkimmed): void => {
+  readonly #take = (output: FramingOutput | SkimmedRecords): void => {
     if (this.#phase === 'ended') return;
     if (output.kind === 'problem') {
       this.#tap?.abort();
@@ -196,20 +194,20 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   };
 
   /** Records without content wait for the first event, up to a limit, so that an error can still set the status. */
-  #takeSilent(record: SseRecord): void {
+  #takeSilent(record: StreamRecord): void {
     if (this.#phase === 'open') this.#outbox.put(this.#bytes.silent(record));
     if (this.#phase !== 'waiting' || this.#observer.rewrites) return;
     this.#preamble = Buffer.concat([this.#preamble, rawBytes(record)]);
     if (this.#preamble.length > PREAMBLE_BYTES_MAX) this.#commit();
   }
 
-  #act(record: SseRecord | SseSkimmed, verdict: RecordVerdict): void {
+  #act(record: StreamRecord | SkimmedRecords, verdict: RecordVerdict): void {
     if (verdict === 'pass') this.#pass(record);
     else if (verdict === 'replace') this.#forwardReplacement();
     else if (record.kind !== 'skimmed') this.#actOnRecord(record, verdict);
   }
 
-  #actOnRecord(record: SseRecord, verdict: Exclude<RecordVerdict, 'pass' | 'replace'>): void {
+  #actOnRecord(record: StreamRecord, verdict: Exclude<RecordVerdict, 'pass' | 'replace'>): void {
     switch (verdict) {
       case 'silent':
         this.#takeSilent(record);
@@ -231,7 +229,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   /** A tail without a final blank line counts if it is complete, as clients read it; else it was truncated. */
-  #takeTail(output: SseOutput): void {
+  #takeTail(output: FramingOutput): void {
     if (output.kind === 'problem' || this.#phase === 'ended' || this.#phase === 'failing') return;
     const verdict = output.kind === 'event' ? this.#observer.observe(output) : 'pass';
     if (verdict === 'nonsense') return;
@@ -241,7 +239,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   /** Before the first byte an error is a status; after it, upstream's record goes last, save our account's trouble. */
-  #takeError(record: SseRecord): void {
+  #takeError(record: StreamRecord): void {
     const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
     const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
     const failure = outcome.failureOfErrorWords(type, status, words);
@@ -256,7 +254,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.dueMs = performance.now() + LINGER_MS;
   }
 
-  #pass(record: SseRecord | SseSkimmed): void {
+  #pass(record: StreamRecord | SkimmedRecords): void {
     this.#anyRecord = true;
     this.#commit();
     this.#outbox.putSpan(record.bytes, this.#bytes.startOf(record), record.end);

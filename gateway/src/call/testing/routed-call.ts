@@ -6,6 +6,7 @@ import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
 import { buildUpstreamProvider } from '../../config/resolve-providers.ts';
 import { resolveDefaults } from '../../config/resolve-server.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
 import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
@@ -118,7 +119,10 @@ function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', hos
     model: 'm',
     names: ['m', 'alias'],
     protocols,
-    upstream: host === undefined ? { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols } : hostOf(host),
+    upstream:
+      host === undefined
+        ? { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols, framing: SSE }
+        : hostOf(host),
     traits: { ...traitsOf(target, null), outputTokensMax },
     hiddenReasoning,
     catalog: null,

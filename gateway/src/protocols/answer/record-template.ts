@@ -3,7 +3,7 @@
  * padding), so that they need no decoding or JSON parse. Exact: around those strings a recognized record is byte for
  * byte the same; everything else goes to the parser.
  */
-import type { SseRecord } from '../../framing/sse-record.ts';
+import type { StreamRecord } from '../../framing/framing.ts';
 
 const QUOTE = '"';
 const RECORD_END = '\n\n';
@@ -12,7 +12,7 @@ const FIRST_WINDOW = 1024;
 const WINDOW_MAX = 32 * 1024;
 
 /** All bytes of a record, including its framing, one character per byte: fast to create and compare. */
-export function rawLatin1({ bytes, start, end }: SseRecord): string {
+export function rawLatin1({ bytes, start, end }: StreamRecord): string {
   return asBuffer(bytes).toString('latin1', start, end);
 }
 
@@ -113,7 +113,7 @@ export class RecordSkimmer {
 
   /** Learns the record as the template for the next ones; see `learnTemplate`. False: it cannot be a template. */
   learn(
-    record: SseRecord,
+    record: StreamRecord,
     holes: ReadonlyArray<readonly [key: string, value: string]>,
     isReasoning: boolean = false,
   ): boolean {

@@ -1,7 +1,7 @@
 /** Tests that a translated stream is the same whether its records are skimmed or parsed, at any split of its bytes. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { startSkimmingDecoder } from '../../framing/sse-decoder.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
 import type { AnswerContext } from '../codec.ts';
 import type { Protocol, RecordVerdict } from '../protocol.ts';
 import { PROTOCOLS } from '../registry.ts';
@@ -40,7 +40,7 @@ function translated(upstream: Protocol, client: Protocol, parts: readonly Uint8A
   let text = '';
   let skimmed = 0;
   const verdicts: RecordVerdict[] = [];
-  const decoder = startSkimmingDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
+  const decoder = SSE.startDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
   for (const part of parts) {
     decoder.feed(part, (output) => {
       if (output.kind === 'skimmed') skimmed += 1;

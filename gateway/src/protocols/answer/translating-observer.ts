@@ -3,7 +3,7 @@
  * matches the previous one is copied without parsing, with exactly the result that parsing would give.
  */
 import { isUtf8 } from 'node:buffer';
-import type { SseRecord } from '../../framing/sse-record.ts';
+import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import type { EventPipe } from '../../generation/filters/chain.ts';
 import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
@@ -74,7 +74,7 @@ export class TranslatingObserver implements StreamObserver {
     return found.end;
   }
 
-  observe(record: SseRecord): RecordVerdict {
+  observe(record: StreamRecord): RecordVerdict {
     const events = this.#parts.parser.push(record);
     const written = this.#write(events);
     if (this.failure !== null) return 'error';
@@ -191,7 +191,7 @@ class DeltaFrame {
   }
 
   /** `written` is what the client got for the record, which held only the delta. */
-  learn(record: SseRecord, delta: Extract<GenerationEvent, { kind: 'text_delta' }>, written: string): void {
+  learn(record: StreamRecord, delta: Extract<GenerationEvent, { kind: 'text_delta' }>, written: string): void {
     this.forget();
     const at = written.indexOf(`"${delta.text}"`);
     if (at === -1 || at !== written.lastIndexOf(`"${delta.text}"`)) return;

@@ -1,8 +1,8 @@
 /** Builds the inputs of request checks and observers from plain texts, for tests. */
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { StreamRecord } from '../../framing/framing.ts';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';
-import type { SseRecord } from '../../framing/sse-record.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { scanJson } from '../../wire/json-scan.ts';
 import type { CheckContext, RequestCheck } from '../request/request-facts.ts';
@@ -29,8 +29,8 @@ export function refusalOf(check: RequestCheck, body: unknown, context: CheckCont
 }
 
 /** The records of a stream's text. */
-export function recordsOf(text: string): SseRecord[] {
+export function recordsOf(text: string): StreamRecord[] {
   const decoder = startSseDecoder();
   const outputs = [...decoder.push(Buffer.from(text)), ...decoder.finish()];
-  return outputs.filter((output): output is SseRecord => output.kind !== 'problem');
+  return outputs.filter((output): output is StreamRecord => output.kind !== 'problem');
 }

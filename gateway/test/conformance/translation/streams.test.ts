@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { translate } from '../../../src/call/plan/translate.ts';
-import { startSkimmingDecoder } from '../../../src/framing/sse-decoder.ts';
+import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { StreamObserver } from '../../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../../src/protocols/registry.ts';
@@ -50,7 +50,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
   let text = '';
   let skimmed = 0;
   let over = false;
-  const decoder = startSkimmingDecoder(10_000_000, (bytes, start) => (skims ? observer.skim(bytes, start) : start));
+  const decoder = SSE.startDecoder(10_000_000, (bytes, start) => (skims ? observer.skim(bytes, start) : start));
   const take = (output: Parameters<Parameters<typeof decoder.feed>[1]>[0]) => {
     if (over || (output.kind !== 'skimmed' && output.kind !== 'event')) return;
     if (output.kind === 'skimmed') skimmed += 1;

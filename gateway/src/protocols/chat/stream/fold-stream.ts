@@ -3,7 +3,7 @@
  * provider sends. The stream's observer judges the records. Wire reference A.6 and A.7.
  */
 import { CallFailure } from '../../../errors/call-failure.ts';
-import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../../answer/merge-delta.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
@@ -31,7 +31,7 @@ class ChatFold implements AnswerFold {
     this.#fallbackId = fallbackId;
   }
 
-  push(record: SseRecord): void {
+  push(record: StreamRecord): void {
     const chunk = parseObject(dataText(record));
     if (chunk === null) return;
     this.#id ??= asText(chunk.id);

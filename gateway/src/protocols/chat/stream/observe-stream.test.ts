@@ -1,6 +1,6 @@
 /** Tests observe-stream.ts: the result for each kind of chunk, and the stream's final state. */
 import { describe, expect, test } from 'bun:test';
-import { startSkimmingDecoder } from '../../../framing/sse-decoder.ts';
+import { SSE } from '../../../framing/sse-decoder.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { ChatStreamObserver } from './observe-stream.ts';
 
@@ -89,7 +89,7 @@ describe('a chat stream', () => {
 
   test('tells reasoning from what is said where records are skimmed', () => {
     const observer = new ChatStreamObserver({ withholdUsage: true, fallbackId: 'c' });
-    const decoder = startSkimmingDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
+    const decoder = SSE.startDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
     const texts = ['one ', 'two ', 'three '];
     const deltas = ['reasoning', 'content', 'reasoning'].flatMap((key) => texts.map((text) => delta({ [key]: text })));
     let skims = 0;

@@ -4,7 +4,7 @@
  * one id.
  */
 
-import { dataText, rawBytes, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, rawBytes, type StreamRecord } from '../../../framing/framing.ts';
 import type { TierWords } from '../../../generation/tier-words.ts';
 import { NO_FLAGS, type ReportedUsage } from '../../../generation/usage.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
@@ -75,7 +75,7 @@ export class ChatStreamObserver implements StreamObserver {
     return this.#skimmer.skim(bytes, start);
   }
 
-  observe(record: SseRecord): RecordVerdict {
+  observe(record: StreamRecord): RecordVerdict {
     const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';
     const chunk = parseObject(text);
@@ -83,7 +83,7 @@ export class ChatStreamObserver implements StreamObserver {
     return this.#observeChunk(record, chunk);
   }
 
-  #observeChunk(record: SseRecord, chunk: JsonObject): RecordVerdict {
+  #observeChunk(record: StreamRecord, chunk: JsonObject): RecordVerdict {
     const choices = asArray(chunk.choices);
     const told = readReportedUsage(chunk);
     this.#told = told ?? this.#told;
@@ -128,13 +128,13 @@ export class ChatStreamObserver implements StreamObserver {
     if (index === 0) this.#finishReason = reason;
   }
 
-  #mendId(record: SseRecord, chunk: JsonObject): Buffer | null {
+  #mendId(record: StreamRecord, chunk: JsonObject): Buffer | null {
     const id = asText(chunk.id);
     this.#id ??= id ?? this.#settings.fallbackId;
     return id === this.#id ? null : withId(record, this.#id);
   }
 
-  #learn(choice: JsonObject | null, chunk: JsonObject, record: SseRecord): void {
+  #learn(choice: JsonObject | null, chunk: JsonObject, record: StreamRecord): void {
     const delta = asObject(choice?.delta);
     if (choice === null || delta === null || asText(choice.finish_reason) !== null) return;
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
@@ -150,7 +150,7 @@ const LINE_END = /\r\n|\r|\n/;
 const DATA_LINE = /^data(?::|$)/;
 
 /** The record with `id` in its data, replaced or appended; null if the data is not an unambiguous JSON object. */
-export function withId(record: SseRecord, id: string): Buffer | null {
+export function withId(record: StreamRecord, id: string): Buffer | null {
   const { bytes, start, end, dataBytes, dataStart, dataEnd } = record;
   const outline = scanJson(dataBytes.subarray(dataStart, dataEnd), SCAN_LIMITS);
   if (!outline.ok || outline.root.kind !== 'object') return null;
@@ -161,7 +161,7 @@ export function withId(record: SseRecord, id: string): Buffer | null {
 }
 
 /** Data that came in several lines is sent in several; the record's other lines go before them. */
-function renderDataLines(record: SseRecord, data: Uint8Array): Buffer {
+function renderDataLines(record: StreamRecord, data: Uint8Array): Buffer {
   const raw = Buffer.from(rawBytes(record)).toString('latin1');
   const others = raw.split(LINE_END).filter((line) => line !== '' && !DATA_LINE.test(line));
   const lines = Buffer.from(data).toString('latin1').split('\n');

@@ -1,6 +1,6 @@
 /** Parses a chat-completions stream: classifies records and detects completion. answer-reader.ts reads the chunks. */
 
-import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import type { StreamParser } from '../../codec.ts';
 import { parseObject } from '../../json.ts';
@@ -25,7 +25,7 @@ class ChatStreamParser implements StreamParser {
     return this.#reader.isUsageFinal;
   }
 
-  push(record: SseRecord): readonly GenerationEvent[] {
+  push(record: StreamRecord): readonly GenerationEvent[] {
     const { queue } = this.#reader;
     if (queue.closed || record.kind !== 'event') return NONE;
     this.#read(dataText(record), record.event);

@@ -3,7 +3,7 @@
  * observer validates the records. Wire reference B.5 to B.7.
  */
 import { CallFailure } from '../../../errors/call-failure.ts';
-import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta.ts';
@@ -27,7 +27,7 @@ class MessagesFold implements AnswerFold {
   readonly #open = new Map<unknown, FoldedBlock>();
   #usage: JsonObject = {};
 
-  push(record: SseRecord): void {
+  push(record: StreamRecord): void {
     const json = dataText(record);
     const event = parseObject(json);
     switch (event?.type) {

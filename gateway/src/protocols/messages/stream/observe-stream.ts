@@ -1,6 +1,6 @@
 /** Observes usage, stop reason, errors and the end in the events of a messages stream, without changing them. */
 
-import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
@@ -56,7 +56,7 @@ export class MessagesStreamObserver implements StreamObserver {
     return this.#skimmer.skim(bytes, start);
   }
 
-  observe(record: SseRecord): RecordVerdict {
+  observe(record: StreamRecord): RecordVerdict {
     const event = parseObject(dataText(record));
     if (event === null) return 'nonsense';
     // Violations are only counted: bytes in the client's own format are passed on unchanged. Contract, 6.
@@ -65,7 +65,7 @@ export class MessagesStreamObserver implements StreamObserver {
     return this.#observeEvent(event, record);
   }
 
-  #observeEvent(event: JsonObject, record: SseRecord): RecordVerdict {
+  #observeEvent(event: JsonObject, record: StreamRecord): RecordVerdict {
     switch (event.type) {
       case 'message_start': {
         const message = asObject(event.message);
@@ -116,7 +116,7 @@ export class MessagesStreamObserver implements StreamObserver {
     if (model !== null && !this.#model?.startsWith(model)) this.#model = model;
   }
 
-  #observeDelta(delta: JsonObject | null, record: SseRecord): void {
+  #observeDelta(delta: JsonObject | null, record: StreamRecord): void {
     if (delta === null) return;
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;

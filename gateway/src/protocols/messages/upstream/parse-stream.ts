@@ -3,7 +3,7 @@
  * `message_stop`.
  */
 
-import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import type { StreamParser } from '../../codec.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
@@ -33,7 +33,7 @@ class MessagesStreamParser implements StreamParser {
   readonly #finish = new FinishParser();
   readonly #place = { answerId: '', takePart: () => this.#parts++ };
 
-  push(record: SseRecord): readonly GenerationEvent[] {
+  push(record: StreamRecord): readonly GenerationEvent[] {
     if (this.#state === 'over') return NONE;
     const json = dataText(record);
     const event = parseObject(json);
@@ -48,7 +48,7 @@ class MessagesStreamParser implements StreamParser {
     return NONE;
   }
 
-  #read(event: JsonObject, json: string, record: SseRecord): readonly GenerationEvent[] {
+  #read(event: JsonObject, json: string, record: StreamRecord): readonly GenerationEvent[] {
     const type = asText(event.type) ?? record.event;
     if (type === 'content_block_delta') return this.#readDelta(event, json);
     if (type === 'error' || (type === '' && asObject(event.error) !== null)) return [parseError(event.error)];
