@@ -150,7 +150,7 @@ export function auditEntryOf({
     atMs,
     account: account ?? OPERATOR_ACCOUNT,
     workspace: null,
-    by: { actor: actor === null ? { kind: 'nobody', id: '', name: '' } : { kind: 'person', ...actor }, address },
+    by: { actor: actor === null ? { kind: 'anonymous', id: '', name: '' } : { kind: 'person', ...actor }, address },
     act,
     subject,
     before,
@@ -164,7 +164,7 @@ export function modelAuditEntryOf(
   atMs: number,
 ): NewAuditEntry {
   const by =
-    actor.kind === 'nobody'
+    actor.kind === 'anonymous'
       ? { kind: actor.kind, id: '', name: '' }
       : { kind: actor.kind, id: actor.id, name: actor.name };
   return {

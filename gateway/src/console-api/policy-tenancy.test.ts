@@ -79,7 +79,7 @@ test('strangers, nobody, and foreign keys meet nothing, and leave nothing', asyn
   };
   const count = (await rig.store.audit.read({ ...EVERYTHING, account: 'team' })).length;
   for (const [route, body] of routes('team', made.id)) {
-    expect([route, (await rig.ask({ kind: 'nobody' }, route, body)).status]).toEqual([route, 401]);
+    expect([route, (await rig.ask({ kind: 'anonymous' }, route, body)).status]).toEqual([route, 401]);
     for (const actor of [stranger, foreign]) {
       expect([route, (await rig.ask(actor, route, body)).status]).toEqual([route, 404]);
     }

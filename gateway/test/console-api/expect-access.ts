@@ -3,7 +3,7 @@ import type { RouteRow } from '../../src/console-api/contract/row.ts';
 import { OPERATOR_ACCOUNT, type Permission, type Role, roleMay } from '../../src/people/roles.ts';
 
 export type Caller =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'anonymous' }
   /** `restricted`: to some workspaces of the account. */
   | { readonly kind: 'member'; readonly role: Role; readonly account: string; readonly restricted: boolean }
   | { readonly kind: 'key'; readonly scope: 'usage' | 'admin' | 'inference'; readonly account: string };
@@ -28,7 +28,7 @@ export function expectAccess(caller: Caller, row: RouteRow, account: string): Ac
   const { access } = row;
   if (caller.kind === 'key' && caller.scope === 'inference') return 'forbidden';
   if (access === 'anyone') return 'in';
-  if (caller.kind === 'nobody') return 'signed_out';
+  if (caller.kind === 'anonymous') return 'signed_out';
   if (caller.kind === 'key' && (access === 'person' || row.peopleOnly === true)) return 'forbidden';
   if (access === 'person') return 'in';
   const role = caller.kind === 'member' ? caller.role : 'admin';

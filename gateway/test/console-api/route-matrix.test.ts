@@ -45,7 +45,7 @@ beforeAll(async () => {
   owner = await setUpOwner(gateway);
   await control(gateway, 'accounts.create', { id: OTHER });
   await control(gateway, 'workspaces.create', { id: 'acme-main', account: OTHER });
-  callers.set('nobody', { kind: 'nobody', visitor: openPerson(url) });
+  callers.set('anonymous', { kind: 'anonymous', visitor: openPerson(url) });
   for (const [account, workspace] of [
     [HOUSE, 'default'],
     [OTHER, 'acme-main'],

@@ -9,7 +9,7 @@ export function actorWords({ kind, name, id }: AuditEntry['actor']): string {
       return `${name} (key ${id})`;
     case 'command_line':
       return 'command line';
-    case 'nobody':
-      return 'nobody signed in';
+    case 'anonymous':
+      return 'Not signed in';
   }
 }

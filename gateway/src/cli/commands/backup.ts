@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CONTENT_MIGRATIONS } from '../../store/sqlite/content/content-database.ts';
+import { CONTENT_SCHEMA } from '../../store/sqlite/content/content-database.ts';
 import { contentPath } from '../../store/sqlite/content/content-store.ts';
 import { backupDatabase } from '../../store/sqlite/database/backup-database.ts';
 import { databasePath } from '../../store/sqlite/database/connection.ts';
@@ -53,7 +53,7 @@ function copyContent(from: string, database: string): Copy | null {
   if (!existsSync(from)) return null;
   const file = `${database}.content`;
   try {
-    return { file, bytes: backupDatabase(from, file, () => undefined, CONTENT_MIGRATIONS) };
+    return { file, bytes: backupDatabase(from, file, () => undefined, CONTENT_SCHEMA) };
   } catch (fault) {
     rmSync(database);
     throw fault;

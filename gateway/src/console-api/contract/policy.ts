@@ -265,7 +265,7 @@ export const policyRoutes = {
           seq: z.int(),
           at: time,
           actor: z.object({
-            kind: z.enum(['person', 'key', 'command_line', 'nobody']),
+            kind: z.enum(['person', 'key', 'command_line', 'anonymous']),
             id: z.string(),
             name: z.string(),
           }),

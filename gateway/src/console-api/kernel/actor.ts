@@ -8,7 +8,7 @@ export interface Grant extends MemberRights {
 }
 
 export type Actor =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'anonymous' }
   | {
       readonly kind: 'person';
       readonly id: string;
@@ -45,7 +45,7 @@ const USAGE_SCOPE: ReadonlySet<Permission> = new Set([
 
 /** The actor's rights in the account; null: they have none there, and are not told whether it exists. */
 export function tenancyOf(actor: Actor, account: string): Tenancy | null {
-  if (actor.kind === 'nobody') return null;
+  if (actor.kind === 'anonymous') return null;
   if (actor.kind === 'key') return keyTenancy(actor, account);
   const grant = actor.grants.find((one) => one.account === account) ?? houseGrant(actor.grants, account);
   if (grant === null) return null;
@@ -64,7 +64,7 @@ function houseGrant(grants: readonly Grant[], account: string): Grant | null {
 
 /** Whether the actor may change installation-wide data, in any account. */
 export function isOperator(actor: Actor): boolean {
-  if (actor.kind === 'nobody') return false;
+  if (actor.kind === 'anonymous') return false;
   if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
   return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
 }

@@ -154,7 +154,7 @@ function redirectResponse({ location }: Redirect, outgoing: Headers): Response {
 /** The actor's rights that the route needs; null: the route needs none in an account. */
 function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy | null {
   if (row.access === 'anyone') return null;
-  if (actor.kind === 'nobody') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
+  if (actor.kind === 'anonymous') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
   if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
   if (row.access === 'person') return null;
   const tenancy = tenancyOf(actor, account ?? OPERATOR_ACCOUNT);
@@ -188,7 +188,7 @@ function readQuery(row: RouteRow, request: Request): unknown {
 
 async function readBody(row: RouteRow, request: Request, actor: Actor, arrival: BodyArrival): Promise<unknown> {
   if (row.body === undefined) return undefined;
-  const bytesMax = row.bodyBytesMax ?? (actor.kind === 'nobody' ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX);
+  const bytesMax = row.bodyBytesMax ?? (actor.kind === 'anonymous' ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX);
   return parsed(row.body, await readJsonBody(request, bytesMax, arrival));
 }
 

@@ -27,7 +27,7 @@ export function createIdentify({ sessions, directory, nowMs }: IdentifyParts): (
     }
     const authorization = arrival.headers.get('authorization');
     return authorization === null
-      ? { kind: 'nobody' }
+      ? { kind: 'anonymous' }
       : identifyKey(directory, authorization, arrival.address, nowMs());
   };
 }

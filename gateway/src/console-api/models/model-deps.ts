@@ -54,5 +54,5 @@ export interface ModelDeps {
 
 /** The actor as stored with a price: `person:…` or `key:…`. */
 export function nameActor(actor: Actor): string {
-  return actor.kind === 'nobody' ? actor.kind : `${actor.kind}:${actor.id}`;
+  return actor.kind === 'anonymous' ? actor.kind : `${actor.kind}:${actor.id}`;
 }

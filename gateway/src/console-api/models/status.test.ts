@@ -40,12 +40,12 @@ const NAMED = {
 };
 
 test('strangers hear that a provider is failing, and no name', async () => {
-  const told = await ask('summary', { kind: 'nobody' });
+  const told = await ask('summary', { kind: 'anonymous' });
   expect(told).toMatchObject({ state: 'degraded', problems: ['A model provider is failing.'], providers: [] });
   expect(JSON.stringify(told)).not.toContain('lab');
 });
 
 test('with public_status full, and to whoever is signed in, providers are named', async () => {
-  expect(await ask('full', { kind: 'nobody' })).toMatchObject(NAMED);
+  expect(await ask('full', { kind: 'anonymous' })).toMatchObject(NAMED);
   expect(await ask('summary', person('per_1', 'team', 'viewer'))).toMatchObject(NAMED);
 });

@@ -40,7 +40,7 @@ export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
 function describeService({ models, deps, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
   const { ready, draining, recorder } = deps();
   const providers = listProviderStates(models).map(({ name, state }) => ({ name, state }));
-  const isNamed = actor.kind !== 'nobody' || models.running().settings.config.server.publicStatus === 'full';
+  const isNamed = actor.kind !== 'anonymous' || models.running().settings.config.server.publicStatus === 'full';
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [
@@ -70,7 +70,7 @@ async function lookUp(
   requestId: string,
   { actor, address }: { readonly actor: Actor; readonly address: string | null },
 ): Promise<Status['call']> {
-  if (actor.kind === 'nobody') rate.take(address, models.nowMs());
+  if (actor.kind === 'anonymous') rate.take(address, models.nowMs());
   const [record] = await calls.readCalls({ limit: 1, sinceMs: null, requestId, keyId: null });
   if (record === undefined) return null;
   const { request_id, at_ms, status, error, account } = record;

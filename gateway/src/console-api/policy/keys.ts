@@ -159,7 +159,7 @@ function checkMayEnable(
   { status, disabledBy }: StoredKey,
 ): void {
   if (status !== 'disabled' || tenancy.may('limits.write')) return;
-  if (actor.kind !== 'nobody' && disabledBy === actor.id) return;
+  if (actor.kind !== 'anonymous' && disabledBy === actor.id) return;
   throw new ConsoleFailure(
     'forbidden',
     'somebody else disabled this key; only an owner or admin of the account enables it',

@@ -88,7 +88,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   });
   const faults: string[] = [];
   const policy = openPolicy({ store, control, deps, nowMs: () => rig.nowMs });
-  let asking: Actor = { kind: 'nobody' };
+  let asking: Actor = { kind: 'anonymous' };
   const api = createConsoleApi({
     handlers: withRest(policyHandlers(policy)),
     identify: async () => asking,

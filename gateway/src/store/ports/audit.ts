@@ -2,8 +2,8 @@
  * Defines the append-only audit trail: which actor changed what, written in the transaction of the change. Entries
  * never contain a secret or a hash.
  */
-/** `nobody`: the actor is unknown, such as at a failed sign-in. */
-export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line', 'nobody'] as const;
+/** `anonymous`: the actor is unknown, such as at a failed sign-in. */
+export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line', 'anonymous'] as const;
 
 /** The actor of a change, with the name it had at that time. */
 export interface AuditActor {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import type { Reason } from '../../errors/reason.ts';
 import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
 import { databasePath } from './database/connection.ts';
-import { MIGRATIONS } from './migrations/migrations.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
 import { renderFrame } from './spool/spool-file.ts';
@@ -62,21 +61,6 @@ test('a reason is kept as it was given, and a change of it is found', async () =
   }
   database.close();
   expect(proof(dataDir)).toBeNull();
-});
-
-test('a ledger from before reasons were kept still verifies, and goes on', async () => {
-  const dataDir = newFolder();
-  await settle(dataDir, 'old', null);
-  const database = new Database(databasePath(dataDir), { strict: true });
-  database.run('ALTER TABLE call_record DROP COLUMN reason');
-  const before = MIGRATIONS.findIndex(({ statements }) =>
-    statements.some((text) => text.includes('ADD COLUMN reason')),
-  );
-  database.run(`PRAGMA user_version = ${before}`);
-  database.close();
-  await settle(dataDir, 'new', REASON);
-  expect(proof(dataDir)).toBeNull();
-  expect(await reasonsOf(dataDir)).toEqual([null, REASON]);
 });
 
 test('an end that an older version left in the spool is taken in', async () => {

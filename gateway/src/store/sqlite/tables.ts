@@ -1,4 +1,4 @@
-/** Defines the table types for queries. `migrations/migrations.ts` creates the tables. */
+/** Defines the table types for queries. `migrations/baseline.ts` creates the tables. */
 import type { BodyPolicy, CallRecord, HoldMode, KeyStatus } from '../ports/records.ts';
 
 export interface WorkspaceRow {

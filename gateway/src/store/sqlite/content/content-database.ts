@@ -5,17 +5,13 @@
 import type { Database } from 'bun:sqlite';
 import type { CallContent, ContentCutoff } from '../../ports/content.ts';
 import { inTransaction, openWriteConnection } from '../database/connection.ts';
-
-import { migrate } from '../database/migrate.ts';
-import type { Migration } from '../migrations/migration.ts';
+import { migrate, type Schema } from '../migrations/migrate.ts';
 import { openContent, sealContent } from './content-seal.ts';
 import { logBytesOf, openContentSize } from './content-size.ts';
 
-/**
- * Migrations of this file, numbered separately from those of the ledger's database. Shipped migrations never change.
- */
-export const CONTENT_MIGRATIONS: readonly Migration[] = [
-  {
+/** The schema of this file, numbered separately from the main database's. */
+export const CONTENT_SCHEMA: Schema = {
+  baseline: {
     version: 1,
     statements: [
       `CREATE TABLE call_content (
@@ -28,7 +24,8 @@ export const CONTENT_MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX call_content_age ON call_content (workspace, at_ms)',
     ],
   },
-];
+  upgrades: [],
+};
 
 /** Calls deleted in one transaction, which limits how long new content waits. */
 const SWEEP_CALLS = 200;
@@ -62,7 +59,7 @@ export function openContentDatabase(path: string, key: Uint8Array): ContentDatab
       database.run('PRAGMA auto_vacuum = INCREMENTAL');
       database.run('VACUUM');
     }
-    migrate(database, Date.now(), CONTENT_MIGRATIONS);
+    migrate(database, Date.now(), CONTENT_SCHEMA);
     database.run('PRAGMA synchronous = NORMAL');
     database.run('PRAGMA secure_delete = ON');
   } catch (fault) {

@@ -2,32 +2,25 @@
 import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncToDisk } from '../../../lib/sync-to-disk.ts';
-import type { Migration } from '../migrations/migration.ts';
-import { MIGRATIONS } from '../migrations/migrations.ts';
+import { requireCurrentSchema, type Schema } from '../migrations/migrate.ts';
 import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
 import { openReadConnection } from './connection.ts';
-import { requireCurrentSchema } from './migrate.ts';
 
 /**
  * Copies the database at `from` to `to` (mode 0600) and returns its size in bytes. `check` gets the copy under a
- * temporary name and throws where it is invalid; `migrations`: those of this kind of file. Only a complete, checked
+ * temporary name and throws where it is invalid; `schema`: that of the file, by default the main database's. Only a complete, checked
  * copy that is flushed to the disk gets its final name: a killed backup leaves a file `….partial`, which the next one
  * removes.
  *
  * @throws StoreFailure where `from` is not a database of ours, or `to` exists already; also whatever `check` throws.
  */
-export function backupDatabase(
-  from: string,
-  to: string,
-  check: (copy: string) => void,
-  migrations: readonly Migration[] = MIGRATIONS,
-): number {
+export function backupDatabase(from: string, to: string, check: (copy: string) => void, schema?: Schema): number {
   if (!existsSync(from)) throw new StoreFailure('foreign', `There is no database at ${from}.`);
   refuseExisting(to);
   const partial = `${to}.partial`;
   removeDatabase(partial);
   try {
-    copyDatabase(from, partial, migrations);
+    copyDatabase(from, partial, schema);
     syncToDisk(partial);
     check(partial);
     giveName(partial, to);
@@ -38,12 +31,12 @@ export function backupDatabase(
   }
 }
 
-function copyDatabase(from: string, partial: string, migrations: readonly Migration[]): void {
+function copyDatabase(from: string, partial: string, schema?: Schema): void {
   // Creates the file empty with our mode first, so that others can never read the copy, not even while it grows.
   closeSync(openSync(partial, 'wx', 0o600));
   const database = openReadConnection(from);
   try {
-    requireCurrentSchema(database, migrations);
+    requireCurrentSchema(database, schema);
     database.run('VACUUM INTO ?', [partial]);
   } catch (fault) {
     throw nameSqliteFault(fault);

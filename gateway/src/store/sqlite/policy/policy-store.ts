@@ -111,7 +111,7 @@ function keyRow(key: StoredKey): ApiKeyRow {
   };
 }
 
-export function keyOfRow(row: ApiKeyRow): StoredKey {
+function keyOfRow(row: ApiKeyRow): StoredKey {
   return {
     id: row.id,
     name: row.name,

@@ -7,7 +7,6 @@ import { existsSync } from 'node:fs';
 import type { Usage } from '../../../generation/usage.ts';
 import type { LedgerProof, NotedEntry } from '../../ports/ledger.ts';
 import { openReadConnection } from '../database/connection.ts';
-import { requireCurrentSchema } from '../database/migrate.ts';
 import { withStoredExtras } from '../ledger/call-record-row.ts';
 import {
   type EntryValues,
@@ -22,6 +21,7 @@ import {
 } from '../ledger/entry-row.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance.ts';
 import type { LedgerEntry } from '../ledger/ledger-entry.ts';
+import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import { type ChainProof, proveChain } from './prove-chain.ts';

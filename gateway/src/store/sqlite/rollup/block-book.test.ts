@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { migrate } from '../database/migrate.ts';
+import { migrate } from '../migrations/migrate.ts';
 import { readBlocks } from '../usage/read-blocks.ts';
 import { openBlockBook } from './block-book.ts';
 import { SumRows } from './gather-additions.ts';

@@ -25,12 +25,12 @@ export interface EntryRange {
 const STRETCH_ENTRIES = 1_000;
 
 /** Leaves out top-ups and corrections, whose ids are of another kind. */
-const NOTE = `INSERT INTO ledger_stretch (number, first_ref, last_ref)
+const NOTE = `INSERT INTO entry_range (number, first_ref, last_ref)
   SELECT ?1, coalesce(min(ref), ''), coalesce(max(ref), '') FROM ledger_entry
   WHERE seq > ?1 * ${STRETCH_ENTRIES} AND seq <= (?1 + 1) * ${STRETCH_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
 const LAST_SEQ = 'SELECT max(seq) AS seq FROM ledger_entry';
-const NEXT_NUMBER = 'SELECT coalesce(max(number) + 1, 0) AS number FROM ledger_stretch';
-const FIND = 'SELECT number FROM ledger_stretch WHERE first_ref <= ? AND last_ref >= ? ORDER BY number';
+const NEXT_NUMBER = 'SELECT coalesce(max(number) + 1, 0) AS number FROM entry_range';
+const FIND = 'SELECT number FROM entry_range WHERE first_ref <= ? AND last_ref >= ? ORDER BY number';
 
 export function openStretchBook(database: Database): StretchBook {
   const note = database.prepare<unknown, [number]>(NOTE);

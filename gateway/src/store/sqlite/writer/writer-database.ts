@@ -4,11 +4,11 @@
  */
 import type { Database } from 'bun:sqlite';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
-import { migrate } from '../database/migrate.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { type LedgerBook, openLedgerBook } from '../ledger/ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from '../ledger/ledger-epoch.ts';
 import { type Recovered, recoverHolds } from '../ledger/recover-holds.ts';
+import { migrate } from '../migrations/migrate.ts';
 import { type FoldPace, openUsageFolder } from '../rollup/fold-usage.ts';
 import { openUsageMark } from '../rollup/usage-mark.ts';
 import { type Drained, drainSpool, spoolPath } from '../spool/drain-spool.ts';
@@ -182,7 +182,7 @@ interface BatchTools {
  *
  * @throws the database's fault where nothing of the batch was stored.
  */
-export function keepBatch(
+function keepBatch(
   database: Database,
   tools: BatchTools,
   operations: readonly Operation[],
