@@ -1,47 +1,62 @@
 /**
- * Runs `npm run check`: every check of the repository, one line each; prints the output of a check only if it fails.
+ * Runs `npm run check`: types, lint, dead code, language and architecture, one line each; prints the output of a check
+ * only if it fails. Tests are `npm test`.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { plainWords } from '../../test/architecture/language-rules.ts';
+import { RULES } from '../../test/architecture/rules.ts';
+import { readTree, type Tree } from '../../test/architecture/source-tree.ts';
 
-interface Step {
-  readonly name: string;
-  /** Script and arguments, run by this same Bun. */
-  readonly command: readonly string[];
+interface Outcome {
+  readonly good: boolean;
+  readonly output: string;
 }
 
 const ROOT = resolve(import.meta.dir, '../../..');
-const TEST_DRIVER = join(import.meta.dir, '../test-runner/main.ts');
-const STATIC_STEPS: readonly Step[] = [
-  { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.'] },
-  { name: 'types of console', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'console'] },
-  { name: 'lint and format', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
-  { name: 'dead code', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
-];
-const TEST_STEPS: readonly Step[] = [
-  { name: 'architecture', command: [TEST_DRIVER, 'architecture'] },
-  { name: 'tests', command: [TEST_DRIVER] },
-];
+const LANGUAGE: ReadonlySet<unknown> = new Set([plainWords]);
 
-/** Runs one step; returns whether it passed. */
-async function hold({ name, command }: Step): Promise<boolean> {
-  const start = performance.now();
+/** Runs a script with its arguments by this same Bun. */
+async function run(command: readonly string[]): Promise<Outcome> {
   const running = Bun.spawn([process.execPath, ...command], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr] = await Promise.all([
     new Response(running.stdout).text(),
     new Response(running.stderr).text(),
   ]);
-  const good = (await running.exited) === 0;
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const closing = good && TEST_STEPS.some((step) => step.name === name) ? stdout.trimEnd().split('\n').at(-1) : '';
-  if (!good) process.stdout.write(`${stdout}${stderr}`);
-  process.stdout.write(`${good ? 'ok    ' : 'FAILED'} ${name.padEnd(16)} ${seconds.padStart(6)} s  ${closing}\n`);
-  return good;
+  return { good: (await running.exited) === 0, output: stdout + stderr };
 }
 
-const withTests = !process.argv.includes('--without-tests');
+/** Type checks keep what they found, so that the next run reads changed files only. */
+function types(project: string, name: string): Promise<Outcome> {
+  const kept = `node_modules/.tsinfo-check-${name}`;
+  const tsc = 'node_modules/typescript/bin/tsc';
+  return run([tsc, '--noEmit', '--incremental', '--tsBuildInfoFile', kept, '-p', project]);
+}
+
+function rules(tree: Tree, areLanguage: boolean): Outcome {
+  const chosen = Object.entries(RULES).filter(([, rule]) => LANGUAGE.has(rule) === areLanguage);
+  const found = chosen.flatMap(([name, rule]) => rule(tree).map((violation) => `${name}: ${violation}\n`));
+  return { good: found.length === 0, output: found.join('') };
+}
+
+const STEPS: readonly (readonly [name: string, step: () => Outcome | Promise<Outcome>])[] = [
+  ['types', () => types('.', 'gateway')],
+  ['types of console', () => types('console', 'console')],
+  ['lint and format', () => run(['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])],
+  ['dead code', () => run(['node_modules/knip/bin/knip.js', '--no-progress'])],
+  ['language', () => rules(readTree(ROOT), true)],
+  ['architecture', () => rules(readTree(ROOT), false)],
+];
+
 const broken: string[] = [];
-for (const step of withTests ? [...STATIC_STEPS, ...TEST_STEPS] : STATIC_STEPS) {
-  if (!(await hold(step))) broken.push(step.name);
+for (const [name, step] of STEPS) {
+  const start = performance.now();
+  const { good, output } = await step();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  if (!good) {
+    broken.push(name);
+    process.stdout.write(output);
+  }
+  process.stdout.write(`${good ? 'ok    ' : 'FAILED'} ${name.padEnd(16)} ${seconds.padStart(6)} s\n`);
 }
 if (broken.length > 0) process.stdout.write(`check failed: ${broken.join(', ')}\n`);
-process.exit(broken.length === 0 ? 0 : 1);
+process.exitCode = broken.length === 0 ? 0 : 1;

@@ -23,7 +23,7 @@ const PHRASES: readonly Phrase[] = [
 ];
 
 /** No banned phrase in the comments of the product's sources. */
-export function plainComments({ sources }: Tree): Violation[] {
+export function plainWords({ sources }: Tree): Violation[] {
   return sources
     .filter(({ path, test }) => /^(gateway|console)\/src\//.test(path) && !test)
     .flatMap(({ path, lines }) => lines.flatMap((line, index) => judge(`${path}:${index + 1}`, commentOf(line))));

@@ -1,6 +1,6 @@
 /** Lists the architecture rules; the project and the planted violations are checked against the same ones. */
 import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
-import { plainComments } from './language-rules.ts';
+import { plainWords } from './language-rules.ts';
 import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
 import { escapes, fileNames, floatMoney, openingComments, sizes } from './shape-rules.ts';
 import type { Rule } from './source-tree.ts';
@@ -12,7 +12,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no cycles': cycles,
   'files are small': sizes,
   'a file opens with its purpose': openingComments,
-  'comments are plain English': plainComments,
+  'comments are plain English': plainWords,
   'file names are kebab-case and mean something': fileNames,
   'no escape from a check': escapes,
   'no float near money': floatMoney,

@@ -5,6 +5,9 @@
 import { test } from 'bun:test';
 import { EXHAUSTIVE } from '../fault/calls.ts';
 
+/** The seed of suites that draw their cases; `npm run prove` sets another one. */
+export const SEED = Number(process.env.TOLLGATE_SEED ?? 20_261_120);
+
 /** All cases in the exhaustive run, otherwise the first. */
 export function firstOrAll<Case>(cases: readonly Case[]): readonly Case[] {
   return EXHAUSTIVE ? cases : cases.slice(0, 1);

@@ -11,6 +11,7 @@ import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { cutsArbitrary } from '../../../src/generation/testing/split-deltas.ts';
 import type { ProtocolName } from '../../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { SEED } from '../../harness/exhaustive.ts';
 import { type Form, type ReadAnswer, readBack, withoutCitations } from './answer-oracle.ts';
 import { judgeChatRequest } from './chat-legality.ts';
 import { carried, lostFeatures, withNames } from './conversations/carried.ts';
@@ -65,7 +66,7 @@ describe('random requests', () => {
           const [through, said] = [new Set([format]), new Set(lost)];
           expect(carried(after, through, said)).toEqual(carried(request, through, said));
         }),
-        { numRuns: RUNS },
+        { numRuns: RUNS, seed: SEED },
       );
     },
     120_000,
@@ -86,7 +87,7 @@ describe('random requests', () => {
           const through = new Set(way);
           expect(carried(last, through, said)).toEqual(carried(request, through, said));
         }),
-        { numRuns: RUNS },
+        { numRuns: RUNS, seed: SEED },
       );
     },
     120_000,
@@ -158,7 +159,7 @@ describe('random answers', () => {
           if (!refuses) expect(after.text).toBe(before.text);
           if (before.tokens !== null) expect(after.tokens).toEqual(before.tokens);
         }),
-        { numRuns: RUNS },
+        { numRuns: RUNS, seed: SEED },
       );
     },
     120_000,
@@ -222,6 +223,6 @@ test('a request that lost or changed anything that both formats carry is seen to
       const whole = JSON.stringify(carried(request, through, lost));
       for (const one of spoiled(request)) expect(JSON.stringify(carried(one, through, lost))).not.toBe(whole);
     }),
-    { numRuns: 100 },
+    { numRuns: 100, seed: SEED },
   );
 });

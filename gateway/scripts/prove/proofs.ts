@@ -1,0 +1,98 @@
+/** Lists the long proofs of `npm run prove`: what each shows, its commands at full length, and its sample for CI. */
+
+/** A script with its arguments, run by this same Bun, and the environment that it needs beyond the present one. */
+export interface Command {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Proof {
+  readonly name: string;
+  /** One line: what the proof shows. */
+  readonly shows: string;
+  /** Commands at full length. `folder` is a new empty folder, removed afterwards. */
+  full(seed: number, folder: string): readonly Command[];
+  /** Commands of at most a minute each on an idle machine, by a fixed seed and by `seed`. Absent: not run in CI. */
+  sample?(seed: number): readonly Command[];
+}
+
+const FIXED_SEED = 1;
+const CRASH = 'gateway/test/crash/main.ts';
+const BILLS = 'gateway/scripts/bill-a-million.ts';
+
+export const PROOFS: readonly Proof[] = [
+  {
+    name: 'crash',
+    shows: 'a killed gateway loses no request and charges none twice: 1,000 kills under load, then every failpoint',
+    full: (seed) => [{ script: CRASH, args: ['--rounds', '1000', '--failpoints', 'all', '--seed', `${seed}`] }],
+    sample: (seed) => [
+      { script: CRASH, args: ['--rounds', '20', '--failpoints', '0', '--seed', `${FIXED_SEED}`] },
+      { script: CRASH, args: ['--rounds', '10', '--failpoints', '8', '--seed', `${seed}`] },
+    ],
+  },
+  {
+    name: 'bills',
+    shows: 'a million random requests are charged exactly, each and in sum',
+    full: (seed) => [{ script: BILLS, args: ['1000000', `${seed}`] }],
+    sample: (seed) => [FIXED_SEED, seed].map((one) => ({ script: BILLS, args: ['100000', `${one}`] })),
+  },
+  seededSuites('balance', 'of 500 simultaneous requests exactly those pass that a balance, budget or limit covers', [
+    'money/last-cent',
+  ]),
+  seededSuites('bodies', '20,000 random hostile bodies each get an answer of the contract', [
+    'http-contract/hostile-bodies',
+  ]),
+  seededSuites('conversations', '10,000 random conversations survive the translation there and back', [
+    'conformance/translation/conversations',
+  ]),
+  suites('attacks', 'targets that ignore output limits give no free service; prepaid accounts are never overdrawn', [
+    'money/output-limits',
+    'money/overdraft',
+    'money/changes-under-load',
+  ]),
+  suites('cuts', 'a stream that is cut at any byte ends in an error and is charged for what came', [
+    'fault/upstream-cut',
+    'fault/translated-cut',
+    'conformance/truncations',
+    'conformance/splits',
+  ]),
+  suites('exits', 'every way in which a request can end leaves one record and one charge', ['fault/exit-matrix']),
+  suites('connections', 'thousands of streams, slow and stalled clients leave the gateway within its limits', [
+    'fault/descriptors',
+    'fault/open-streams',
+    'fault/stalled-readers',
+  ]),
+  {
+    name: 'books',
+    shows: 'a ledger of a million requests is verified and backed up while it is written to; prints the times',
+    full: (_, folder) => [{ script: 'gateway/scripts/measure-books.ts', args: [folder] }],
+  },
+  {
+    name: 'usage',
+    shows: 'the console answers over a million requests, also under load; prints the times',
+    full: (_, folder) => [
+      { script: 'gateway/scripts/measure-usage.ts', args: [folder] },
+      { script: 'gateway/scripts/measure-console.ts', args: [folder] },
+    ],
+  },
+];
+
+/** Test files at full length. CI runs them so among all tests; they have no seed. */
+function suites(name: string, shows: string, files: readonly string[]): Proof {
+  return { name, shows, full: () => [testRun(files, { TOLLGATE_EXHAUSTIVE: '1' })] };
+}
+
+/** Test files that draw their cases. CI runs all cases of the fixed seed among all tests, and a sample of a new one. */
+function seededSuites(name: string, shows: string, files: readonly string[]): Proof {
+  return {
+    name,
+    shows,
+    full: (seed) => [testRun(files, { TOLLGATE_EXHAUSTIVE: '1', TOLLGATE_SEED: `${seed}` })],
+    sample: (seed) => [testRun(files, { TOLLGATE_SEED: `${seed}` })],
+  };
+}
+
+function testRun(files: readonly string[], env: Readonly<Record<string, string>>): Command {
+  return { script: 'gateway/scripts/test-runner/main.ts', args: files, env };
+}
