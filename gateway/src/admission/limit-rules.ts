@@ -1,7 +1,9 @@
 /**
- * Keeps the limit rules in memory and selects those that apply to a call. Loaded at start and updated by commands after
- * the store has saved them; does not track usage.
+ * Keeps the limit rules in memory and selects those that apply to a call. Loaded at start; follows the change feed. Does
+ * not track usage.
  */
+import { isDeepStrictEqual } from 'node:util';
+import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import {
   type BindingCaps,
   type BudgetWindow,
@@ -15,12 +17,13 @@ import {
   type Subject,
   type SubjectKind,
 } from '../store/ports/limits.ts';
+import type { PolicyReader } from '../store/ports/policy.ts';
 import { windowAt } from './window.ts';
 
 export interface LimitRules {
   get(subject: Subject): Caps | null;
-  /** The names of models that have a rule, as given. */
-  modelNames(): readonly string[];
+  /** All subjects that have a rule. */
+  subjects(): readonly Subject[];
   /**
    * Creates, replaces or (null) removes a rule; applies from the next call. @throws RangeError where a cap is not a
    * whole number.
@@ -82,7 +85,12 @@ export function createLimitRules(
   for (const { subject, caps } of stored) put(subject, caps);
   return {
     get: (subject) => find(subject)?.caps ?? null,
-    modelNames: () => [...layers.operator.model.keys()],
+    subjects: () =>
+      (['operator', 'account'] as const).flatMap((layer) =>
+        Object.entries(layers[layer]).flatMap(([kind, rules]) =>
+          [...rules.keys()].map((id) => inLayer({ kind: kind as SubjectKind, id }, layer)),
+        ),
+      ),
     put(subject, caps) {
       const before = find(subject)?.caps.budget ?? null;
       put(subject, caps);
@@ -134,6 +142,21 @@ export function createLimitRules(
       const rule = find(subject);
       if (rule === undefined || rule.caps.budget === null) return null;
       return bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
+    },
+  };
+}
+
+/** Keeps loaded rules in step with the store. */
+export function followRules(rules: LimitRules, policies: Pick<PolicyReader, 'readLimitRules'>): ChangeFollower {
+  return {
+    follow(changes) {
+      for (const change of changes) if (change.of === 'rule') rules.put(change.subject, change.caps);
+    },
+    async reload() {
+      const stored = await policies.readLimitRules();
+      const isGone = (subject: Subject) => !stored.some((rule) => isDeepStrictEqual(rule.subject, subject));
+      for (const subject of rules.subjects().filter(isGone)) rules.put(subject, null);
+      for (const { subject, caps } of stored) rules.put(subject, caps);
     },
   };
 }

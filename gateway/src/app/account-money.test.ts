@@ -1,6 +1,7 @@
 /** Tests the report of an account's own money: the current state of its budget, and a prepaid balance. */
 import { afterEach, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
+import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
@@ -40,7 +41,14 @@ test('the budget of the account itself, settled and held, and its balance', asyn
   await store.ledger.settle(settledCall('req_1', { held: 30n, output: 10, account: 'team' }));
   const directory = { accounts: new Map([[account.id, account]]), keys: new Map(), workspaces: new Map() };
   const log = { warn: () => undefined, error: () => undefined } as unknown as Parameters<typeof openMoney>[0]['log'];
-  const money = await openMoney({ store, directory, log, callMsMax: () => 1_000, namesOfModel: (model) => [model] });
+  const money = await openMoney({
+    store,
+    directory,
+    changes: createChangeFeed(),
+    log,
+    callMsMax: () => 1_000,
+    namesOfModel: (model) => [model],
+  });
   closers.push(() => money.close());
   const { readBudget, readBalance } = accountMoney(money.billing, directory, Date.now);
   expect(await readBudget('team')).toEqual({ window: 'total', limit: 50n, used: 20n, held: 0n });

@@ -22,18 +22,19 @@ import { createContentOf } from '../console-api/logs/call-content.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
-import { loadKeyDirectory } from '../identity/key-directory.ts';
+import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createVerifyEmail } from '../people/members/verify-email.ts';
-import { makersOf, membershipOf } from '../people/roles.ts';
+import { createMakerReader } from '../people/roles.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from '../server/server.ts';
 import { startShedding } from '../server/shed-connections.ts';
+import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
@@ -83,7 +84,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   try {
     const { config, listed } = await addOllama(given);
     const masterKey = loadMasterKey(dataDir);
-    const store = await openStore({
+    const opened = await openStore({
       dataDir,
       bindMasterKey: masterKey.bind,
       onWritableChange: (failure) =>
@@ -98,6 +99,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           'calls cannot be summed up for the console; it reads them one by one meanwhile',
         ),
     });
+    const changes = createChangeFeed();
+    const store = publishChanges(opened, changes);
     const { settled: drained } = store.drained;
     if (drained > 0)
       log.warn({ calls: drained }, 'the ends of calls came from the spool of the last start into the ledger');
@@ -107,8 +110,9 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         log.warn({ cause: String(cause) }, 'old answers of idempotency keys could not be taken away'),
       ),
     );
-    const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
-    const directory = await loadKeyDirectory(store.policies, masterKey.key, makersOf(memberships));
+    const readMakers = createMakerReader(store.people);
+    const directory = await loadKeyDirectory(store.policies, masterKey.key, readMakers);
+    changes.subscribe(followKeys(directory, store.policies, readMakers));
     const uses = startSavingKeyUses(directory, store.keyUses, (cause) =>
       log.warn({ cause: String(cause) }, 'when keys were last used could not be kept or read'),
     );
@@ -117,6 +121,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const money = await openMoney({
       store,
       directory,
+      changes,
       log,
       callMsMax: () => callMsMax,
       namesOfModel: (model) => namesIn(deps.settings.routes, model),
@@ -131,7 +136,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       limits: money.billing.rules,
       credit: money.credit,
-      bindAccount: money.bindAccount,
       links: {
         ...createLinkMakers(store.people, Date.now),
         served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl() }),
@@ -153,9 +157,11 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       health,
       log,
+      changes,
       takeOver: (settings) => {
         const { routes } = deps.settings;
         deps.settings = settings;
+        callMsMax = longestCallMs(settings.config);
         money.bindModels((model) => namesIn(routes, model));
       },
       note: (note) => store.audit.append([modelAuditEntryOf(note, Date.now())]),
@@ -184,6 +190,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     };
     const people = openPeople({
       people: store.people,
+      changes,
       setUp,
       directory,
       control,
@@ -256,8 +263,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: (protocol) => suggestModel(deps.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
-        models.reconfigure(found.config, found.listed);
-        callMsMax = longestCallMs(found.config);
+        await models.reconfigure(found.config, found.listed);
       },
       close: closeAll,
     };

@@ -10,6 +10,8 @@ import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
+import { createChangeFeed } from '../store/memory/change-feed.ts';
+import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import { openModels } from './open-models.ts';
 
@@ -36,9 +38,16 @@ interface Plan {
   readonly prices?: readonly StoredPrice[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly masterKey?: Secret;
+  readonly changes?: ChangeFeed;
 }
 
-async function open({ entries, prices = [], environment = {}, masterKey = MASTER_KEY }: Plan) {
+async function open({
+  entries,
+  prices = [],
+  environment = {},
+  masterKey = MASTER_KEY,
+  changes = createChangeFeed(),
+}: Plan) {
   const { config } = loadConfig({ environment, cwd: '/nowhere' });
   if (config === null) throw new Error('expected a configuration');
   const never = () => Promise.reject(new Error('not asked'));
@@ -59,6 +68,7 @@ async function open({ entries, prices = [], environment = {}, masterKey = MASTER
     directory: createKeyDirectory((text) => text, { accounts: [], workspaces: [], keys: [] }),
     health: createProviderHealth(),
     log: { warn: () => undefined },
+    changes,
     takeOver: () => undefined,
     note: async () => undefined,
   });
@@ -147,6 +157,48 @@ describe('an entry is not used, and says why', () => {
 
   test('with a kind of a newer version', async () => {
     expect(await problemOf({ entries: [entryOf('lab', { kind: 'later' })] })).toContain("'later'");
+  });
+});
+
+describe('models that follow changes', () => {
+  const namesOf = (models: Awaited<ReturnType<typeof open>>) => [...models.deps.running().served.keys()];
+  const configOf = (environment: Readonly<Record<string, string>>) => {
+    const { config } = loadConfig({ environment, cwd: '/nowhere' });
+    if (config === null) throw new Error('expected a configuration');
+    return config;
+  };
+
+  test('have a provider that was entered, and lose it', async () => {
+    const [entries, changes] = [[] as StoredProvider[], createChangeFeed()];
+    const models = await open({ entries, changes });
+    entries.push(entryOf('lab'));
+    await changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
+    expect(namesOf(models)).toContain('shared');
+    entries.pop();
+    await changes.publish(Promise.resolve([{ of: 'member', person: 'ada' }]));
+    expect(namesOf(models)).toContain('shared');
+    await changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
+    expect(namesOf(models)).not.toContain('shared');
+  });
+
+  test('keep a new configuration, whichever change of a provider is under way', async () => {
+    const [entries, changes] = [[] as StoredProvider[], createChangeFeed()];
+    const models = await open({ entries, changes });
+    const next = configOf({ ANTHROPIC_API_KEY: 'key' });
+    entries.push(entryOf('lab'));
+    const entered = changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
+    await Promise.all([entered, models.reconfigure(next, new Map())]);
+    expect(models.deps.running().settings.config).toBe(next);
+    expect(namesOf(models)).toContain('shared');
+  });
+
+  test('keep the running configuration where the new one cannot be built', async () => {
+    const changes = createChangeFeed();
+    const models = await open({ entries: [entryOf('lab')], changes });
+    const { config } = models.deps.running().settings;
+    await expect(models.reconfigure({ ...config, providers: null as never }, new Map())).rejects.toThrow();
+    await changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
+    expect(models.deps.running().settings.config).toBe(config);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Combines the configuration, the entries of the console and the catalog into the served models. Rebuilt at each change
- * of either; running calls keep the settings they started with.
+ * of either, as the change feed tells; running calls keep the settings they started with.
  */
 import { groupSetPrices } from '../billing/price-book.ts';
 import type { ProviderHealth } from '../call/attempt/provider-health.ts';
@@ -15,6 +15,7 @@ import type { Secret } from '../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import { buildRouteTable } from '../routing/route.ts';
+import type { Change, ChangeFeed } from '../store/ports/change-feed.ts';
 import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -26,7 +27,7 @@ export interface Models {
   /** Problems with console entries, as sentences for the operator. */
   readonly notices: readonly string[];
   /** Applies a new configuration. Throws if it cannot be built; then nothing changes. */
-  reconfigure(config: Config, listed: ListedModels): void;
+  reconfigure(config: Config, listed: ListedModels): Promise<void>;
 }
 
 export interface ModelParts {
@@ -38,33 +39,42 @@ export interface ModelParts {
   readonly directory: KeyDirectory;
   readonly health: ProviderHealth;
   readonly log: Pick<Log, 'warn'>;
+  readonly changes: ChangeFeed;
   /** Receives each later change; calls use these settings from then on. */
   takeOver(settings: Settings): void;
   note(entry: ModelEvent): Promise<void>;
 }
 
-/** Reads the console's entries; rejects if they cannot be read. */
+/** Reads the console's entries and follows their changes; rejects if they cannot be read. */
 export async function openModels(parts: ModelParts): Promise<Models> {
-  const { book, directory, health, log, takeOver, note } = parts;
+  const { book, directory, health, log, changes, takeOver, note } = parts;
   const seal = createCredentialSeal(parts.masterKey);
   let configured: Configured = parts;
-  let entered = await readEntered(book);
-  let running = build(configured, entered, seal);
+  /** A new configuration, until it is in force or found unusable. */
+  let offered: Configured | null = null;
+  let running = build(configured, await readEntered(book), seal);
   const notices = noticesOf(running.added);
   const inTurn = createTurns();
 
-  function runWith(config: Configured, entries: Entered): void {
-    const next = build(config, entries, seal);
+  async function reload(): Promise<void> {
+    const config = offered ?? configured;
+    offered = null;
+    const next = build(config, await readEntered(book), seal);
     const before = new Set(noticesOf(running.added));
-    [configured, entered, running] = [config, entries, next];
+    [configured, running] = [config, next];
     takeOver(next.settings);
     for (const notice of noticesOf(next.added)) if (!before.has(notice)) log.warn(notice);
   }
 
+  changes.subscribe({ reload, follow: (commit) => (commit.some(isOfModels) ? reload() : undefined) });
+
   return {
     settings: running.settings,
     notices,
-    reconfigure: (config, listed) => runWith({ config, listed }, entered),
+    reconfigure(config, listed) {
+      offered = { config, listed };
+      return changes.publish(Promise.resolve([{ of: 'config' }]));
+    },
     deps: {
       running: () => running,
       book,
@@ -72,12 +82,15 @@ export async function openModels(parts: ModelParts): Promise<Models> {
       directory,
       health,
       describe: ({ provider, model }) => findModel(provider, model),
-      reload: async () => runWith(configured, await readEntered(book)),
       inTurn,
       note,
       nowMs: Date.now,
     },
   };
+}
+
+function isOfModels({ of }: Change): boolean {
+  return of === 'config' || of === 'provider' || of === 'price';
 }
 
 interface Configured {

@@ -8,6 +8,8 @@ import { parseConfigPrice } from '../billing/config-price.ts';
 import { withMarkUp } from '../billing/price.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
+import { createChangeFeed } from '../store/memory/change-feed.ts';
+import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { Caps, Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
@@ -33,7 +35,7 @@ const PREPAID: StoredAccount = {
 const MODEL: Subject = { kind: 'model', id: 'house' };
 
 /** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `house`. */
-async function open(changes: Partial<MoneyParts> = {}) {
+async function open(given: Partial<MoneyParts> = {}) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
   const caps: Caps = { ...NO_CAPS, budget: { window: 'total', amount: 50n } };
@@ -51,9 +53,17 @@ async function open(changes: Partial<MoneyParts> = {}) {
   const log = { warn: tell, error: tell } as MoneyParts['log'];
   const directory = { accounts: new Map([[PREPAID.id, PREPAID]]), keys: new Map(), workspaces: new Map() };
   const namesOfModel = namesWith('alias');
-  const money = await openMoney({ store, directory, log, callMsMax: () => 3_600_000, namesOfModel, ...changes });
+  const followers: ChangeFollower[] = [];
+  const feed = createChangeFeed();
+  const subscribe = (follower: ChangeFollower) => {
+    followers.push(follower);
+    feed.subscribe(follower);
+  };
+  const change = (account: StoredAccount) => feed.publish(Promise.resolve([{ of: 'account', isNew: false, account }]));
+  const changes = { ...feed, subscribe };
+  const money = await openMoney({ store, directory, changes, log, callMsMax: () => 3_600_000, namesOfModel, ...given });
   closers.push(() => money.close());
-  return { ...money, store, told };
+  return { ...money, store, told, followers, change };
 }
 
 /** Each model has its own name and the names of the others. */
@@ -129,9 +139,9 @@ describe('what changes', () => {
     const opened = await open();
     expect(await ask(opened, 90n)).toBe('balance');
     await opened.store.ledger.topup({ id: 'mov_2', account: 'team', amount: 10n, note: null, at_ms: 1 });
-    opened.bindAccount({ ...PREPAID, markUpPpm: 5 });
+    await opened.change({ ...PREPAID, markUpPpm: 5 });
     expect(await ask(opened, 90n)).toBe('balance');
-    opened.bindAccount({ ...PREPAID, mode: 'postpaid' });
+    await opened.change({ ...PREPAID, mode: 'postpaid' });
     expect(await ask(opened, 90n)).not.toBeString();
   });
 
@@ -141,6 +151,23 @@ describe('what changes', () => {
     opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
     expect(await ask(opened, 1n, 'house')).toBe('budget');
   });
+});
+
+test('limits that missed changes read all rules and modes again', async () => {
+  const opened = await open();
+  const { rules } = opened.billing;
+  const account: Subject = { kind: 'account', id: 'team', layer: 'account' };
+  const caps = { ...NO_CAPS, requestsPerMinute: 5 };
+  expect(await ask(opened, 90n)).toBe('balance');
+  await opened.store.policies.keep([
+    { of: 'rule', subject: MODEL, caps: null },
+    { of: 'rule', subject: account, caps },
+    { of: 'account', isNew: false, account: { ...PREPAID, mode: 'postpaid' } },
+  ]);
+  await opened.store.ledger.topup({ id: 'mov_2', account: 'team', amount: 10n, note: null, at_ms: 1 });
+  for (const follower of opened.followers) await follower.reload();
+  expect([rules.get(MODEL), rules.get(account), rules.subjects()]).toEqual([null, caps, [account]]);
+  expect(await ask(opened, 90n)).not.toBeString();
 });
 
 describe('a configuration that is reloaded', () => {

@@ -2,7 +2,7 @@
  * Assembles billing and limits at start (rules, limits in memory, the ledger), and passes policy changes on to them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { createLimitRules, type ZoneOf } from '../admission/limit-rules.ts';
+import { createLimitRules, followRules, type ZoneOf } from '../admission/limit-rules.ts';
 import { createMoneySeeds } from '../admission/load-spend.ts';
 import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
@@ -16,6 +16,7 @@ import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-status.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
+import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { Store } from '../store/sqlite/open-store.ts';
@@ -26,8 +27,6 @@ export interface Money {
   readonly readKeyStanding: ReadKeyLimitStatus;
   /** Applies a credit to, or a debit from, an account outside of calls. */
   credit(account: string, amount: bigint): void;
-  /** Call before an account is added or changed: if its mode changes, its cached balance is dropped. */
-  bindAccount(account: StoredAccount): void;
   /**
    * Call after the models have changed. `namesBefore` answers as `namesOfModel` did before: the budget of a name that
    * now refers to another model, or of a model with different names, is read again.
@@ -45,6 +44,7 @@ export interface Money {
 export interface MoneyParts {
   readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends' | 'usage'>;
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
+  readonly changes: ChangeFeed;
   readonly log: Pick<Log, 'warn' | 'error'>;
   /** The maximum duration of a call, as configured now. Read for each call. */
   callMsMax(): number;
@@ -62,7 +62,14 @@ const PRICED_MAX = 100_000;
  * Reads the rules from the store; rejects if it cannot. Budgets and balances are read when they first apply, except
  * those that are read ahead.
  */
-export async function openMoney({ store, directory, log, callMsMax, namesOfModel }: MoneyParts): Promise<Money> {
+export async function openMoney({
+  store,
+  directory,
+  changes,
+  log,
+  callMsMax,
+  namesOfModel,
+}: MoneyParts): Promise<Money> {
   const settings = {
     get leaseMs() {
       return callMsMax() + LEASE_MARGIN_MS;
@@ -91,6 +98,22 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     const account = directory.accounts.get(accountId);
     return account === undefined ? 'UTC' : zoneOfWindow(account, window, atMs);
   };
+  const modes = new Map([...directory.accounts.values()].map(({ id, mode }) => [id, mode]));
+  function noteMode({ id, mode }: StoredAccount): void {
+    // Otherwise the cached balance stays: reading it again during running calls would miss holds that are still being
+    // written.
+    if (modes.get(id) !== mode) limits.forgetBalance(id);
+    modes.set(id, mode);
+  }
+  changes.subscribe(followRules(rules, store.policies));
+  changes.subscribe({
+    follow(commit) {
+      for (const change of commit) if (change.of === 'account') noteMode(change.account);
+    },
+    async reload() {
+      for (const account of await store.policies.readAccounts()) noteMode(account);
+    },
+  });
   function readBudgetAhead(subject: Subject): void {
     const account = accountOf(subject, directory);
     const binding = account === null ? null : rules.budgetOf(subject, account, budgetZoneOf, Date.now());
@@ -133,14 +156,10 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       { nowMs: Date.now, steadyNowMs },
     ),
     credit: (account, amount) => limits.credit(account, amount),
-    bindAccount({ id, mode }) {
-      // Otherwise the cached balance stays: reading it again during running calls would miss holds that are still being
-      // written.
-      if (directory.accounts.get(id)?.mode !== mode) limits.forgetBalance(id);
-    },
     bindModels(namesBefore) {
-      for (const id of rules.modelNames()) {
-        if (!isDeepStrictEqual(namesBefore(id), namesOfModel(id))) limits.forgetBudget({ kind: 'model', id });
+      for (const { kind, id } of rules.subjects()) {
+        if (kind === 'model' && !isDeepStrictEqual(namesBefore(id), namesOfModel(id)))
+          limits.forgetBudget({ kind, id });
       }
     },
     readAhead() {

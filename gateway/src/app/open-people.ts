@@ -8,10 +8,10 @@ import type { ModelEvent } from '../console-api/models/model-deps.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
-import { type KeyDirectory, putMaker } from '../identity/key-directory.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createInvitations } from '../people/members/invitations.ts';
-import { bindPerson, createMembers, createPersonNames } from '../people/members/members.ts';
+import { createMembers, createPersonNames } from '../people/members/members.ts';
 import { createPasswordResets, createResetLinks } from '../people/members/password-resets.ts';
 import type { SetUp } from '../people/members/set-up.ts';
 import { createSignInMethods } from '../people/members/sign-in-methods.ts';
@@ -29,11 +29,13 @@ import { hashPassword, isPassword } from '../people/sign-in/passwords.ts';
 import { createSessions } from '../people/sign-in/sessions.ts';
 import { createSignIn } from '../people/sign-in/sign-in.ts';
 import type { NewAuditEntry } from '../store/ports/audit.ts';
+import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import type { PeopleStore } from '../store/ports/people.ts';
 import type { Log } from '../telemetry/log.ts';
 
 interface OpenPeopleParts {
   readonly people: PeopleStore;
+  readonly changes: ChangeFeed;
   readonly setUp: SetUp;
   readonly directory: KeyDirectory;
   readonly control: Control;
@@ -49,13 +51,14 @@ interface OpenPeopleParts {
 
 /** The dependencies of the routes about people, in a running gateway. */
 export function openPeople(parts: OpenPeopleParts): PeopleParts {
-  const { people, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
+  const { people, changes, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
   const secret = deriveAuthSecret(masterKey);
   const onFault = (cause: unknown) => log.error({ cause: String(cause) }, 'what people do could not be kept');
   const onWords = (words: string) => log.warn({ words }, 'a sign-in was not let through');
   const services = () => config().server.oidc;
   const attempts = createAttempts(nowMs);
   const sessions = createSessions({ people, secret, nowMs, onFault });
+  changes.subscribe(sessions.follower);
   const publicUrl = () => config().server.publicUrl;
   const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords });
   const challenges = createPasskeyChallenges(nowMs);
@@ -73,26 +76,17 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   });
   const shared = {
     people,
-    sessions,
     note,
     nowMs,
     workspacesOf: (account: string) =>
       [...directory.workspaces.values()].filter(({ accountId }) => accountId === account).map(({ id }) => id),
-    bindMaker: (person: string, rights: Parameters<typeof putMaker>[2]) => putMaker(directory, person, rights),
   };
   return {
     people,
     sessions,
     attempts,
     personNames: createPersonNames(people),
-    setUp: {
-      ...setUp,
-      async claim(owner) {
-        const person = await setUp.claim(owner);
-        await bindPerson(shared, person);
-        return person;
-      },
-    },
+    setUp,
     note,
     services,
     publicUrl,
@@ -112,7 +106,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       nowMs,
     }),
     serviceLinks,
-    credentials: createCredentials({ engines, sessions, attempts, spentCodes, note, nowMs }),
+    credentials: createCredentials({ engines, attempts, spentCodes, note, nowMs }),
     passkeys: createPasskeys({ people, sessions, challenges, proveFresh, waysIn, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),

@@ -3,11 +3,12 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLimitRules } from '../admission/limit-rules.ts';
+import { createLimitRules, followRules } from '../admission/limit-rules.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { authenticate } from '../identity/authorize.ts';
-import { loadKeyDirectory } from '../identity/key-directory.ts';
+import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
+import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
 import { acquireDataLock } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
@@ -35,9 +36,12 @@ function runElsewhere(dataDir: string, ...words: string[]) {
 async function startServer(dataDir: string) {
   const lock = acquireDataLock(dataDir);
   if (lock === 'held') throw new Error('the folder was held');
-  const store = await openStore({ dataDir });
+  const changes = createChangeFeed();
+  const store = publishChanges(await openStore({ dataDir }), changes);
   const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
   const limits = createLimitRules(await store.policies.readLimitRules());
+  changes.subscribe(followKeys(directory, store.policies));
+  changes.subscribe(followRules(limits, store.policies));
   const credits: { account: string; amount: bigint }[] = [];
   const control = createControl({
     policies: store.policies,
@@ -45,7 +49,6 @@ async function startServer(dataDir: string) {
     directory,
     limits,
     credit: (account, amount) => void credits.push({ account, amount }),
-    bindAccount: () => undefined,
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => null,

@@ -103,7 +103,6 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       directory,
       limits,
       credit: NOBODY_IS_BOUND,
-      bindAccount: NOBODY_IS_BOUND,
       async modelNames() {
         const found = findModelNames(await store.providers.readProviders());
         if (found === null) environment.stderr(UNCHECKED);

@@ -5,7 +5,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
-import { type LayeredCaps, NO_LAYERED_CAPS } from '../control/persist-and-apply.ts';
+import { type LayeredCaps, NO_LAYERED_CAPS } from '../control/policy-changes.ts';
 import { layerOf, type SubjectKind } from '../store/ports/limits.ts';
 import type { PolicyReader } from '../store/ports/policy.ts';
 import { orNull, parseCount, REMOVED_LIMIT, type RemovedLimit } from './argument-parsers.ts';

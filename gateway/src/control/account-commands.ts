@@ -33,9 +33,9 @@ import {
   type LayeredCaps,
   layeredCapsOf,
   NO_LAYERED_CAPS,
-  persistAndApply,
   type ShownMembers,
-} from './persist-and-apply.ts';
+  storeChanges,
+} from './policy-changes.ts';
 
 import { viewAccount } from './views.ts';
 
@@ -73,7 +73,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), account.id, given);
     const entries = auditAccount(context, null, { account, caps });
-    await persistAndApply(context, [{ of: 'account', isNew: true, account }, ...changes], entries);
+    await context.policies.keep([{ of: 'account', isNew: true, account }, ...changes], entries);
     return viewAccount(account, null, caps);
   },
 );
@@ -110,7 +110,7 @@ const set = defineCommand(
     const isChanged = !isDeepStrictEqual(before, account);
     const entries = auditAccount(context, before, { account, caps });
     const changed = isChanged ? [{ of: 'account', isNew: false, account } as const] : [];
-    await persistAndApply(context, [...changed, ...changes], entries);
+    await storeChanges(context, [...changed, ...changes], entries);
     return viewAccount(account, balance, caps);
   },
 );

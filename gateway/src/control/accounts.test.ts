@@ -64,7 +64,7 @@ describe('accounts', () => {
     ]);
   });
 
-  test('a change binds their keys at once, after the hook was told of it', async () => {
+  test('a change applies to the keys at once, and is on the feed', async () => {
     const { key } = await rig.run('keys.create', { name: 'n' });
     const given = { id: 'default', mode: 'prepaid', mark_up_percent: '-2.5', time_zone: 'asia/kolkata' };
     expect(await rig.run('accounts.set', given)).toMatchObject({ mode: 'prepaid', mark_up_percent: '-2.5' });
@@ -79,7 +79,7 @@ describe('accounts', () => {
     });
   });
 
-  test('the hook is told of changes only', async () => {
+  test('only changes are on the feed', async () => {
     await rig.run('accounts.set', { id: 'default', mode: 'postpaid', time_zone: 'UTC', rpm: 5 });
     expect(rig.boundAccounts).toEqual([]);
     await rig.run('accounts.create', { id: 'team' });

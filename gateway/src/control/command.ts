@@ -3,7 +3,7 @@
  * socket.
  */
 import type { z } from 'zod';
-import type { KeyDirectory, MakerRights } from '../identity/key-directory.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
@@ -14,8 +14,6 @@ import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 /** The limit rules that apply to calls. */
 export interface RulesInForce {
   get(subject: Subject): Caps | null;
-  /** Null removes the subject's rule. */
-  put(subject: Subject, caps: Caps | null): void;
 }
 
 /** A link that works once. */
@@ -52,7 +50,6 @@ export interface VerifiedUser {
   readonly sessionCount: number;
   /** Accounts whose membership was suspended until now. */
   readonly restored: readonly string[];
-  readonly rights: MakerRights;
 }
 
 /** The operations on console users that commands need. */
@@ -77,6 +74,7 @@ export interface ModelNames {
 
 /** The context of commands: first what is on disk, then what is in memory. */
 export interface ControlContext {
+  /** Its changes are in force once they are kept; without a server they are in force at the next start. */
   readonly policies: PolicyStore;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
   readonly directory: KeyDirectory;
@@ -86,8 +84,6 @@ export interface ControlContext {
    * nano-USD.
    */
   credit(account: string, amount: bigint): void | Promise<void>;
-  /** Called for a new or changed account, once that is durable and before it applies to its keys. */
-  bindAccount(account: StoredAccount): void | Promise<void>;
   readonly links: ConsoleLinks;
   readonly users: ConsoleUsers;
   /** The served models; null: not known here, so no name is refused. */

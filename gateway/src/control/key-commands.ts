@@ -34,8 +34,7 @@ import {
   type LayeredCaps,
   layeredCapsOf,
   NO_LAYERED_CAPS,
-  persistAndApply,
-} from './persist-and-apply.ts';
+} from './policy-changes.ts';
 
 import { viewKey, viewNewKey } from './views.ts';
 
@@ -81,7 +80,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
     const entries = auditKey(context, null, { key, caps });
-    await persistAndApply(context, [{ of: 'key', isNew: true, key }, ...changes], entries);
+    await context.policies.keep([{ of: 'key', isNew: true, key }, ...changes], entries);
     return viewNewKey(key, caps, keyText);
   },
 );
@@ -103,7 +102,7 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     previousLast4: given.grace_ms === 0 ? null : before.last4,
   };
   const caps = layeredCapsOf(context, subjectOf(key));
-  await persistAndApply(context, [{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
+  await context.policies.keep([{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
   return viewNewKey(key, caps, keyText);
 });
 
@@ -173,7 +172,7 @@ function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Prom
 async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: RequestedCaps): Promise<Json> {
   const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
   const entries = auditKey(context, before, { key, caps });
-  await persistAndApply(context, [{ of: 'key', isNew: false, key }, ...changes], entries);
+  await context.policies.keep([{ of: 'key', isNew: false, key }, ...changes], entries);
   return viewKey(key, caps);
 }
 

@@ -19,8 +19,8 @@ import {
   HOUSE,
   type LayeredCaps,
   layeredCapsOf,
-  persistAndApply,
-} from './persist-and-apply.ts';
+  storeChanges,
+} from './policy-changes.ts';
 
 import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
 
@@ -55,7 +55,7 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
   // An existing rule outlives its model, and can be changed and removed.
   if (subject.kind === 'model' && before.operator === null) await requireModel(context, subject.id);
   const { changes, caps, layer } = chooseRuleChange(context, subject, accountOf(context, subject), given);
-  await persistAndApply(context, changes, auditRule(context, subject, { before, after: caps }));
+  await storeChanges(context, changes, auditRule(context, subject, { before, after: caps }));
   return viewRule(inLayer(subject, layer), caps[layer]);
 });
 

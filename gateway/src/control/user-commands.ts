@@ -1,11 +1,10 @@
 /** Defines the commands for users of the console. */
 import { z } from 'zod';
-import { putMaker } from '../identity/key-directory.ts';
 import { CommandFailure, type ControlCommand, defineCommand } from './command.ts';
 
 const verify = defineCommand(
   z.strictObject({ email: z.string().max(254), account: z.string().max(128).nullable().default(null) }),
-  async ({ users, directory, policies, act, by, nowMs }, { email, account }) => {
+  async ({ users, policies, act, by, nowMs }, { email, account }) => {
     const found = JSON.stringify(email);
     const outcome = await users.verifyEmail(email, account).catch((fault: Error) => {
       if ('kind' in fault && fault.kind === 'invalid') throw new CommandFailure(fault.message, 'usage');
@@ -27,8 +26,7 @@ const verify = defineCommand(
         `Several users have the address ${found}, in the accounts ${outcome.accounts.join(', ')}. Name the one that its owner uses: --account ${outcome.accounts[0]}`,
       );
     }
-    const { person, email: address, rights, restored, ...user } = outcome.user;
-    putMaker(directory, person, rights);
+    const { person, email: address, restored, ...user } = outcome.user;
     const subject = { kind: 'person', id: person };
     const entry = { atMs: nowMs(), workspace: null, by, subject, before: null };
     // Changes to a user in all accounts go to the audit trail of the installation's account.

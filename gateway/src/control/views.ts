@@ -8,7 +8,7 @@ import { type Caps, layerOf, type Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import type { Json, ModelNames } from './command.ts';
-import type { LayeredCaps } from './persist-and-apply.ts';
+import type { LayeredCaps } from './policy-changes.ts';
 
 type View = { readonly [member: string]: Json };
 

@@ -14,13 +14,7 @@ import {
   findAccount,
   findWorkspace,
 } from './command.ts';
-import {
-  auditChange,
-  chooseRuleChange,
-  type LayeredCaps,
-  layeredCapsOf,
-  persistAndApply,
-} from './persist-and-apply.ts';
+import { auditChange, chooseRuleChange, type LayeredCaps, layeredCapsOf } from './policy-changes.ts';
 
 import { viewWorkspace } from './views.ts';
 
@@ -55,7 +49,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
-    await persistAndApply(context, [{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
+    await context.policies.keep([{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
@@ -78,7 +72,7 @@ const set = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });
-    await persistAndApply(context, [{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
+    await context.policies.keep([{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );

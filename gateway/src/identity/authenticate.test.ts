@@ -4,7 +4,7 @@ import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { authenticate } from './authorize.ts';
-import { createKeyDirectory, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
+import { createKeyDirectory, followKeys, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { createKeyHasher, generateKeyText } from './key-format.ts';
 
 import { noteUse } from './key-use.ts';
@@ -200,6 +200,58 @@ describe('key directory', () => {
     const key = storedKey(generateKeyText(), { workspaceId: 'gone' });
     expect(() => putKey(directory, key)).toThrow('key key_1 names the workspace gone, which is not there');
     expect([directory.byHash.size, directory.keys.size]).toEqual([0, 0]);
+  });
+});
+
+describe('a directory that follows changes', () => {
+  const [first, second] = [generateKeyText(), generateKeyText()];
+  const own = (changes: Partial<StoredKey> = {}) => storedKey(first, { createdBy: 'person_1', ...changes });
+  function follow() {
+    const stored = { accounts: [ACCOUNT], workspaces: [WORKSPACE], keys: [own()], makers: ['person_1'] };
+    const directory = createKeyDirectory(hashKey, { ...stored, makers: new Map() });
+    const policies = {
+      readAccounts: async () => stored.accounts,
+      readWorkspaces: async () => stored.workspaces,
+      readKeys: async () => stored.keys,
+    };
+    const readMakers = async () =>
+      new Map(stored.makers.map((person) => [person, (): readonly ['inference'] => ['inference']]));
+    const stateOf = (keyText: string) => {
+      const found = authenticate(directory, keyText, 1);
+      return typeof found === 'string' ? found : found.workspaceId;
+    };
+    return { stored, follower: followKeys(directory, policies, readMakers), stateOf };
+  }
+
+  test('has a new workspace with its key, and the rights of a member as they are now', async () => {
+    const { stored, follower, stateOf } = follow();
+    const team = { ...WORKSPACE, id: 'team' };
+    const key = storedKey(second, { id: 'key_2', workspaceId: 'team' });
+    await follower.follow(
+      [
+        { of: 'workspace', isNew: true, workspace: team },
+        { of: 'key', isNew: true, key },
+      ],
+      1,
+    );
+    expect([stateOf(first), stateOf(second)]).toEqual(['ownerless', 'team']);
+    await follower.follow([{ of: 'member', person: 'person_1' }], 2);
+    expect(stateOf(first)).toBe('default');
+    stored.makers = [];
+    await follower.follow([{ of: 'member', person: 'person_1' }], 3);
+    expect(stateOf(first)).toBe('ownerless');
+  });
+
+  test('that missed changes reads all of it again', async () => {
+    const { stored, follower, stateOf } = follow();
+    stored.workspaces.push({ ...WORKSPACE, id: 'team' });
+    stored.keys.push(storedKey(second, { id: 'key_2', workspaceId: 'team', status: 'revoked' }));
+    stored.keys[0] = own({ workspaceId: 'team' });
+    await follower.reload();
+    expect([stateOf(first), stateOf(second)]).toEqual(['team', 'revoked']);
+    stored.makers = [];
+    await follower.reload();
+    expect(stateOf(first)).toBe('ownerless');
   });
 });
 

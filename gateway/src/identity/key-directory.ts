@@ -1,9 +1,10 @@
 /**
- * Holds the keys, workspaces and accounts in memory that every call is checked against. Loaded at start; commands
- * update it after the store. Contains no secret, only keyed hashes.
+ * Holds the keys, workspaces and accounts in memory that every call is checked against. Loaded at start; follows the
+ * change feed. Contains no secret, only keyed hashes.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
 import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyHasher, type KeyHasher } from './key-format.ts';
@@ -13,6 +14,9 @@ import type { Principal } from './principal.ts';
 
 /** The scopes that a user's keys may have in a workspace: none once the user has lost access to it. */
 export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];
+
+/** Reads the rights of a user, or of all users (null). A user without rights is not in the map. */
+export type ReadMakers = (person: string | null) => Promise<ReadonlyMap<string, MakerRights>>;
 
 /** The entry of a hash. A rotated key has two entries until the next rotation replaces the old secret's. */
 export interface KeyEntry {
@@ -143,19 +147,59 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
   };
 }
 
+type DirectoryReader = Pick<PolicyReader, 'readKeys' | 'readWorkspaces' | 'readAccounts'>;
+
+/** The rights of users are not known, and no call is answered by the directory. */
+const NO_MAKERS: ReadMakers = async () => new Map();
+
 /**
  * Loads the directory of all keys, workspaces and accounts of a store. `masterKey`: 64 hex characters, the one they
- * were created under. `makers`: the permissions of users; omit it if no call is answered by the directory.
+ * were created under. `readMakers`: omit it if no call is answered by the directory.
  */
 export async function loadKeyDirectory(
-  policies: Pick<PolicyReader, 'readKeys' | 'readWorkspaces' | 'readAccounts'>,
+  policies: DirectoryReader,
   masterKey: Secret,
-  makers: ReadonlyMap<string, MakerRights> = new Map(),
+  readMakers: ReadMakers = NO_MAKERS,
 ): Promise<KeyDirectory> {
-  const [accounts, workspaces, keys] = await Promise.all([
+  return createKeyDirectory(createKeyHasher(masterKey), await readContent(policies, readMakers));
+}
+
+async function readContent(policies: DirectoryReader, readMakers: ReadMakers): Promise<DirectoryContent> {
+  const [accounts, workspaces, keys, makers] = await Promise.all([
     policies.readAccounts(),
     policies.readWorkspaces(),
     policies.readKeys(),
+    readMakers(null),
   ]);
-  return createKeyDirectory(createKeyHasher(masterKey), { accounts, workspaces, keys, makers });
+  return { accounts, workspaces, keys, makers };
+}
+
+/** Keeps a loaded directory in step with the store. */
+export function followKeys(
+  directory: KeyDirectory,
+  policies: DirectoryReader,
+  readMakers: ReadMakers = NO_MAKERS,
+): ChangeFollower {
+  return {
+    async follow(changes) {
+      for (const change of changes) {
+        if (change.of === 'key') putKey(directory, change.key);
+        else if (change.of === 'workspace') putWorkspace(directory, change.workspace);
+        else if (change.of === 'account') putAccount(directory, change.account);
+      }
+      for (const change of changes) {
+        if (change.of !== 'member') continue;
+        const makers = await readMakers(change.person);
+        putMaker(directory, change.person, makers.get(change.person) ?? (() => []));
+      }
+    },
+    async reload() {
+      const { accounts, workspaces, keys, makers } = await readContent(policies, readMakers);
+      for (const account of accounts) directory.accounts.set(account.id, account);
+      for (const workspace of workspaces) directory.workspaces.set(workspace.id, workspace);
+      directory.makers.clear();
+      for (const [person, rights] of makers ?? []) directory.makers.set(person, rights);
+      for (const key of keys) putKey(directory, key);
+    },
+  };
 }

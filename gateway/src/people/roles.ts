@@ -2,7 +2,7 @@
  * Defines the permissions of each role in a static table, and computes the rights of members and of the keys that they
  * create. Source: console design, 2026-11.
  */
-import type { MembershipRow } from '../store/ports/people.ts';
+import type { MembershipRow, PeopleStore } from '../store/ports/people.ts';
 import type { Scope } from '../store/ports/records.ts';
 
 export const ROLES = ['owner', 'admin', 'billing', 'developer', 'viewer'] as const;
@@ -143,10 +143,10 @@ export function renderWorkspaces(workspaces: readonly string[] | null): string |
 }
 
 /** The allowed scopes of a person's keys in a workspace: none once the person has no access to it. */
-export type MakerRights = (account: string, workspace: string) => readonly Scope[];
+type MakerRights = (account: string, workspace: string) => readonly Scope[];
 
 /** Computed from all memberships of one person. Operators of the installation have access to every account. */
-export function makerRightsOf(memberships: readonly Membership[]): MakerRights {
+function makerRightsOf(memberships: readonly Membership[]): MakerRights {
   const house = memberships.find((one) => memberMay(one, 'house.write', one.account));
   return (account, workspace) => {
     const rights = memberships.find((one) => one.account === account) ?? house;
@@ -157,8 +157,11 @@ export function makerRightsOf(memberships: readonly Membership[]): MakerRights {
   };
 }
 
-/** The rights of each person's keys, computed from all memberships. */
-export function makersOf(memberships: readonly Membership[]): ReadonlyMap<string, MakerRights> {
-  const byPerson = Map.groupBy(memberships, ({ person }) => person);
-  return new Map([...byPerson].map(([person, own]) => [person, makerRightsOf(own)]));
+/** Returns a function that reads the rights of a person's keys, or (null) of everyone's, from the memberships. */
+export function createMakerReader(people: Pick<PeopleStore, 'find'>) {
+  return async (person: string | null): Promise<ReadonlyMap<string, MakerRights>> => {
+    const rows = await people.find('membership', { where: person === null ? [] : [['person', 'is', person]] });
+    const byPerson = Map.groupBy(rows.map(membershipOf), (membership) => membership.person);
+    return new Map([...byPerson].map(([id, own]) => [id, makerRightsOf(own)]));
+  };
 }

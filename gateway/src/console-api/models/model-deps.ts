@@ -37,14 +37,13 @@ export interface ModelEvent {
 
 export interface ModelDeps {
   running(): Running;
+  /** Its changes apply from the next call on. */
   readonly book: ProviderStore;
   readonly seal: CredentialSeal;
   readonly directory: Pick<KeyDirectory, 'keys' | 'byHash' | 'workspaces'>;
   readonly health: Pick<ProviderHealth, 'read'>;
   /** The catalogue's entry for a model; null: none. */
   describe(name: CatalogName): CatalogModel | null;
-  /** Reloads the entries and applies them from the next call. */
-  reload(): Promise<void>;
   /** Runs changes one at a time, so that none starts from outdated data. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   note(entry: ModelEvent): Promise<void>;

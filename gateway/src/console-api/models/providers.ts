@@ -68,7 +68,6 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
     },
     true,
   );
-  await parts.reload();
   await noteChange(parts, call, 'providers.create', name, null, { kind, base_url: address.url, models });
   return viewOf(parts, name);
 }
@@ -88,7 +87,6 @@ async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>):
     },
     false,
   );
-  await parts.reload();
   await noteChange(
     parts,
     call,
@@ -104,7 +102,6 @@ async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>):
 async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
   const entry = findEntry(parts, call.path.provider);
   await parts.book.removeProvider(entry.name);
-  await parts.reload();
   const { name, kind, baseUrl, models } = entry;
   await noteChange(parts, call, 'providers.remove', name, { kind, base_url: baseUrl, models }, null);
   return {};

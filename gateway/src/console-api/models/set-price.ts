@@ -45,7 +45,6 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   const route = settings.routes.get(model.name);
   const before = route === undefined ? null : priceAt(route.prices, fromMs);
   await parts.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
-  await parts.reload();
   const from = new Date(fromMs).toISOString();
   await parts.note({
     actor,

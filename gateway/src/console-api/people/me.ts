@@ -59,7 +59,6 @@ export function meHandlers(
       const { id, name } = person;
       const update = { name: call.body.name, updated_at_ms: nowMs() };
       await people.keep([{ of: 'person', update, where: [['id', 'is', id]], rows: 1 }]);
-      sessions.forget();
       await note({
         act: 'person.rename',
         actor: { id, name },

@@ -1,6 +1,6 @@
 /** Serves the operator's routes about accounts: lists, creates and changes them, tops up balances and corrects them. */
 
-import { NO_LAYERED_CAPS } from '../../control/persist-and-apply.ts';
+import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
 import { viewAccount } from '../../control/views.ts';
 import type { AccountBalance } from '../../store/ports/ledger.ts';
 import type { StoredAccount } from '../../store/ports/policy.ts';

@@ -4,13 +4,14 @@ import type { Config, OidcConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
-import { type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
+import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
 
 import { createLinkMakers } from '../../people/link-makers.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
 import { createVerifyEmail } from '../../people/members/verify-email.ts';
 import type { PeopleEvent } from '../../people/people-failure.ts';
-import { makersOf, membershipOf } from '../../people/roles.ts';
+import { createMakerReader } from '../../people/roles.ts';
+import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore, type Store } from '../../store/sqlite/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
@@ -68,10 +69,12 @@ export async function openPeopleRig(
   dataDir: string,
   { oidc = [], publicUrl = null }: { oidc?: readonly OidcConfig[]; publicUrl?: string | null } = {},
 ): Promise<PeopleRig> {
-  const store = await openStore({ dataDir });
+  const changes = createChangeFeed();
+  const store = publishChanges(await openStore({ dataDir }), changes);
   const masterKey = loadMasterKey(dataDir).key;
-  const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
-  const directory = await loadKeyDirectory(store.policies, masterKey, makersOf(memberships));
+  const readMakers = createMakerReader(store.people);
+  const directory = await loadKeyDirectory(store.policies, masterKey, readMakers);
+  changes.subscribe(followKeys(directory, store.policies, readMakers));
   const notes: PeopleEvent[] = [];
   const faults: string[] = [];
   const setUp = createSetUp(store.people, () => rig.nowMs);
@@ -79,9 +82,8 @@ export async function openPeopleRig(
     policies: store.policies,
     ledger: store.ledger,
     directory,
-    limits: { get: () => null, put: () => undefined },
+    limits: { get: () => null },
     credit: () => undefined,
-    bindAccount: () => undefined,
     links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
     users: { verifyEmail: createVerifyEmail(store.people) },
     modelNames: () => null,
@@ -92,6 +94,7 @@ export async function openPeopleRig(
   const served: Config = { ...config, server: { ...config.server, oidc, publicUrl } };
   const people = openPeople({
     people: store.people,
+    changes,
     setUp,
     directory,
     control,

@@ -8,10 +8,11 @@ import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
-import { type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
+import { followKeys, type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
 
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
+import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore, type Store } from '../../store/sqlite/open-store.ts';
@@ -56,8 +57,10 @@ models:
 
 /** Accounts `default` and `team`; `team` has the workspaces `red` and `blue`. */
 export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
-  const store = await openStore({ dataDir });
+  const changes = createChangeFeed();
+  const store = publishChanges(await openStore({ dataDir }), changes);
   const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
+  changes.subscribe(followKeys(directory, store.policies));
   const file = join(dataDir, 'tollgate.yaml');
   writeFileSync(file, CONFIG);
   const { config, problems } = loadConfig({ cwd: dataDir, environment: {}, file });
@@ -69,6 +72,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const money = await openMoney({
     store,
     directory,
+    changes,
     log: createLog(),
     callMsMax: () => 3_600_000,
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
@@ -80,7 +84,6 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     directory,
     limits: money.billing.rules,
     credit: money.credit,
-    bindAccount: money.bindAccount,
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),

@@ -3,9 +3,10 @@
  * notifications of money and accounts.
  */
 import { authenticate } from '../../identity/authorize.ts';
-import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
+import { createKeyDirectory, followKeys, type KeyDirectory } from '../../identity/key-directory.ts';
 import { createKeyHasher } from '../../identity/key-format.ts';
 import { Secret } from '../../lib/secret.ts';
+import { createChangeFeed, publishPolicies } from '../../store/memory/change-feed.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
 import type { StoredAccount } from '../../store/ports/policy.ts';
 import { type CommandOrigin, type ControlReply, FROM_COMMAND_LINE } from '../command.ts';
@@ -21,6 +22,7 @@ export interface ControlRig {
   /** Every rule that was set or removed, by `kind:id`. */
   readonly putRules: string[];
   readonly credits: { readonly account: string; readonly amount: bigint }[];
+  /** Every account that was created or changed. */
   readonly boundAccounts: StoredAccount[];
   /** The served models. */
   models: readonly string[];
@@ -51,6 +53,21 @@ export function createControlRig(): ControlRig {
   const credits: { account: string; amount: bigint }[] = [];
   const boundAccounts: StoredAccount[] = [];
   const placeOf = ({ kind, id, layer }: Subject) => `${layer === 'account' ? 'own ' : ''}${kind}:${id}`;
+  const changes = createChangeFeed();
+  changes.subscribe(followKeys(directory, disk.policies));
+  changes.subscribe({
+    follow(commit) {
+      for (const change of commit) {
+        if (change.of === 'account') boundAccounts.push(change.account);
+        if (change.of !== 'rule') continue;
+        const place = placeOf(change.subject);
+        putRules.push(place);
+        if (change.caps === null) inForce.delete(place);
+        else inForce.set(place, change.caps);
+      }
+    },
+    reload: () => Promise.reject(new Error('nothing was missed')),
+  });
   const rig: ControlRig = {
     disk,
     directory,
@@ -62,19 +79,11 @@ export function createControlRig(): ControlRig {
     models: ['m', 'lab/qwen:32b'],
     nowMs: 1_790_000_000_000,
     control: createControl({
-      policies: disk.policies,
+      policies: publishPolicies(disk.policies, changes),
       ledger: disk.ledger,
       directory,
-      limits: {
-        get: (subject) => inForce.get(placeOf(subject)) ?? null,
-        put(subject, caps) {
-          putRules.push(placeOf(subject));
-          if (caps === null) inForce.delete(placeOf(subject));
-          else inForce.set(placeOf(subject), caps);
-        },
-      },
+      limits: { get: (subject) => inForce.get(placeOf(subject)) ?? null },
       credit: (account, amount) => void credits.push({ account, amount }),
-      bindAccount: (account) => void boundAccounts.push(account),
       links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
       users: { verifyEmail: async () => ({ kind: 'unknown' }) },
       modelNames: () => ({ names: rig.models, place: 'here' }),

@@ -10,15 +10,7 @@ import { PeopleFailure } from '../people-failure.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/password-users.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
-import {
-  bindPerson,
-  checkGrant,
-  createPersonNames,
-  type Granter,
-  holds,
-  type MembersParts,
-  shares,
-} from './members.ts';
+import { checkGrant, createPersonNames, type Granter, holds, type MembersParts, shares } from './members.ts';
 import { makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
@@ -99,7 +91,6 @@ export function createInvitations(parts: MembersParts): Invitations {
       { of: 'membership', insert: { person, account, role, workspaces, joined_at_ms: atMs } },
     ]);
     if (!isKept) throw invitationIsGone();
-    await bindPerson(parts, person);
     await note({
       act: 'invitation.accept',
       actor: { id: person, name: await nameOf(person) },

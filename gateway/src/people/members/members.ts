@@ -5,16 +5,13 @@
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import {
-  type MakerRights,
   type MemberRights,
   type Membership,
-  makerRightsOf,
   membershipOf,
   type Permission,
   permissionsOf,
   renderWorkspaces,
 } from '../roles.ts';
-import type { Sessions } from '../sign-in/sessions.ts';
 
 /** The person who makes a change, and their rights in the account. */
 export interface Granter {
@@ -46,23 +43,10 @@ export interface Members {
 
 export interface MembersParts {
   readonly people: PeopleStore;
-  readonly sessions: Pick<Sessions, 'forget'>;
   readonly note: RecordEvent;
   /** The workspaces of an account. */
   workspacesOf(account: string): readonly string[];
-  /** Receives the rights that apply to a person's keys from now on. */
-  bindMaker(person: string, rights: MakerRights): void;
   nowMs(): number;
-}
-
-/** Applies a person's current rights to their sessions and to the keys that they created. */
-export async function bindPerson(
-  { people, sessions, bindMaker }: Pick<MembersParts, 'people' | 'sessions' | 'bindMaker'>,
-  person: string,
-): Promise<void> {
-  const rows = await people.find('membership', { where: [['person', 'is', person]] });
-  bindMaker(person, makerRightsOf(rows.map(membershipOf)));
-  sessions.forget();
 }
 
 /** Throws `forbidden` or `invalid` where the giver may not grant these rights. */
@@ -198,7 +182,6 @@ export function createMembers(parts: MembersParts): Members {
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
         await people.keep([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
-        await bindPerson(parts, person);
         await note({
           act: 'member.change',
           before: { role: before.role, workspaces: before.workspaces },
@@ -216,7 +199,6 @@ export function createMembers(parts: MembersParts): Members {
           withdrawnWith(before),
           ...(others.length === 1 ? [endedWith(before)] : []),
         ]);
-        await bindPerson(parts, person);
         await note({
           act: 'member.remove',
           before: { role: before.role, workspaces: before.workspaces },

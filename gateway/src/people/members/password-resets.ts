@@ -39,9 +39,9 @@ export interface PasswordResets {
   reset(token: string, password: string, address: string | null): Promise<void>;
 }
 
-type ResetParts = Pick<MembersParts, 'people' | 'sessions' | 'note' | 'nowMs'> & { readonly links: ResetLinks };
+type ResetParts = Pick<MembersParts, 'people' | 'note' | 'nowMs'> & { readonly links: ResetLinks };
 
-export function createPasswordResets({ people, sessions, note, nowMs, links }: ResetParts): PasswordResets {
+export function createPasswordResets({ people, note, nowMs, links }: ResetParts): PasswordResets {
   async function personOf({ person }: ResetLinkRow): Promise<PersonRow> {
     const [row] = await people.find('person', { where: [['id', 'is', person]] });
     if (row === undefined) throw new Error(`the link is to ${person}, who is not there`);
@@ -134,7 +134,6 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
         { of: 'passkey', remove: [['person', 'is', id]], rows: null },
         ...(endsSecondFactor ? withoutSecondFactor(id) : []),
       ]);
-      sessions.forget();
       if (!isKept) throw linkIsGone();
       await note({
         act: 'person.reset',

@@ -3,7 +3,6 @@
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
-import { type MakerRights, makerRightsOf, membershipOf } from '../roles.ts';
 
 /** `several`: unverified users of the address, by account. `verified`: a user of the address is already verified. */
 export type VerifyOutcome =
@@ -25,8 +24,6 @@ export interface VerifiedUser {
   readonly sessionCount: number;
   /** Accounts whose suspended memberships are restored. */
   readonly restored: readonly string[];
-  /** The rights that apply to the user's keys from now on. */
-  readonly rights: MakerRights;
 }
 
 /** `account` null: the address has only one unverified user. @throws PeopleFailure `invalid` for an invalid address */
@@ -82,7 +79,6 @@ async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutco
       passkeyCount: passkeys.length,
       sessionCount: sessions.length,
       restored: restored.map(({ account }) => account),
-      rights: makerRightsOf([...memberships, ...restored].map(membershipOf)),
     },
   };
 }

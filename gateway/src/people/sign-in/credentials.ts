@@ -11,7 +11,7 @@ import type { AuthEngine } from './auth-engine.ts';
 import type { AuthEngines } from './auth-engines.ts';
 import { orRefusal } from './auth-refusal.ts';
 import { isPassword } from './passwords.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
+import type { SignedIn } from './sessions.ts';
 
 /** Set-up data for an authenticator app; shown once. */
 export interface NewSecondFactor {
@@ -39,7 +39,6 @@ export interface Caller {
 
 interface CredentialsParts {
   readonly engines: AuthEngines;
-  readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly spentCodes: SpentCodes;
   readonly note: RecordEvent;
@@ -53,7 +52,7 @@ interface Asked {
 }
 
 export function createCredentials(parts: CredentialsParts): Credentials {
-  const { engines, sessions, attempts, spentCodes, note, nowMs } = parts;
+  const { engines, attempts, spentCodes, note, nowMs } = parts;
 
   async function ask<Reply>(
     { signedIn, arrival }: Caller,
@@ -65,7 +64,6 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     const { api } = await engines.own();
     const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
     const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
-    sessions.forget();
     if (reply === 'refused') {
       throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is not right`, {
         member,

@@ -5,7 +5,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { generateId } from '../../identity/key-format.ts';
 import type { Secret } from '../../lib/secret.ts';
-import type { PeopleChange, PeopleStore, PersonRow, PersonSessionRow } from '../../store/ports/people.ts';
+import type { ChangeFollower } from '../../store/ports/change-feed.ts';
+import type { PeopleStore, PersonRow, PersonSessionRow } from '../../store/ports/people.ts';
 import { type Membership, membershipOf } from '../roles.ts';
 import { type Arrival, readSessionToken, renderSessionCookie, sendCookies } from './auth-cookies.ts';
 
@@ -18,7 +19,7 @@ export interface SignedIn {
 export interface Sessions {
   /**
    * The signed-in person of a request's cookie; null: none. Cached for at most a second, and never older than a change
-   * made here.
+   * that the feed told.
    */
   find(arrival: Arrival): Promise<SignedIn | null>;
   /** Creates a session for an authenticated person. Returns headers with its cookie, as the library would. */
@@ -31,8 +32,8 @@ export interface Sessions {
   endHeld(arrival: Arrival): Promise<void>;
   /** Replaces the session's token; the old one stops working. */
   rotate(signedIn: SignedIn, arrival: Arrival, outgoing: Headers): Promise<void>;
-  /** Clears the cache, because a person or their rights have changed. */
-  forget(): void;
+  /** Clears the cache when a session, its user or their rights change. */
+  readonly follower: ChangeFollower;
 }
 
 interface SessionParts {
@@ -80,12 +81,6 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
       .catch(onFault);
   }
 
-  async function keep(change: PeopleChange): Promise<boolean> {
-    const kept = await people.keep([change]);
-    forget();
-    return kept;
-  }
-
   function forget(): void {
     era += 1;
     known.clear();
@@ -117,7 +112,8 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
         seen_at_ms: atMs,
         expires_at_ms: atMs + SESSION_MS_MAX,
       };
-      if (!(await keep({ of: 'person_session', insert }))) throw new Error(`there is no person ${person} any more`);
+      if (!(await people.keep([{ of: 'person_session', insert }])))
+        throw new Error(`there is no person ${person} any more`);
       return new Headers({ 'set-cookie': renderSessionCookie(token, secret, SESSION_MS_MAX / 1_000) });
     },
     async list(person) {
@@ -125,28 +121,32 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
       const rows = await people.find('person_session', { where, orderBy: ['seen_at_ms', 'desc'] });
       return rows.filter(isAlive);
     },
-    end: (person, id) =>
-      keep({
-        of: 'person_session',
-        remove: [
-          ['id', 'is', id],
-          ['person', 'is', person],
-        ],
-        rows: 1,
-      }),
+    end(person, id) {
+      const remove = [
+        ['id', 'is', id],
+        ['person', 'is', person],
+      ] as const;
+      return people.keep([{ of: 'person_session', remove, rows: 1 }]);
+    },
     async endHeld(arrival) {
       const token = readSessionToken(arrival);
       if (token === null) return;
-      await keep({ of: 'person_session', remove: [['token', 'is', hashSessionToken(token)]], rows: null });
+      await people.keep([{ of: 'person_session', remove: [['token', 'is', hashSessionToken(token)]], rows: null }]);
     },
     async rotate({ session }, arrival, outgoing) {
       const token = randomBytes(32).toString('base64url');
       const update = { token: hashSessionToken(token) };
-      if (!(await keep({ of: 'person_session', update, where: [['id', 'is', session.id]], rows: 1 }))) return;
+      const change = { of: 'person_session', update, where: [['id', 'is', session.id]], rows: 1 } as const;
+      if (!(await people.keep([change]))) return;
       const leftSeconds = Math.floor((session.expires_at_ms - nowMs()) / 1_000);
       sendCookies(new Headers({ 'set-cookie': renderSessionCookie(token, secret, leftSeconds) }), arrival, outgoing);
     },
-    forget,
+    follower: {
+      follow(changes) {
+        if (changes.some(({ of }) => of === 'member' || of === 'session')) forget();
+      },
+      reload: async () => forget(),
+    },
   };
 }
 

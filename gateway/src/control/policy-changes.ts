@@ -1,47 +1,19 @@
-/**
- * Makes a policy change durable, with its entry in the audit trail, before it applies to calls, and then applies it at
- * once. Decides no change.
- */
+/** Chooses the change of a limit rule, and renders the audit entries that are stored with policy changes. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { putAccount, putKey, putWorkspace } from '../identity/key-directory.ts';
 import type { AuditedMembers, NewAuditEntry } from '../store/ports/audit.ts';
 import { type Caps, inLayer, type LimitLayer, type Subject } from '../store/ports/limits.ts';
 import type { PolicyChange } from '../store/ports/policy.ts';
 import { changeCaps, namesCaps, type RequestedCaps } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlContext, type Json } from './command.ts';
 
-/**
- * Stores all of the changes and entries or none, then applies each. Rejects if the store fails; then nothing has
- * changed.
- */
-export async function persistAndApply(
-  run: CommandRun,
+/** Stores the changes and their entries, all or none; they are in force then. Does nothing if nothing changes. */
+export async function storeChanges(
+  { policies }: CommandRun,
   changes: readonly PolicyChange[],
   entries: readonly NewAuditEntry[],
 ): Promise<void> {
-  if (changes.length === 0) return;
-  await run.policies.keep(changes, entries);
-  for (const change of changes) if (change.of === 'account') await run.bindAccount(change.account);
-  // In one turn of the event loop: no call sees a key without its rule.
-  for (const change of changes) bind(run, change);
-}
-
-function bind({ directory, limits }: ControlContext, change: PolicyChange): void {
-  switch (change.of) {
-    case 'key':
-      putKey(directory, change.key);
-      break;
-    case 'workspace':
-      putWorkspace(directory, change.workspace);
-      break;
-    case 'account':
-      putAccount(directory, change.account);
-      break;
-    case 'rule':
-      limits.put(change.subject, change.caps);
-      break;
-  }
+  if (changes.length > 0) await policies.keep(changes, entries);
 }
 
 /** The account whose users run the installation: its rules are the operator's. */

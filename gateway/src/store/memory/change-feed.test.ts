@@ -1,0 +1,80 @@
+/** Tests the change feed of one process, and what the stores publish on it. */
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { testChangeFeed } from '../contracts/change-feed-contract.ts';
+import type { Change } from '../ports/change-feed.ts';
+import type { PeopleChange } from '../ports/people.ts';
+import { createChangeFeed, publishChanges } from './change-feed.ts';
+
+testChangeFeed(createChangeFeed);
+
+describe('what a store keeps is in force once its write resolves', () => {
+  let told: (readonly Change[])[];
+  let outcome: () => Promise<boolean>;
+  const open = () => {
+    const feed = createChangeFeed();
+    feed.subscribe({ follow: (changes) => void told.push(changes), reload: async () => undefined });
+    const kept = () => outcome().then(() => undefined);
+    const stores = {
+      policies: { keep: kept },
+      people: { keep: () => outcome() },
+      providers: { keepProvider: kept, removeProvider: kept, keepTest: kept, addPrice: kept },
+    };
+    return publishChanges(stores as never, feed) as ReturnType<typeof publishChanges>;
+  };
+  beforeEach(() => {
+    told = [];
+    outcome = () => Bun.sleep(1).then(() => true);
+  });
+  const account = { of: 'account', isNew: true, account: { id: 'team' } } as Change & { of: 'account' };
+
+  test('policy, as one commit', async () => {
+    await open().policies.keep([account, account]);
+    expect(told).toEqual([[account, account]]);
+  });
+
+  test('providers and prices; the test of a provider changes nothing', async () => {
+    const { providers } = open();
+    await providers.keepProvider({ name: 'lab' } as never, true);
+    await providers.removeProvider('lab');
+    await providers.keepTest({ provider: 'lab' } as never);
+    await providers.addPrice({ model: 'm' } as never);
+    expect(told).toEqual([
+      [{ of: 'provider', name: 'lab' }],
+      [{ of: 'provider', name: 'lab' }],
+      [{ of: 'price', model: 'm' }],
+    ]);
+  });
+
+  test('memberships with their member, users and sessions', async () => {
+    const { people } = open();
+    const where = [
+      ['account', 'is', 'team'],
+      ['person', 'is', 'eve'],
+    ] as const;
+    const changes: PeopleChange[] = [
+      { of: 'membership', insert: { person: 'ada' } as never },
+      { of: 'membership', update: { role: 'admin' }, where, rows: 1 },
+      { of: 'membership', remove: where, rows: 1 },
+      { of: 'person_session', remove: [], rows: null },
+      { of: 'passkey', remove: [], rows: null },
+    ];
+    expect(await people.keep(changes)).toBe(true);
+    const members = ['ada', 'eve', 'eve'].map((person) => ({ of: 'member', person }));
+    expect(told).toEqual([[...members, { of: 'session' }]] as never);
+  });
+
+  test('not where nothing was kept, or the write failed', async () => {
+    const { people, policies } = open();
+    outcome = async () => false;
+    expect(await people.keep([{ of: 'person_session', remove: [], rows: 1 }])).toBe(false);
+    outcome = () => Promise.reject(new Error('full'));
+    await expect(policies.keep([account])).rejects.toThrow('full');
+    await expect(people.keep([{ of: 'person_session', remove: [], rows: 1 }])).rejects.toThrow('full');
+    expect(told).toEqual([]);
+  });
+
+  test('not for memberships of everybody: that change is refused before it is kept', async () => {
+    outcome = () => Promise.reject(new Error('it was written'));
+    await expect(open().people.keep([{ of: 'membership', remove: [], rows: null }])).rejects.toThrow('name its member');
+  });
+});

@@ -1,0 +1,93 @@
+/** Implements the change feed for one process, and publishes on it what the stores of policy, people and models keep. */
+import type { Change, ChangeFeed, ChangeFollower } from '../ports/change-feed.ts';
+import type { PeopleChange, PeopleStore } from '../ports/people.ts';
+import type { PolicyStore } from '../ports/policy.ts';
+import type { ProviderStore } from '../ports/providers.ts';
+
+export function createChangeFeed(): ChangeFeed {
+  const followers: { readonly of: ChangeFollower; seen: number }[] = [];
+  let version = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function deliver(changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return;
+    version += 1;
+    const outcomes = await Promise.allSettled(
+      followers.map(async (each) => {
+        await (each.seen === version - 1 ? each.of.follow(changes, version) : each.of.reload());
+        each.seen = version;
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  return {
+    subscribe: (follower) => void followers.push({ of: follower, seen: version }),
+    publish(commit) {
+      const delivered = Promise.all([commit, last]).then(([changes]) => deliver(changes));
+      // The publisher gets the failure; the next commit is delivered all the same.
+      last = delivered.catch(() => undefined);
+      return delivered;
+    },
+  };
+}
+
+interface PublishingStores {
+  readonly policies: PolicyStore;
+  readonly people: PeopleStore;
+  readonly providers: ProviderStore;
+}
+
+/**
+ * The same stores, whose writes resolve once they are durable and in force. Each store runs its writes in the order of
+ * the calls, so the feed has the order of the commits.
+ */
+export function publishChanges<Stores extends PublishingStores>(stores: Stores, feed: ChangeFeed): Stores {
+  const { policies, people, providers } = stores;
+  return {
+    ...stores,
+    policies: publishPolicies(policies, feed),
+    people: publishPeople(people, feed),
+    providers: publishProviders(providers, feed),
+  };
+}
+
+export function publishPolicies(policies: PolicyStore, feed: ChangeFeed): PolicyStore {
+  return {
+    ...policies,
+    keep: (changes, entries) => feed.publish(policies.keep(changes, entries).then(() => changes)),
+  };
+}
+
+function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderStore {
+  const publish = (kept: Promise<void>, change: Change) => feed.publish(kept.then(() => [change]));
+  return {
+    ...providers,
+    keepProvider: (provider, isNew) =>
+      publish(providers.keepProvider(provider, isNew), { of: 'provider', name: provider.name }),
+    removeProvider: (name) => publish(providers.removeProvider(name), { of: 'provider', name }),
+    addPrice: (price) => publish(providers.addPrice(price), { of: 'price', model: price.model }),
+  };
+}
+
+function publishPeople(people: PeopleStore, feed: ChangeFeed): PeopleStore {
+  return {
+    ...people,
+    async keep(changes) {
+      const published = changes.flatMap(changeOf);
+      const kept = people.keep(changes);
+      await feed.publish(kept.then((isKept) => (isKept ? published : [])));
+      return kept;
+    },
+  };
+}
+
+function changeOf(change: PeopleChange): Change[] {
+  if (change.of === 'person' || change.of === 'person_session') return [{ of: 'session' }];
+  if (change.of !== 'membership') return [];
+  if ('insert' in change) return [{ of: 'member', person: change.insert.person }];
+  const where = 'remove' in change ? change.remove : change.where;
+  const person = where.find(([column, operator]) => column === 'person' && operator === 'is')?.[2];
+  if (typeof person !== 'string') throw new Error('a change of memberships does not name its member');
+  return [{ of: 'member', person }];
+}
