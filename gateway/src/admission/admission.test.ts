@@ -7,8 +7,14 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
-import { type Admission, admitCall, type Limits, previewCall } from './admission.ts';
-import { createMoneySeeds, type MoneySource } from './load-spend.ts';
+import {
+  type Admission,
+  admitCall,
+  createMoneySeeds,
+  type Limits,
+  type MoneySource,
+  previewCall,
+} from './admission.ts';
 
 const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
 

@@ -2,8 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { WindowZones } from '../store/ports/policy.ts';
-import { windowAt } from './window.ts';
-import { changeZone, zoneOfWindow } from './window-zones.ts';
+import { changeZone, windowAt, zoneOfWindow } from './window.ts';
 
 const HOUR_MS = 3_600_000;
 const NOON = Date.UTC(2026, 10, 18, 12);

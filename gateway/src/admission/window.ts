@@ -3,6 +3,7 @@
  * when clocks change. Caches the ends of days.
  */
 import type { BudgetWindow } from '../store/ports/limits.ts';
+import type { StoredAccount, WindowZones } from '../store/ports/policy.ts';
 
 /** Unix ms; the end is exclusive, null: no end. */
 export interface TimeWindow {
@@ -135,4 +136,25 @@ export function dayAt(timeZone: string, atMs: number): Day {
   if (ends.size >= KNOWN_MAX) ends.clear();
   ends.set(`${timeZone} ${startMs}`, day.endMs);
   return day;
+}
+
+const SORTS = ['day', 'week', 'month'] as const satisfies readonly BudgetWindow[];
+
+type Zoned = Pick<StoredAccount, 'timeZone' | 'windowZones'>;
+
+/** The IANA zone of the window that contains the moment, unix ms. */
+export function zoneOfWindow({ timeZone, windowZones }: Zoned, window: BudgetWindow, atMs: number): string {
+  const kept = window === 'total' ? undefined : windowZones?.[window];
+  return kept !== undefined && atMs < kept.untilMs ? kept.zone : timeZone;
+}
+
+/** The account's zones after its time zone changes at a moment, unix ms. */
+export function changeZone(account: Zoned, timeZone: string, atMs: number): Zoned {
+  const windowZones: { -readonly [Sort in keyof WindowZones]: WindowZones[Sort] } = {};
+  for (const sort of SORTS) {
+    const zone = zoneOfWindow(account, sort, atMs);
+    const { endMs } = windowAt(sort, zone, atMs);
+    if (zone !== timeZone && endMs !== null) windowZones[sort] = { zone, untilMs: endMs };
+  }
+  return Object.keys(windowZones).length === 0 ? { timeZone } : { timeZone, windowZones };
 }

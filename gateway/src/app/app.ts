@@ -4,12 +4,12 @@
  */
 
 import manifest from '../../package.json' with { type: 'json' };
-import { type BodyBounds, createCapacity } from '../admission/capacity.ts';
-import { boundsOfDescriptors } from '../admission/descriptor-bounds.ts';
+import { type BodyBounds, boundsOfDescriptors, createCapacity } from '../admission/capacity.ts';
+
 import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import type { CallDeps } from '../call/deps.ts';
-import { createIdempotency } from '../call/idempotency/idempotency.ts';
-import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
+import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
+
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
 import { RefusedMembers } from '../call/plan/refused-members.ts';
 import { findModel } from '../catalog/catalog.ts';
@@ -32,8 +32,7 @@ import { createVerifyEmail } from '../people/members/verify-email.ts';
 import { createMakerReader } from '../people/roles.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
-import { type HttpServer, startHttpServer } from '../server/server.ts';
-import { startShedding } from '../server/shed-connections.ts';
+import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
 import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';

@@ -1,7 +1,7 @@
 /** Assembles the console: the dependencies of its API handlers, and its files. Contains no rules. */
 
 import type { BillingDeps } from '../call/money/billing-deps.ts';
-import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
+import type { BodyTimeLimits } from '../call/request/read-body.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import { createIdentify } from '../console-api/kernel/identify.ts';
 import type { ContentOf } from '../console-api/logs/call-content.ts';

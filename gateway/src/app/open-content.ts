@@ -4,7 +4,7 @@
  */
 
 import { type ContentRecorder, createContentRecorder } from '../call/content/content-recorder.ts';
-import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
+import { startSweeping } from '../call/idempotency/idempotency.ts';
 import type { Defaults } from '../config/config.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';

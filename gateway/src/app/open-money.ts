@@ -2,19 +2,19 @@
  * Assembles billing and limits at start (rules, limits in memory, the ledger), and passes policy changes on to them.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { createMoneySeeds } from '../admission/admission.ts';
 import { createLimitRules, followRules, type ZoneOf } from '../admission/limit-rules.ts';
-import { createMoneySeeds } from '../admission/load-spend.ts';
-import { zoneOfWindow } from '../admission/window-zones.ts';
+import { zoneOfWindow } from '../admission/window.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
 import { TokenRatio } from '../call/money/token-ratio.ts';
-import { type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-anomalies.ts';
+import { type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-status.ts';
+import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-endpoint.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
-import { ceilNanoUsd, chargedNanoUsd, costNanoUsd } from './cost.ts';
 import { FREE_PRICE, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, unpricedTools, withMarkUp } from './price.ts';
+import { ceilNanoUsd, chargedNanoUsd, costNanoUsd } from './price-book.ts';
 
 import { billRandomCalls } from './testing/random-bills.ts';
 

@@ -4,10 +4,9 @@
  */
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from './config-price.ts';
-import { costNanoUsd } from './cost.ts';
 import { PriceError } from './money.ts';
 import { FREE_PRICE, parsePriceVersion, withMarkUp } from './price.ts';
-import { pricedWords, priceOfTier } from './price-modifiers.ts';
+import { costNanoUsd, pricedWords, priceOfTier } from './price-book.ts';
 
 const PRICE = parseConfigPrice({
   input: 3,

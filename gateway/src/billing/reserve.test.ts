@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { extrasOf } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
-import { costNanoUsd } from './cost.ts';
 import { withMarkUp } from './price.ts';
+import { costNanoUsd } from './price-book.ts';
 import {
   chooseHold,
   costsOutput,

@@ -4,9 +4,9 @@
  */
 import type { RequestExtras } from '../protocols/request/request-facts.ts';
 import type { HoldMode } from '../store/ports/records.ts';
-import { ceilNanoUsd } from './cost.ts';
 import type { NanoUsd } from './money.ts';
 import { mostFees, type Price, type PriceMember, type Rates } from './price.ts';
+import { ceilNanoUsd } from './price-book.ts';
 
 /** Input to the choice of a hold. Tokens are integers ≥ 0. */
 export interface HoldRequest {

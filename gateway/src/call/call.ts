@@ -74,6 +74,7 @@ export interface Call {
 /** Releases everything the call holds. Safe to call more than once. */
 export function releaseCall(call: Call): void {
   for (const release of call.held.splice(0)) release();
+  call.content?.close();
 }
 
 /**

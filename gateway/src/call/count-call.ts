@@ -11,8 +11,8 @@ import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
-import { estimateTokens } from './attempt/estimate-tokens.ts';
 import { masked } from './money/settle.ts';
+import { estimateTokens } from './money/token-ratio.ts';
 import { type RoutedCall, scanDeeper } from './plan/plan-call.ts';
 
 /**

@@ -17,7 +17,7 @@ import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitStore } from '../store/ports/limits.ts';
 import type { StoredKey } from '../store/ports/records.ts';
 import type { CallDeps } from './deps.ts';
-import { type PreparedClaim, prepareClaim, prepareOtherwise } from './money/hold-request.ts';
+import { type PreparedClaim, prepareClaim, prepareOtherwise } from './money/hold-call.ts';
 import { chooseRoute } from './request/identify.ts';
 
 /** The call to explain. Tokens are whole numbers. */

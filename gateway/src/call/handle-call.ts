@@ -9,7 +9,7 @@ import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { dispatch } from './attempt/attempt.ts';
 import { type CallConnection, openCall, releaseCall } from './call.ts';
-import { startContent } from './content/start-content.ts';
+import { ContentDraft } from './content/content-draft.ts';
 import { countTokens, holdCount } from './count-call.ts';
 import { deliver } from './deliver/deliver.ts';
 import { refuse } from './deliver/refuse.ts';
@@ -17,13 +17,12 @@ import { countReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
 import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
-import { adaptRoute } from './plan/adapt-route.ts';
 import { allowNamedModels } from './plan/named-models.ts';
 import { planCall, planFold } from './plan/plan-call.ts';
-import { allowCaller, chooseRoute, identify } from './request/identify.ts';
+import { adaptRoute } from './plan/refused-members.ts';
+import { allowCaller, chooseRoute, identify, readCredential, readProtocolVersion } from './request/identify.ts';
 import { readBody } from './request/read-body.ts';
 import { readCall } from './request/read-call.ts';
-import { readCredential, readProtocolVersion } from './request/read-credential.ts';
 
 /** An incoming client request. `address` is called only for keys with an address list. */
 export interface Arrival {
@@ -56,7 +55,7 @@ export async function handleCall(
     call.held.push(body.release);
     place.open();
     const kept = principal.bodies ?? settings.config.defaults.logBodies;
-    if (kept !== 'off' && !countOnly) startContent(call, deps.content, kept, body.bytes);
+    if (kept !== 'off' && !countOnly) call.content = new ContentDraft(deps.content, kept, call, principal, body.bytes);
     const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
     call.facts = facts;
     const chosen = chooseRoute(settings, principal, facts.model, protocol.name);

@@ -1,7 +1,7 @@
 /** Tests the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
-import { priceOfTier } from '../billing/price-modifiers.ts';
+import { priceOfTier } from '../billing/price-book.ts';
 
 import type { TierWords } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage.ts';

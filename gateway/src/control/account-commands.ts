@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { changeZone } from '../admission/window-zones.ts';
+import { changeZone } from '../admission/window.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ports/ledger.ts';
 import type { Subject } from '../store/ports/limits.ts';

@@ -3,6 +3,7 @@
  * reply.
  */
 
+import type { CallConnection } from '../call/call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
@@ -10,10 +11,8 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { chatCompletions } from '../protocols/chat/index.ts';
 import { messages } from '../protocols/messages/index.ts';
-import type { ClientConnection } from './client-connection.ts';
 import type { ConsoleServer } from './console-files.ts';
-import { showKey } from './key-endpoint.ts';
-import type { ReadKeyLimitStatus } from './key-status.ts';
+import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
 import { openapiText } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
@@ -24,6 +23,12 @@ export interface ServerDeps {
   readonly describe: DescribeModel;
   readonly readKeyStanding: ReadKeyLimitStatus;
   readonly console: ConsoleServer;
+}
+
+/** One request's connection. */
+export interface ClientConnection extends CallConnection {
+  /** The peer's address; null if the connection is closed. */
+  address(): string | null;
 }
 
 /** The origin of a request, resolved only when needed. */

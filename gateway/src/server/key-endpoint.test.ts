@@ -8,8 +8,7 @@ import { Secret } from '../lib/secret.ts';
 import type { BindingCaps, BudgetState, Caps, CapsUse } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey } from '../store/ports/records.ts';
-import { showKey } from './key-endpoint.ts';
-import { createKeyLimitReader, type KeyLimitSources, type ReadKeyLimitStatus } from './key-status.ts';
+import { createKeyLimitReader, type KeyLimitSources, type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const KEY_TEXT = generateKeyText();

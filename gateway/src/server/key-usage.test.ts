@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { Principal } from '../identity/principal.ts';
 import { type UsageAnswer, type UsageQuestion, type UsageReader, UsageRefusal } from '../store/ports/usage.ts';
-import { createKeyUsageReader } from './key-status.ts';
+import { createKeyUsageReader } from './key-endpoint.ts';
 
 const PRINCIPAL = {
   keyId: 'key_1',

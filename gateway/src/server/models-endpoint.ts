@@ -4,8 +4,8 @@
  */
 
 import type { CallDeps } from '../call/deps.ts';
-import { allowCaller, identify } from '../call/request/identify.ts';
-import { readCredential } from '../call/request/read-credential.ts';
+import { allowCaller, identify, readCredential } from '../call/request/identify.ts';
+
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { mayUseModel } from '../identity/authorize.ts';

@@ -1,8 +1,11 @@
 /** Runs the HTTP server: its listening socket, time limits and size limits, and the preparation of each request. */
 import type { Server } from 'bun';
+import type { DescriptorBounds } from '../admission/capacity.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
-import { answerRequest, type ServerDeps } from './answer-request.ts';
-import { ClientConnection } from './client-connection.ts';
+import { type ArrivingBody, arrivingBodies } from '../call/request/read-body.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '../lib/open-files.ts';
+import { answerRequest, type ClientConnection, type ServerDeps } from './answer-request.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -49,7 +52,7 @@ function listen(hostname: string, port: number, parts: ServerDeps, onRequest: ()
       fetch(request, server) {
         onRequest();
         const { idleConnectionTimeoutMs } = parts.deps.settings.config.limits;
-        const connection = new ClientConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000));
+        const connection = new HttpConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000));
         const answer = answerRequest(request, connection, parts);
         return parts.deps.draining ? lastOfConnection(answer) : answer;
       },
@@ -69,4 +72,109 @@ async function lastOfConnection(answer: Response | Promise<Response>): Promise<R
   const reply = await answer;
   reply.headers.set('connection', 'close');
   return reply;
+}
+
+/** One request's connection. */
+class HttpConnection implements ClientConnection {
+  readonly #server: Server<undefined>;
+  readonly #request: Request;
+  readonly #idleSeconds: number;
+
+  /**
+   * Lifts the idle limit: it would cut a request that waits for its model. Bodies and slow readers have their own
+   * limits.
+   */
+  constructor(server: Server<undefined>, request: Request, idleSeconds: number) {
+    this.#server = server;
+    this.#request = request;
+    this.#idleSeconds = idleSeconds;
+    server.timeout(request, 0);
+  }
+
+  /** The peer's address; null if the connection is closed. */
+  address(): string | null {
+    return this.#server.requestIP(this.#request)?.address ?? null;
+  }
+
+  /**
+   * Sets the idle limit again. The runtime keeps the last one that was set beyond the reply (1.4.5), so without this
+   * the connection would stay open indefinitely. Works only before the last byte is handed over.
+   */
+  replyReady(): void {
+    this.#server.timeout(this.#request, this.#idleSeconds);
+  }
+}
+
+interface Shedding {
+  readonly bounds: DescriptorBounds;
+  /** Closes connections without a request, both client and upstream connections. */
+  closeIdle(): void;
+  /** Called when descriptors run short, at most once a minute. */
+  onShort(inUse: number): void;
+}
+
+const LOOK_EVERY_MS = 100;
+const TELL_EVERY_MS = 60_000;
+
+/** Starts the checks; returns a function that stops them. */
+export function startShedding(shedding: Shedding): () => void {
+  const { bounds, onShort } = shedding;
+  if (!Number.isFinite(bounds.shortFrom)) return () => {};
+  keepSpareDescriptors(bounds.spares);
+  let isShort = false;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  const look = () => {
+    // All below the lowest free one are in use, and holes are filled first: a count is needed only when short.
+    if (!isShort && (lowestFreeDescriptor() ?? bounds.most) < bounds.shortFrom) return;
+    const inUse = countDescriptors() ?? bounds.most;
+    isShort = inUse >= bounds.enoughBelow;
+    if (inUse < bounds.shortFrom) {
+      keepSpareDescriptors(bounds.spares);
+      return;
+    }
+    if (performance.now() - toldMs >= TELL_EVERY_MS) {
+      toldMs = performance.now();
+      onShort(inUse);
+    }
+    shed(shedding);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function shed({ bounds, closeIdle }: Shedding): void {
+  closeIdle();
+  // If no descriptor is left for the count, all are in use.
+  const excess = (countDescriptors() ?? bounds.most) - bounds.enoughBelow;
+  if (excess <= 0) return;
+  for (const body of chooseBodies(arrivingBodies(), excess)) {
+    body.end(
+      new CallFailure('over_capacity', 'the gateway has too many connections open; try again shortly', {
+        closeConnection: true,
+        retryAfterSeconds: 1,
+      }),
+    );
+  }
+}
+
+/** Chooses from the addresses with the most bodies, and of an address the oldest. */
+export function chooseBodies<Body extends Pick<ArrivingBody, 'startMs' | 'address'>>(
+  bodies: readonly Body[],
+  most: number,
+): readonly Body[] {
+  const byAddress = new Map<string | null, Body[]>();
+  for (const body of bodies) {
+    const address = body.address();
+    const ofAddress = byAddress.get(address);
+    if (ofAddress === undefined) byAddress.set(address, [body]);
+    else ofAddress.push(body);
+  }
+  const ranked: { readonly body: Body; readonly left: number }[] = [];
+  for (const ofAddress of byAddress.values()) {
+    ofAddress.sort((one, other) => one.startMs - other.startMs);
+    for (const [index, body] of ofAddress.entries()) ranked.push({ body, left: ofAddress.length - index });
+  }
+  ranked.sort((one, other) => other.left - one.left);
+  return ranked.slice(0, most).map(({ body }) => body);
 }

@@ -1,7 +1,7 @@
 /** Tests whose slow bodies are ended first when file descriptors run short, and how many the limit allows. */
 import { expect, test } from 'bun:test';
-import { boundsOfDescriptors } from '../admission/descriptor-bounds.ts';
-import { chooseBodies } from './shed-connections.ts';
+import { boundsOfDescriptors } from '../admission/capacity.ts';
+import { chooseBodies } from './server.ts';
 
 const body = (from: string, startMs: number) => ({ address: () => from, startMs });
 

@@ -1,5 +1,5 @@
 /** Compares one replayed call with the oracles. Returns sentences: what was expected and what was found. */
-import { chargedNanoUsd } from '../../src/billing/cost.ts';
+import { chargedNanoUsd } from '../../src/billing/price-book.ts';
 import { parsePriceVersion } from '../../src/billing/price.ts';
 import { textOf } from '../fake-upstream/answer/body-part.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';

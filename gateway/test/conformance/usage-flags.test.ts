@@ -3,7 +3,7 @@
  * arrived.
  */
 import { describe, expect, test } from 'bun:test';
-import { readAnswerBody } from '../../src/call/deliver/read-answer-body.ts';
+import { readAnswerBody } from '../../src/call/attempt/collect-answer.ts';
 import { TokenRatio } from '../../src/call/money/token-ratio.ts';
 import { checkUsage } from '../../src/call/money/usage-checks.ts';
 import { routedCall } from '../../src/call/testing/routed-call.ts';

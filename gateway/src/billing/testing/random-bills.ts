@@ -5,8 +5,8 @@
 import { extrasOf, type Usage } from '../../generation/usage.ts';
 
 import { parseConfigPrice } from '../config-price.ts';
-import { costNanoUsd } from '../cost.ts';
 import { parsePriceVersion, withMarkUp } from '../price.ts';
+import { costNanoUsd } from '../price-book.ts';
 
 /** A decimal as its whole part and its millionths. */
 type Digits = readonly [whole: number, millionths: number];

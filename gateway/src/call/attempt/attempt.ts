@@ -8,19 +8,17 @@ import { endpointOf } from '../../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
-import { listenForContent } from '../content/start-content.ts';
-import { unsentOf } from '../deliver/unsent-answer.ts';
-import { mostOutputTokens } from '../plan/output-maximum.ts';
+import { listenForContent } from '../content/content-draft.ts';
+import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
 import { forwardedHeaders } from '../plan/pass-through.ts';
 import { planCall, type RoutedCall } from '../plan/plan-call.ts';
-import { sentLimit } from '../plan/sent-limit.ts';
 import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
 import { openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { UpstreamTap } from '../stream/relay-settings.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { AttemptRow } from './attempt-row.ts';
-import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { AnswerCollector, type CollectedAnswer, unsentOf } from './collect-answer.ts';
 
 /** The inputs of an attempt. */
 export interface Dispatch extends RoutedCall {

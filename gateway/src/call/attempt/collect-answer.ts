@@ -2,9 +2,12 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { AnswerFacts, AnswerReading, Protocol, StreamObserver } from '../../protocols/protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
+import { elements, type JsonNode, jsonText, member } from '../../wire/json-node.ts';
+import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport, headerOf } from './upstream-outcome.ts';
 
 /** A complete answer. `cut`: an error body exceeded the limit; `body` is its beginning. */
@@ -99,4 +102,77 @@ async function decode(coding: string, head: ResponseHead, body: Buffer, bytesMax
       cause,
     });
   }
+}
+
+/**
+ * Up to this size a native parse does not block noticeably; larger bodies are scanned in steps and only their facts are
+ * parsed.
+ */
+const PARSED_BYTES_MAX = 1024 * 1024;
+const STEP_BYTES = 256 * 1024;
+const FACT_BYTES_MAX = 64 * 1024;
+const MANY = 1_000_000_000;
+
+/** @returns `nonsense` for bytes that are not JSON */
+export function readAnswerBody(bytes: Buffer, protocol: Protocol): AnswerReading | Promise<AnswerReading> {
+  if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
+  try {
+    return protocol.readAnswer(JSON.parse(bytes.toString('utf8')), bytes.length);
+  } catch {
+    return { kind: 'nonsense', message: 'the answer is not JSON' };
+  }
+}
+
+async function readInSteps(bytes: Buffer, protocol: Protocol): Promise<AnswerReading> {
+  const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 3, outlineNodesMax: MANY };
+  const scan = startJsonScan(bytes, limits);
+  for (;;) {
+    const outcome = scan.step(STEP_BYTES);
+    if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
+    else if (!outcome.ok) return { kind: 'nonsense', message: outcome.message };
+    else return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
+  }
+}
+
+/** The members that describe the answer, without its content. */
+function outlineFacts(root: JsonNode): object {
+  const facts: Record<string, unknown> = {};
+  for (const name of ['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error']) {
+    const node = member(root, name);
+    if (node !== undefined && node.end - node.start <= FACT_BYTES_MAX) facts[name] = JSON.parse(jsonText(node));
+  }
+  if (member(root, 'content')?.kind === 'array') facts.content = [];
+  const choices = member(root, 'choices');
+  if (choices?.kind === 'array') {
+    facts.choices = elements(choices).map((choice) => {
+      const reason = member(choice, 'finish_reason');
+      return { finish_reason: reason?.kind === 'string' ? JSON.parse(jsonText(reason)) : null };
+    });
+  }
+  return facts;
+}
+
+/** If upstream reported no usage or zero output tokens, the size of the whole answer is used as that of its text. */
+function countBytes(reading: AnswerReading): AnswerReading {
+  if (reading.kind !== 'answer') return reading;
+  const { facts } = reading;
+  const isCounted = facts.usage !== null && facts.usage.output > 0;
+  return isCounted ? reading : { kind: 'answer', facts: { ...facts, outputBytes: facts.outputBytesMax } };
+}
+
+/**
+ * For a stream, as far as it arrived. Chat hosts may report usage in every chunk: it is final only if the answer had
+ * finished.
+ */
+export function unsentOf(observer: Pick<StreamObserver, 'facts' | 'rewrites'>): AnswerFacts {
+  const facts = observer.facts();
+  const isFinal = observer.rewrites || facts.finish_reason !== null;
+  return { ...facts, usage: isFinal ? facts.usage : null, finish_reason: null };
+}
+
+/** For a non-streamed answer, in upstream's format; null: it reports no usage or is not a valid answer. */
+export async function unsentIn({ head, body }: CollectedAnswer, upstream: Protocol): Promise<AnswerFacts | null> {
+  if (head.status !== 200) return null;
+  const { facts } = await readAnswerBody(body, upstream);
+  return facts === undefined || facts.usage === null ? null : { ...facts, finish_reason: null };
 }

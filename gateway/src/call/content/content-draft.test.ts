@@ -4,8 +4,8 @@ import type { CallContent } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import { releaseCall } from '../call.ts';
 import { routedCall } from '../testing/routed-call.ts';
+import { ContentDraft } from './content-draft.ts';
 import { createContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
-import { startContent } from './start-content.ts';
 
 const REQUEST = Buffer.from('{"model":"m"}');
 
@@ -21,9 +21,9 @@ function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Pro
   };
   const recorder = createContentRecorder(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
   const { call } = routedCall({});
-  startContent(call, recorder, policy, REQUEST);
-  const { content } = call;
-  if (content === null) throw new Error('no draft was made');
+  if (call.principal === null) throw new Error('the call has a caller');
+  const content = new ContentDraft(recorder, policy, call, call.principal, REQUEST);
+  call.content = content;
   return { call, recorder, content, kept, told, end: () => releaseCall(call) };
 }
 

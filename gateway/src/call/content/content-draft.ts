@@ -2,13 +2,14 @@
  * Collects the bodies of one call while it runs, if its workspace records them, and at the end stores or discards them.
  * Errors here never affect the call.
  */
-
 import type { Gauge } from '../../admission/capacity.ts';
 import type { Principal } from '../../identity/principal.ts';
 import type { Route } from '../../routing/route.ts';
 import type { CallContent, StoredBytes } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
+import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { credentialOf, scrub } from '../attempt/scrub.ts';
+import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { type ContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 
 /** The call's own data; its route is set while the call runs. */
@@ -190,4 +191,29 @@ class KeptPrefix {
     this.#bytes = grown;
     return true;
   }
+}
+
+/**
+ * Records upstream bytes only if the client gets them in another form: translated, or as an error of the gateway. Bytes
+ * that pass unchanged are recorded on their way out.
+ */
+export function listenForContent(
+  content: ContentDraft,
+  { body, translation }: Pick<UpstreamCall, 'body' | 'translation'>,
+  listener: ExchangeListener,
+): ExchangeListener {
+  content.sent(body);
+  let hears = translation !== null;
+  return {
+    onHead(head) {
+      hears ||= head.status !== 200;
+      listener.onHead(head);
+    },
+    onBody(span) {
+      if (hears) content.heard(span);
+      listener.onBody(span);
+    },
+    onEnd: () => listener.onEnd(),
+    onFailure: (failure) => listener.onFailure(failure),
+  };
 }

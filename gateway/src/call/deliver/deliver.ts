@@ -2,22 +2,32 @@
  * Delivers an answer to the client: a stream as it arrives, a folded stream in one piece, a non-streamed answer as
  * upstream wrote it.
  */
+import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
+import type { GenerationEvent } from '../../generation/event.ts';
+import { foldGeneration, type Generation } from '../../generation/generation.ts';
+import type { Part } from '../../generation/part.ts';
+import { isTextCounted } from '../../protocols/answer/is-text-counted.ts';
+import { textBytes } from '../../protocols/json.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocols/protocol.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Dispatch, Dispatched } from '../attempt/attempt.ts';
-import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { type CollectedAnswer, readAnswerBody, unsentIn, unsentOf } from '../attempt/collect-answer.ts';
 import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
-import { failureOfErrorWords, failureOfRefusal, headerOf } from '../attempt/upstream-outcome.ts';
+import {
+  failureOfErrorWords,
+  failureOfRefusal,
+  failureOfTranslatedError,
+  headerOf,
+} from '../attempt/upstream-outcome.ts';
 import { countTokens } from '../count-call.ts';
-import { decideUsage } from '../money/settle.ts';
-import { refusesStream } from '../plan/upstream-call.ts';
+import { keptHead } from '../idempotency/idempotency.ts';
+import { limitNotEnforceable } from '../money/hold-call.ts';
+import { decideUsage, settle } from '../money/settle.ts';
+import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
-import { deliverTranslated } from './deliver-translated.ts';
-import { limitNotEnforceable } from './limit-not-enforceable.ts';
-import { readAnswerBody } from './read-answer-body.ts';
 import { countReply, plainReply, streamReply } from './reply.ts';
-import { settledReply } from './settled-reply.ts';
-import { unsentIn, unsentOf } from './unsent-answer.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
 /** Statuses of hosts that have no token counter. */
@@ -155,4 +165,108 @@ async function deliverFolded(
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;
   return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
+}
+
+/**
+ * The client's reply, and its fields in the record. `failure`: upstream refused the request, and its refusal is passed
+ * on.
+ */
+interface Reply {
+  readonly head: Pick<ResponseHead, 'headers'>;
+  readonly body: Buffer | string;
+  readonly status: number;
+  readonly failure: FailureKind | null;
+  readonly facts: AnswerFacts | null;
+}
+
+/** Settles the call and returns the reply. Throws `store_unavailable` if the record cannot be kept. */
+async function settledReply(
+  { call, deps }: Dispatch,
+  { head, body, status, failure, facts }: Reply,
+): Promise<Response> {
+  let cost: NanoUsd | null;
+  try {
+    cost = await settle(call, { status, failure, facts }, deps);
+  } catch (cause) {
+    if (cause instanceof CallFailure) throw cause;
+    throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+      cause,
+      retryAfterSeconds: 1,
+    });
+  }
+  call.content?.answered(body);
+  const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
+  // A refusal by upstream is not an answer: the caller may resend or correct the request under the same idempotency
+  // key.
+  if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
+  else if (call.run !== null) {
+    const kept = keptHead(call, { status, failure, facts });
+    await call.run.keep(kept, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
+  }
+  return reply;
+}
+
+/** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
+async function deliverTranslated(
+  job: Dispatch,
+  answer: CollectedAnswer,
+  { protocol }: UpstreamCall,
+  translation: Translation,
+): Promise<Response> {
+  if (answer.head.status !== 200) throw failureOfTranslatedRefusal(job, answer, protocol.codec.readError);
+  if (job.call.facts?.stream === true) {
+    const late = protocol.codec.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
+    if (late?.kind === 'error') throw failureOfEvent(job, late);
+    throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
+  }
+  const events = translation.readAnswer(answer.body);
+  const last = events.at(-1);
+  if (last?.kind === 'error') throw failureOfEvent(job, last);
+  if (last?.kind !== 'end') {
+    const why = last?.kind === 'nonsense' ? last.message : 'it has no end';
+    throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
+  }
+  const generation = foldGeneration(events);
+  const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+  const losses = translation.lossesIn(generation);
+  if (losses.length > 0) job.call.dropped = [...job.call.dropped, ...losses];
+  translation.listen(generation);
+  const facts = factsOfGeneration(generation, finish_reason, answer.body.length);
+  return settledReply(job, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
+}
+
+function failureOfTranslatedRefusal(
+  job: Dispatch,
+  { head, body }: CollectedAnswer,
+  readError: UpstreamCall['protocol']['codec']['readError'],
+) {
+  const credential = credentialOf(job.route.upstream);
+  const error = readError(body.subarray(0, WORDS_BYTES_MAX));
+  const words = scrubText(error.message, credential);
+  return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, words);
+}
+
+function failureOfEvent(job: Dispatch, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
+  return failureOfErrorWords(type, status, scrubText(message, credentialOf(job.route.upstream)));
+}
+
+function factsOfGeneration(generation: Generation, finish_reason: string, outputBytesMax: number): AnswerFacts {
+  const { usage, usageFlags, model, parts } = generation;
+  const counted = isTextCounted(usage, outputBytesMax) ? parts : [];
+  const outputBytes = bytesIn(counted);
+  const reasoningBytes = bytesIn(counted.filter(({ kind }) => kind === 'reasoning'));
+  return {
+    usage,
+    usageFlags,
+    usageSoFar: usage,
+    finish_reason,
+    model,
+    outputBytes,
+    reasoningBytes,
+    outputBytesMax,
+  };
+}
+
+function bytesIn(parts: readonly Part[]): number {
+  return textBytes(parts.map((part) => ['text' in part && part.text, 'arguments' in part && part.arguments]));
 }

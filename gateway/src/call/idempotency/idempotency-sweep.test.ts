@@ -1,6 +1,6 @@
 /** Tests when the sweep runs, and that a failure does not end it. */
 import { expect, test } from 'bun:test';
-import { startSweeping } from './idempotency-sweep.ts';
+import { startSweeping } from './idempotency.ts';
 
 test('sweeps at the start and again and again, though one sweep fails, until it is stopped', async () => {
   const faults: unknown[] = [];

@@ -3,14 +3,14 @@
  * refuses. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
-import { formatNanoUsd } from '../../billing/money.ts';
+import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { Call } from '../call.ts';
-import { baseHeaders } from '../deliver/reply.ts';
+import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
-import { masked, settle } from '../money/settle.ts';
+import { masked, type Outcome, settle } from '../money/settle.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
 import type { DirectController } from '../stream/outbox.ts';
 import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
@@ -217,4 +217,66 @@ function within(taken: Promise<unknown>, timeoutMs: number, signal: AbortSignal)
     };
     taken.then(finish, giveUp);
   });
+}
+
+const EVERY_MS = 5 * 60 * 1000;
+
+/** Returns a function that stops it. A failed sweep is reported; the next one also deletes what it left. */
+export function startSweeping(
+  store: Pick<IdempotencyStore, 'sweep'>,
+  onFault: (cause: unknown) => void,
+  everyMs = EVERY_MS,
+): () => void {
+  let isStopped = false;
+  let timer: Timer | null = null;
+  const sweep = async () => {
+    try {
+      await store.sweep(Date.now());
+    } catch (cause) {
+      if (!isStopped) onFault(cause);
+    }
+    if (!isStopped) timer = setTimeout(sweep, everyMs).unref();
+  };
+  void sweep();
+  return () => {
+    isStopped = true;
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+/** The client's reply, without its headers. */
+export function keptHead(
+  { facts: request, route }: Call,
+  { status, failure, facts }: Outcome,
+): Omit<StoredHead, 'headers'> {
+  return {
+    status,
+    stream: request?.stream ?? false,
+    error: failure,
+    finish_reason: facts?.finish_reason ?? null,
+    served_model: facts?.model ?? route?.upstream.model ?? null,
+    provider: route?.upstream.provider ?? null,
+  };
+}
+
+/**
+ * Resolves once the call is settled and the end of its run is stored; the client gets `last`, the bytes that end a
+ * complete stream, only after that. Rejects when the settlement does; then it is unknown whether something was charged.
+ */
+export async function endStreamedRun(
+  call: Call,
+  run: IdempotencyRun,
+  outcome: Outcome,
+  settled: Promise<NanoUsd | null>,
+  last: Uint8Array | null,
+): Promise<void> {
+  let cost: NanoUsd | null;
+  try {
+    cost = await settled;
+  } catch (cause) {
+    await run.end(false);
+    throw cause;
+  }
+  if (outcome.failure !== null) return run.end(cost === 0n);
+  await run.keep(keptHead(call, outcome), new Headers(streamHeaders(call)), last ?? new Uint8Array(0));
 }

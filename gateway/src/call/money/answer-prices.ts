@@ -4,8 +4,8 @@
  */
 
 import type { Price } from '../../billing/price.ts';
-import { priceAt } from '../../billing/price-book.ts';
-import { priceOfTier } from '../../billing/price-modifiers.ts';
+import { priceAt, priceOfTier } from '../../billing/price-book.ts';
+
 import { findModel } from '../../catalog/catalog.ts';
 import { chargedTier, type TierWords } from '../../generation/tier-words.ts';
 import type { MediaAndToolUsage, Usage, UsagePart } from '../../generation/usage.ts';

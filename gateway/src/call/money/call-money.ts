@@ -4,9 +4,9 @@
  */
 
 import type { Admission } from '../../admission/admission.ts';
-import { costNanoUsd } from '../../billing/cost.ts';
 import type { NanoUsd } from '../../billing/money.ts';
 import type { Price } from '../../billing/price.ts';
+import { costNanoUsd } from '../../billing/price-book.ts';
 import {
   type HoldRequest,
   type HoldSlice,

@@ -1,7 +1,7 @@
 /** Tests what a call takes from its limits and its money before it is sent, and that a refused call takes nothing. */
 import { describe, expect, test } from 'bun:test';
+import { createMoneySeeds, type MoneySource } from '../../admission/admission.ts';
 import { createLimitRules } from '../../admission/limit-rules.ts';
-import { createMoneySeeds, type MoneySource } from '../../admission/load-spend.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { withMarkUp } from '../../billing/price.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -10,13 +10,13 @@ import { createMemoryLimits } from '../../store/memory/limits.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
 import type { Call } from '../call.ts';
 import { createRetryTokens } from '../plan/retry-tokens.ts';
-import { createNotedLedger } from '../testing/logging-ledger.ts';
+import { createNotedLedger } from '../testing/held-money.ts';
 import { type CallPlan, routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { holdCall } from './hold-call.ts';
 import { LimitProofs } from './limit-proofs.ts';
 import { TokenRatio } from './token-ratio.ts';
-import { UsageAnomalyLog } from './usage-anomalies.ts';
+import { UsageAnomalyLog } from './usage-checks.ts';
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 const KEY: Subject = { kind: 'key', id: 'key_1' };

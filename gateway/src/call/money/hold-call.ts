@@ -1,16 +1,32 @@
 /** Admits a call to its limits: one decision over every cap that applies, one hold. Contract, 5 and 8. */
 import { type Admitted, admitCall } from '../../admission/admission.ts';
 import { refusalOf } from '../../admission/limit-messages.ts';
+import type { Price } from '../../billing/price.ts';
+import { priceAt } from '../../billing/price-book.ts';
+import {
+  chooseHold,
+  costsOutput,
+  type HoldRequest,
+  type HoldSlice,
+  roomToMeter,
+  SLICE_TOKENS,
+} from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { Principal } from '../../identity/principal.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
-import { estimateTokens } from '../attempt/estimate-tokens.ts';
-import { limitNotEnforceable } from '../deliver/limit-not-enforceable.ts';
-import { mostOutputTokens } from '../plan/output-maximum.ts';
+import type { Route } from '../../routing/route.ts';
+import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
+import type { HoldMode } from '../../store/ports/records.ts';
+import { member } from '../../wire/json-node.ts';
+import type { CallDeps } from '../deps.ts';
+import type { PricedRequest } from '../plan/named-models.ts';
 import type { RoutedCall } from '../plan/plan-call.ts';
-import { sentLimit } from '../plan/sent-limit.ts';
 import { CallMoney } from './call-money.ts';
-import { mayHideReasoning, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-request.ts';
+import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
+import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
+
 import { draftRecord, masked } from './settle.ts';
+import { estimateTokens } from './token-ratio.ts';
 
 /** Tokens of one image, sound or page; used only for the hold. */
 const MEDIA_TOKENS = 1_600;
@@ -94,4 +110,194 @@ function takeHold(
 /** Whether the ledger rejected the hold because the prepaid balance does not cover it. */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
+}
+
+/** A call as its limits see it. Tokens are whole numbers, times are unix ms. */
+interface ClaimedCall extends Pick<HoldRequest, 'inputTokens' | 'outputTokensMax' | 'extras'> {
+  readonly callId: string;
+  readonly principal: Principal;
+  readonly route: Route;
+  /** As stored in the record; null: no end user named. */
+  readonly endUser: string | null;
+  readonly atMs: number;
+  readonly stream: boolean;
+  /** May cost tokens that are not shown. */
+  readonly hidesReasoning: boolean;
+  /** The output limit sent upstream; null: only the model limits the output. */
+  readonly limit: SentLimit | null;
+  readonly priced: PricedRequest | null;
+}
+
+/**
+ * How a call is held. `stream`: upstream streams the answer, so it can be metered. A non-streaming call that is
+ * streamed only because its output limit is not trusted holds its maximum cost, like any non-streaming call: its mode
+ * is `strict`, whatever the key says.
+ */
+interface HoldForm {
+  readonly mode: HoldMode;
+  readonly stream: boolean;
+}
+
+interface Basis {
+  readonly called: ClaimedCall;
+  readonly bound: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>;
+  readonly price: Price | null;
+  /** Set by the key, its account or the configuration file. */
+  readonly mode: HoldMode;
+  readonly trust: LimitTrust;
+  /** Null: only the requested model can answer, at its price. */
+  readonly prices: HoldPrices | null;
+}
+
+/** A call's claim on its limits, and what it holds if admitted. */
+export interface PreparedClaim {
+  readonly basis: Basis;
+  readonly form: HoldForm;
+  /**
+   * With the account's mark-up; null: no price is known, and no limit needs one or the operator allows unpriced calls.
+   */
+  readonly price: Price | null;
+  readonly holdRequest: HoldRequest | null;
+  readonly slice: HoldSlice;
+  readonly claim: LimitClaim;
+}
+
+const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
+
+/**
+ * Throws CallFailure `unpriced` if the model has no price and the operator requires one. `onUnpriced` is called if the
+ * operator allows it.
+ */
+export function prepareClaim(
+  { billing, settings }: Pick<CallDeps, 'billing' | 'settings'>,
+  called: ClaimedCall,
+  onUnpriced: () => void,
+): PreparedClaim {
+  const { principal, route, endUser, atMs: arrivedMs, stream } = called;
+  const { account, keyId, workspaceId } = principal;
+  const models = called.priced === null ? route.names : namesOf(route, called.priced);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
+  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
+  const listed = priceAt(route.prices, arrivedMs);
+  if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
+  const priced = (list: Price) => billing.priced(list, account.markUpPpm);
+  const prices =
+    called.priced === null
+      ? null
+      : chooseHoldPrices({
+          route,
+          request: called.priced,
+          atMs: arrivedMs,
+          isBound: settings.config.defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
+          priced,
+        });
+  const price = prices?.asked ?? (listed === null ? null : priced(listed));
+  const mode = principal.holds ?? settings.config.defaults.holds;
+  const trust = trustIn(called, billing, binding, price);
+  const basis = {
+    called: limitedBy(called, trust),
+    bound: { subjects, arrivedMs, binding },
+    price,
+    prices,
+    mode,
+    trust,
+  };
+  const isFolded = !stream && (trust === 'meter' || trust === 'slice');
+  return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
+}
+
+/** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */
+function trustIn(
+  { limit, route, principal }: ClaimedCall,
+  { limitProofs }: CallDeps['billing'],
+  binding: readonly BindingCaps[],
+  price: Price | null,
+): LimitTrust {
+  if (limit === null || price === null || !isMoneyBound(principal, binding) || !costsOutput(price)) return 'limit';
+  return limitProofs.trustOf(route.upstream, limit);
+}
+
+/** The call with the number of output tokens that it may really produce. */
+function limitedBy(called: ClaimedCall, trust: LimitTrust): ClaimedCall {
+  const { outputTokensMax, limit } = called;
+  if (limit === null || trust === 'limit' || trust === 'meter') return called;
+  if (trust === 'nothing') return { ...called, outputTokensMax: limit.mostWithoutIt };
+  return { ...called, outputTokensMax: Math.max(outputTokensMax ?? 0, SLICE_TOKENS) };
+}
+
+function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): boolean {
+  return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
+}
+
+/** Every public name of all models that may answer: their limits apply to the call too. */
+function namesOf(route: Route, { named }: PricedRequest): readonly string[] {
+  return [...new Set([...route.names, ...named.flatMap((one) => one.route.names)])];
+}
+
+function passUnpriced(
+  called: ClaimedCall,
+  binding: readonly BindingCaps[],
+  unpriced: 'refuse' | 'allow',
+  onUnpriced: () => void,
+): void {
+  if (isMoneyBound(called.principal, binding) && unpriced === 'refuse') {
+    throw new CallFailure(
+      'unpriced',
+      `the model ${JSON.stringify(called.route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+      { reason: { kind: 'unpriced', subject: { type: 'model', id: called.route.model } } },
+    );
+  }
+  onUnpriced();
+}
+
+/**
+ * The alternative claim after money did not cover the first. For a stream with hidden reasoning and too little budget
+ * to meter it: its maximum cost. For a non-streaming call: the slice of a folded stream. Null: the refusal stands.
+ */
+export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
+  if (kind !== 'budget' && kind !== 'balance') return null;
+  const { basis, claim, slice } = refused;
+  if (basis.called.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
+  if (basis.trust === 'nothing') return null;
+  const again = askFor(basis, { mode: basis.mode, stream: true });
+  // A strict hold of a non-streaming call is its maximum cost, streamed or not, and was already refused.
+  return again.slice.amount >= slice.amount ? null : again;
+}
+
+function askFor(basis: Basis, form: HoldForm): PreparedClaim {
+  const { called, bound, price, prices } = basis;
+  const { callId, principal, inputTokens, outputTokensMax, extras } = called;
+  const asked: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
+  const dearest = asked === null || prices === null ? null : chooseDearestHold(asked, prices);
+  const holdRequest = dearest?.holdRequest ?? asked;
+  const slice = dearest?.slice ?? (holdRequest === null ? NOTHING : chooseHold(holdRequest));
+  const claim = {
+    callId,
+    ...bound,
+    prepaidAccount: principal.account.mode === 'prepaid' ? principal.account.id : null,
+    tokens: inputTokens,
+    amount: slice.amount,
+  };
+  const room = holdRequest === null || !called.hidesReasoning ? null : roomToMeter(holdRequest, slice);
+  return { basis, form, price, holdRequest, slice, claim: room === null ? claim : { ...claim, room } };
+}
+
+/**
+ * Members of either format that request reasoning. A request that uses one to turn reasoning off counts as one that may
+ * reason.
+ */
+const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
+
+function mayHideReasoning({ route, outline }: RoutedCall): boolean {
+  if (route.hiddenReasoning !== 'asked') return route.hiddenReasoning === 'always';
+  return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
+}
+
+export function limitNotEnforceable(cause?: string): CallFailure {
+  return new CallFailure(
+    'quota_exceeded',
+    'insufficient quota: the balance or the budget of this API key does not cover this call at its longest, and the model ' +
+      'cannot be stopped on the way; lower its maximum of output tokens',
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -3,8 +3,8 @@
  * apply, plus the models that run in addition. Contract, 10.2 and 10.9. Takes nothing from any limit.
  */
 import type { Price } from '../../billing/price.ts';
-import { priceAt } from '../../billing/price-book.ts';
-import { pricedWords, priceOfTier } from '../../billing/price-modifiers.ts';
+import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
+
 import { chooseHold, type HoldRequest, type HoldSlice, SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/tier-words.ts';

@@ -2,8 +2,12 @@
  * Tracks which targets are proven to honor output limits, so that a non-streamed answer cannot cost more than was held
  * for it. In memory only: after a restart every target except the vendors' own hosts is unproven again. Decision 0025.
  */
+
+import type { ProtocolName } from '../../protocols/protocol.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
+import type { Route } from '../../routing/route.ts';
 
 /**
  * The limit on the cost of an answer. `limit`: the caller's limit; the target is proven to honor it. `meter`: metering
@@ -141,4 +145,53 @@ function isProven(upstream: HttpUpstream, target: Target | undefined, { member, 
 /** A provider whose address changes on reload is a different target. */
 function nameOf(upstream: HttpUpstream): string {
   return `${upstream.provider} ${upstream.origin.key} ${upstream.model}`;
+}
+
+/** An output limit that a target may or may not honor. */
+export interface SentLimit {
+  /**
+   * Null: the target may read a member of the request as a limit other than the one that applies, so no proof counts.
+   */
+  readonly member: OutputLimitMember | null;
+  /** Per answer. */
+  readonly tokens: number;
+  /** Maximum tokens of all answers at a target that ignores the limit; null: unknown. */
+  readonly mostWithoutIt: number | null;
+}
+
+/** Null: only the model limits the output. */
+export function sentLimit(
+  facts: RequestFacts,
+  protocol: ProtocolName,
+  route: Pick<Route, 'upstream' | 'traits'>,
+): SentLimit | null {
+  const { outputTokensMax, mayChangeLimit } = facts;
+  if (outputTokensMax === null && !mayChangeLimit) return null;
+  const member = mayChangeLimit ? null : memberOf(facts, protocol, route);
+  return { member, tokens: outputTokensMax ?? 0, mostWithoutIt: mostWithoutLimit(facts, route) };
+}
+
+/** The caller's own member if its bytes pass through with one limit, otherwise the one that upstream knows. */
+function memberOf(
+  { outputLimitMember, otherLimit }: RequestFacts,
+  protocol: ProtocolName,
+  { upstream, traits }: Pick<Route, 'upstream' | 'traits'>,
+): OutputLimitMember | null {
+  const known = traits.chat.outputLimitMember;
+  if (upstream.protocols.includes(protocol)) return otherLimit === null ? outputLimitMember : known;
+  return upstream.protocols[0] === 'messages' ? 'max_tokens' : known;
+}
+
+/** All answers combined, by the caller's own limit, else the catalog's; null: unlimited. */
+export function mostOutputTokens(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
+  return ofAll(facts, facts.outputTokensMax ?? traits.outputTokensMax);
+}
+
+/** The same for a host that ignores the caller's limit. */
+function mostWithoutLimit(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
+  return ofAll(facts, traits.outputTokensMax);
+}
+
+function ofAll({ answers }: RequestFacts, one: number | null): number | null {
+  return one === null ? null : Math.min(Number.MAX_SAFE_INTEGER, one * answers);
 }

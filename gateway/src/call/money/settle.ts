@@ -1,9 +1,10 @@
 /**
  * Settles a call: decides its usage, source and payer, computes its cost and writes one record. Exactly once per call.
  */
-import { chargedNanoUsd, costNanoUsd } from '../../billing/cost.ts';
+
 import type { NanoUsd } from '../../billing/money.ts';
 import { unpricedTools } from '../../billing/price.ts';
+import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
@@ -11,15 +12,16 @@ import { tierText } from '../../generation/tier-words.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
 import type { AnswerFacts } from '../../protocols/protocol.ts';
+import { PROTOCOLS } from '../../protocols/registry.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../../store/ports/records.ts';
-import { estimateTokens } from '../attempt/estimate-tokens.ts';
 import type { ProviderHealth } from '../attempt/provider-health.ts';
 import type { Call } from '../call.ts';
-import { noteLimit } from '../plan/sent-limit.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
 import type { BillingDeps } from './billing-deps.ts';
+import { sentLimit } from './limit-proofs.ts';
+import { estimateTokens } from './token-ratio.ts';
 import { checkUsage, shownTokens } from './usage-checks.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
@@ -108,6 +110,28 @@ function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, {
   const { provider, model } = route.upstream;
   billing.usageAnomalies.note({ provider, model, flags, requestId }, Date.now());
   return flags;
+}
+
+/** Our own count of a text may be off by this factor. */
+const COUNT_MARGIN = 1.25;
+
+/** Reports to the proofs what an answer shows about its target, whether or not it was complete. */
+function noteLimit(call: Call, { failure, facts }: Outcome, { limitProofs, ratio }: BillingDeps): void {
+  const { route, facts: asked } = call;
+  if (route === null || asked === null || facts === null || asked.outputTokensMax === null) return;
+  const { upstream } = route;
+  const { outputTokensMax: tokens, answers } = asked;
+  // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
+  if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
+  const told = facts.usage?.output ?? null;
+  const isCut = facts.finish_reason === PROTOCOLS[call.protocol].cutReason;
+  const endedByLimit = failure === null && told !== null && isCut;
+  const counted = told ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
+  const output = Math.max(counted, facts.usageSoFar?.output ?? 0);
+  if (!endedByLimit && output <= tokens * answers) return;
+  const limit = sentLimit(asked, call.protocol, route);
+  if (limit === null) return;
+  limitProofs.note({ upstream, limit, answers, output, endedByLimit, requestId: call.requestId }, Date.now());
 }
 
 /** The retry token of a refusal is valid only with the provider that issued it. */

@@ -1,6 +1,6 @@
 /** Tests usage-anomalies.ts: the operator is told of each provider and model once an hour, with the number of calls. */
 import { expect, test } from 'bun:test';
-import { type UsageAnomaly, UsageAnomalyLog } from './usage-anomalies.ts';
+import { type UsageAnomaly, UsageAnomalyLog } from './usage-checks.ts';
 
 const HOUR_MS = 3_600_000;
 const odd = { provider: 'lab', model: 'm', flags: ['sum'], requestId: 'req_1' } as const;

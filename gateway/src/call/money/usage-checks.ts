@@ -4,10 +4,10 @@
  */
 import { NO_FLAGS, type Usage, type UsageFlag } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/protocol.ts';
-import { estimateTokens } from '../attempt/estimate-tokens.ts';
-import type { Call } from '../call.ts';
-import { mostOutputTokens } from '../plan/output-maximum.ts';
-import type { TokenRatio } from './token-ratio.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { Route } from '../../routing/route.ts';
+import { mostOutputTokens } from './limit-proofs.ts';
+import { estimateTokens, type TokenRatio } from './token-ratio.ts';
 
 /**
  * A number is far off if it exceeds the other by this factor and by this many tokens. All scripts, code and base64 stay
@@ -17,7 +17,10 @@ const FAR_TIMES = 4;
 const FAR_TOKENS = 1_000;
 
 /** The parts of a call that the checks use. */
-type Judged = Pick<Call, 'facts' | 'route'>;
+interface Judged {
+  readonly facts: RequestFacts | null;
+  readonly route: Route | null;
+}
 
 /** For a complete answer with usage from upstream; otherwise there is nothing to check. */
 export function checkUsage(call: Judged, facts: AnswerFacts, ratio: TokenRatio): readonly UsageFlag[] {
@@ -60,4 +63,48 @@ export function shownTokens({ output, reasoning, extras }: Usage): number {
 
 function isFar(more: number, less: number): boolean {
   return more > less * FAR_TIMES && more - less > FAR_TOKENS;
+}
+
+export interface UsageAnomaly {
+  readonly provider: string;
+  /** The model's name at the provider. */
+  readonly model: string;
+  readonly flags: readonly UsageFlag[];
+  readonly requestId: string;
+  /** Affected calls of the model since the last warning, including this one. */
+  readonly calls: number;
+}
+
+interface Told {
+  atMs: number;
+  untold: number;
+}
+
+const TOLD_EVERY_MS = 3_600_000;
+/** Beyond this only known models are reported. */
+const MODELS_MAX = 10_000;
+
+export class UsageAnomalyLog {
+  readonly #tell: (odd: UsageAnomaly) => void;
+  readonly #told = new Map<string, Told>();
+
+  /** `tell` must not throw. */
+  constructor(tell: (odd: UsageAnomaly) => void) {
+    this.#tell = tell;
+  }
+
+  note(odd: Omit<UsageAnomaly, 'calls'>, nowMs: number): void {
+    const name = `${odd.provider} ${odd.model}`;
+    let told = this.#told.get(name);
+    if (told === undefined) {
+      if (this.#told.size >= MODELS_MAX) return;
+      told = { atMs: Number.NEGATIVE_INFINITY, untold: 0 };
+      this.#told.set(name, told);
+    }
+    told.untold += 1;
+    if (nowMs - told.atMs < TOLD_EVERY_MS) return;
+    this.#tell({ ...odd, calls: told.untold });
+    told.atMs = nowMs;
+    told.untold = 0;
+  }
 }

@@ -26,7 +26,7 @@ import { findRefusedMember } from '../../protocols/refused-member.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { DROPPABLE, requestWithout, traitsWithout } from './omit-members.ts';
+import { DROPPABLE, requestWithout, traitsWithout } from './refused-members.ts';
 import {
   type Folding,
   type NextAttempt,

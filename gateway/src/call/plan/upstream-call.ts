@@ -9,7 +9,7 @@ import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { DROPPABLE } from './omit-members.ts';
+import { DROPPABLE } from './refused-members.ts';
 
 export interface UpstreamCall {
   /** Upstream's format. */

@@ -1,6 +1,5 @@
 /** Authenticates and authorizes the caller: key, scope, address, model. Contract, 4 and 5. */
-
-import { CallFailure } from '../../errors/call-failure.ts';
+import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
 import {
   authenticate,
@@ -10,8 +9,8 @@ import {
   mayUseModel,
   workspaceAllowsModel,
 } from '../../identity/authorize.ts';
-
 import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { hasKeyForm } from '../../identity/key-format.ts';
 import type { Principal } from '../../identity/principal.ts';
 import type { ProtocolName } from '../../protocols/protocol.ts';
 import type { Route } from '../../routing/route.ts';
@@ -117,4 +116,37 @@ function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: reado
   if (id === undefined) return { kind: 'model_not_allowed' };
   const allowed = (models ?? []).slice(0, ALLOWED_MAX);
   return { kind: 'model_not_allowed', subject: { type, id }, rule: { id: `${type}:${id}`, cap: 'models' }, allowed };
+}
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** The key as the caller sent it. Throws `unauthorized` if there is none; the message says how to send one. */
+export function readCredential(headers: Headers, protocol: 'chat' | 'messages'): string {
+  const authorization = headers.get('authorization');
+  const apiKey = headers.get('x-api-key')?.trim() || null;
+  if (authorization === null && apiKey !== null) return apiKey;
+  const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+  if (protocol === 'messages' && apiKey !== null && (bearer === null || hasKeyForm(apiKey))) return apiKey;
+  if (bearer !== null) return bearer;
+  throw new CallFailure(
+    'unauthorized',
+    authorization === null
+      ? 'no API key: send it as "authorization: Bearer KEY" or "x-api-key: KEY". Keys are made at /app/keys or with "tollgate keys create"'
+      : 'the authorization header is not of the form "Bearer KEY"',
+    { closeConnection: true },
+  );
+}
+
+type ProtocolVersion = '2023-06-01' | '2026-10-21';
+
+/** `provider-version` and `anthropic-version` are synonyms; absent means 2023-06-01, any other value is refused. */
+export function readProtocolVersion(headers: Headers, protocol: 'chat' | 'messages'): ProtocolVersion {
+  if (protocol === 'chat') return '2023-06-01';
+  const found = headers.get('anthropic-version') ?? headers.get('provider-version');
+  if (found === null) return '2023-06-01';
+  if (found === '2023-06-01' || found === '2026-10-21') return found;
+  throw invalidRequest(
+    `anthropic-version is ${JSON.stringify(found.slice(0, 80))}; expected 2023-06-01 or 2026-10-21`,
+    'anthropic-version',
+  );
 }

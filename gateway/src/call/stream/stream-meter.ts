@@ -2,16 +2,16 @@
  * Keeps a stream within its hold: requests the next slice before the last one is used up, holds back output that is not
  * covered, and checkpoints progress. Sends nothing itself.
  */
-import { reasonOfRefusal } from '../../admission/refusal-reason.ts';
+import { reasonOfRefusal } from '../../admission/limit-messages.ts';
 import type { HoldSlice } from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import type { StreamObserver } from '../../protocols/protocol.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
-import { estimateTokens } from '../attempt/estimate-tokens.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../deps.ts';
 import type { CallMoney } from '../money/call-money.ts';
+import { estimateTokens } from '../money/token-ratio.ts';
 
 /** `refusal`: the budget or balance that had no room; null: none refused. */
 interface ExtensionAnswer {

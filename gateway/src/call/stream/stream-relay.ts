@@ -11,8 +11,8 @@ import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
-import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './client-bytes.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
+import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */

@@ -1,14 +1,14 @@
 /** Creates one call's held money for tests, with in-memory limits and a noted ledger, at one nano-dollar per token. */
-import { type Admission, admitCall } from '../../admission/admission.ts';
-import { createMoneySeeds } from '../../admission/load-spend.ts';
+import { type Admission, admitCall, createMoneySeeds } from '../../admission/admission.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { chooseHold, type HoldRequest } from '../../billing/reserve.ts';
 import { bind, claim, START_MS, totalOf } from '../../store/contracts/sample-claims.ts';
 import { createMemoryLimits, type MemoryLimits } from '../../store/memory/limits.ts';
+import type { Ledger } from '../../store/ports/ledger.ts';
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/ports/limits.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
 import { CallMoney } from '../money/call-money.ts';
 import { draftRecord } from '../money/settle.ts';
-import { createNotedLedger, type NotedLedger } from './logging-ledger.ts';
 import { routedCall } from './routed-call.ts';
 
 /** One nano-dollar per token, input and output. */
@@ -75,5 +75,52 @@ function answeringLater(store: LimitStore): LimitStore {
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
+  };
+}
+
+interface NotedLedger extends Ledger {
+  /** The operations: `hold req_1 40`, `extend req_1 #1 5`, `settle req_1 posted 9 released 36 absorbed 0` … */
+  readonly kept: string[];
+  readonly records: CallRecord[];
+  /** Operations to reject from now on. */
+  readonly failing: Set<'hold' | 'extend' | 'checkpoint' | 'settle'>;
+}
+
+/** Creates an empty ledger that accepts everything. */
+export function createNotedLedger(): NotedLedger {
+  const kept: string[] = [];
+  const records: CallRecord[] = [];
+  const failing: NotedLedger['failing'] = new Set();
+  const keep = async (operation: 'hold' | 'extend' | 'checkpoint' | 'settle', what: string): Promise<void> => {
+    if (failing.has(operation)) throw new Error(`no ${operation} is kept`);
+    kept.push(`${operation} ${what}`);
+  };
+  const unasked = (): never => {
+    throw new Error('no call asks for this');
+  };
+  return {
+    kept,
+    records,
+    failing,
+    hold: ({ draft, amount }) => keep('hold', `${draft.request_id} ${amount}`),
+    extend: (call_id, nth, amount) => keep('extend', `${call_id} #${nth} ${amount}`),
+    checkpoint: ({ call_id, usage, cost }) => keep('checkpoint', `${call_id} output ${usage.output} cost ${cost}`),
+    async settle({ record, posted, released, writtenOff }) {
+      await keep('settle', `${record.request_id} posted ${posted} released ${released} absorbed ${writtenOff}`);
+      records.push(record);
+    },
+    async settleUnheld({ record, posted, released, writtenOff }) {
+      kept.push(`settle ${record.request_id} unheld posted ${posted} released ${released} absorbed ${writtenOff}`);
+      records.push(record);
+    },
+    append: unasked,
+    async abandon(call_id) {
+      kept.push(`abandon ${call_id}`);
+    },
+    topup: unasked,
+    correct: unasked,
+    readMovement: unasked,
+    readBalances: async () => [],
+    writable: () => true,
   };
 }

@@ -3,8 +3,8 @@
  */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { chargedNanoUsd } from '../../billing/cost.ts';
 import { type Price, parsePriceVersion } from '../../billing/price.ts';
+import { chargedNanoUsd } from '../../billing/price-book.ts';
 import type { Usage } from '../../generation/usage.ts';
 import type { LedgerProof, NotedEntry } from '../../store/ports/ledger.ts';
 import { databasePath } from '../../store/sqlite/database/connection.ts';

@@ -1,7 +1,7 @@
 /** Tests logs.ts: cost lines with tier and markup add up to the cost, and none are invented. */
 import { expect, test } from 'bun:test';
-import { chargedNanoUsd, costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
+import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import type { CallEntry } from '../../store/ports/usage.ts';
 import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
 import { callCost } from './logs.ts';

@@ -4,8 +4,8 @@
  */
 import { afterEach, beforeEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
-import { estimateTokens } from '../../call/attempt/estimate-tokens.ts';
 import { holdCall } from '../../call/money/hold-call.ts';
+import { estimateTokens } from '../../call/money/token-ratio.ts';
 import { routedCall } from '../../call/testing/routed-call.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Hold } from '../../store/ports/ledger.ts';

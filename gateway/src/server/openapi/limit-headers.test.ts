@@ -3,7 +3,7 @@
  * have.
  */
 import { describe, expect, test } from 'bun:test';
-import { limitHeaders } from '../../admission/limit-headers.ts';
+import { limitHeaders } from '../../call/deliver/reply.ts';
 import { openapiText } from './openapi-document.ts';
 
 const document = JSON.parse(openapiText('https://gw.example', false));

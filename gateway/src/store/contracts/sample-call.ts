@@ -1,6 +1,7 @@
 /** Builds a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
-import { costNanoUsd } from '../../billing/cost.ts';
+
 import { parsePriceVersion } from '../../billing/price.ts';
+import { costNanoUsd } from '../../billing/price-book.ts';
 import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 
 import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseConfigPrice } from '../../../billing/config-price.ts';
-import { costNanoUsd } from '../../../billing/cost.ts';
+import { costNanoUsd } from '../../../billing/price-book.ts';
 import type { UsageFlag } from '../../../generation/usage.ts';
 import { readReportedUsage, readUsage } from './usage.ts';
 

@@ -1,6 +1,7 @@
 /** Adds up sums over calls: of single records, of rolled-up rows, and of other sums. Does no I/O. */
-import { costNanoUsd } from '../../../billing/cost.ts';
+
 import { type Price, readPriceVersion } from '../../../billing/price.ts';
+import { costNanoUsd } from '../../../billing/price-book.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import type { UsageRank, UsageSums } from '../../ports/usage.ts';
 import { outcomeOf } from './call-outcome.ts';

@@ -2,8 +2,9 @@
  * Generates calls for tests and measurements of usage: of several accounts, keys, models, end users and sessions, with
  * prices and faults.
  */
-import { costNanoUsd } from '../../../billing/cost.ts';
+
 import { parsePriceVersion } from '../../../billing/price.ts';
+import { costNanoUsd } from '../../../billing/price-book.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallRecord } from '../../ports/records.ts';

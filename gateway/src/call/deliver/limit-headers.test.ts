@@ -1,6 +1,6 @@
 /** Tests limit-headers.ts: the header names and values of both formats. */
 import { expect, test } from 'bun:test';
-import { limitHeaders } from './limit-headers.ts';
+import { limitHeaders } from './reply.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z');
 const left = (resetAfterMs: number) => ({ limit: 60, remaining: 7, resetMs: NOW_MS + resetAfterMs });
