@@ -111,7 +111,12 @@ async function filesOnPath(): Promise<readonly string[]> {
   });
   const inspector = await connect(address);
   try {
-    for (const command of ['Inspector.enable', 'Runtime.enable', 'Runtime.enableControlFlowProfiler', 'Debugger.enable'])
+    for (const command of [
+      'Inspector.enable',
+      'Runtime.enable',
+      'Runtime.enableControlFlowProfiler',
+      'Debugger.enable',
+    ])
       await inspector.send(command);
     await inspector.send('Inspector.initialized');
     const { url, key } = (await starting).gateway;

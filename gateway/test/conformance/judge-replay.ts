@@ -1,6 +1,7 @@
 /** Compares one replayed call with the oracles. Returns sentences: what was expected and what was found. */
-import { chargedNanoUsd } from '../../src/billing/price-book.ts';
+
 import { parsePriceVersion } from '../../src/billing/price.ts';
+import { chargedNanoUsd } from '../../src/billing/price-book.ts';
 import { textOf } from '../fake-upstream/answer/body-part.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import type { CallLine } from '../harness/start-gateway.ts';

@@ -1,8 +1,8 @@
 /** Tests the upgrade of a real data folder of the oldest version, and each step's rules for the rows it changes. */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { chargedNanoUsd } from '../../../billing/price-book.ts';
 import { parsePriceVersion } from '../../../billing/price.ts';
+import { chargedNanoUsd } from '../../../billing/price-book.ts';
 import { createContentStore } from '../content/content-store.ts';
 import { databasePath } from '../database/connection.ts';
 import { loadMasterKey } from '../database/master-key.ts';
