@@ -9,7 +9,7 @@ import { Page } from '../ui/page.tsx';
 import { type PageEntry, pageAt } from './pages.ts';
 
 /** Permissions that users restricted to workspaces never have. */
-const OF_THE_WHOLE: readonly Permission[] = ['billing.read', 'settings.read', 'house.read'];
+const OF_THE_WHOLE: readonly Permission[] = ['billing.read', 'settings.read', 'operator.read'];
 
 export function OfferedPage({ account }: { readonly account: CurrentAccount }) {
   const entry = pageAt(usePathname());

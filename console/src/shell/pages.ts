@@ -40,7 +40,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app/playground', name: 'Playground', icon: FlaskConical, key: 'y', needs: 'models.read' },
   ],
   [
-    { path: '/app/providers', name: 'Providers', icon: Network, key: 'p', needs: 'house.read' },
+    { path: '/app/providers', name: 'Providers', icon: Network, key: 'p', needs: 'operator.read' },
     { path: '/app/workspaces', name: 'Workspaces', icon: FolderTree, key: 'w', needs: 'workspaces.read' },
     { path: '/app/members', name: 'Members', icon: Users, key: 'e', needs: 'members.read' },
     { path: '/app/billing', name: 'Billing', icon: CreditCard, key: 'b', needs: 'billing.read' },

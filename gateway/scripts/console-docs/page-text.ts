@@ -93,8 +93,8 @@ export const PERMISSION_WORDS: { readonly [permission in Permission]: string } =
   'audit.read': 'see who changed what',
   'settings.read': 'see settings',
   'settings.write': 'change settings',
-  'house.read': 'see accounts, providers and how the installation is set up',
-  'house.write': 'make accounts, move money, set prices, enter providers',
+  'operator.read': 'see accounts, providers and how the installation is set up',
+  'operator.write': 'make accounts, move money, set prices, enter providers',
 };
 
 /** Precedes the permissions that it is about. */

@@ -30,10 +30,10 @@ import {
 import {
   auditChange,
   chooseRuleChange,
-  HOUSE,
   type LayeredCaps,
   layeredCapsOf,
   NO_LAYERED_CAPS,
+  OPERATOR_ACCOUNT,
 } from './policy-changes.ts';
 
 import { viewKey, viewNewKey } from './views.ts';
@@ -158,8 +158,8 @@ function refuseExpired({ id, expiresAtMs }: StoredKey, nowMs: number): void {
 
 function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Promise<Json> {
   const { disabledByOperator: byOperator = false, ...rest } = key;
-  const isOperator = context.by.authority === 'operator' && key.accountId !== HOUSE;
-  if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== HOUSE) {
+  const isOperator = context.by.authority === 'operator' && key.accountId !== OPERATOR_ACCOUNT;
+  if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== OPERATOR_ACCOUNT) {
     throw new CommandFailure('The operator of this gateway disabled this key and enables it; ask them.', 'forbidden');
   }
   // Disabling a disabled key changes nothing, unless the operator does it.

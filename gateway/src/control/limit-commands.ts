@@ -16,9 +16,9 @@ import {
 import {
   auditChange,
   chooseRuleChange,
-  HOUSE,
   type LayeredCaps,
   layeredCapsOf,
+  OPERATOR_ACCOUNT,
   storeChanges,
 } from './policy-changes.ts';
 
@@ -67,7 +67,7 @@ function auditRule(
   const { kind, id } = subject;
   const named = { kind, account: kind === 'end_user' ? accountOf(run, subject) : null };
   return auditChange(run, {
-    account: accountOf(run, subject) ?? HOUSE,
+    account: accountOf(run, subject) ?? OPERATOR_ACCOUNT,
     workspace: kind === 'workspace' ? id : null,
     subject,
     before: isEmpty(before) ? null : { ...named, ...viewLayeredCaps(before) },
@@ -81,7 +81,7 @@ function isEmpty({ operator, account }: LayeredCaps): boolean {
 
 /** Null: a model's rule applies to all accounts together and belongs to the installation. */
 function accountOf({ directory }: CommandRun, { kind, id }: Subject): string | null {
-  if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? HOUSE;
+  if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? OPERATOR_ACCOUNT;
   if (kind === 'end_user') return id.slice(0, id.indexOf('/'));
   return kind === 'account' ? id : null;
 }

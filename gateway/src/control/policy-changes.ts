@@ -17,7 +17,7 @@ export async function storeChanges(
 }
 
 /** The account whose users run the installation: its rules are the operator's. */
-export const HOUSE = 'default';
+export const OPERATOR_ACCOUNT = 'default';
 
 /** The caps of a subject in both layers; both apply. */
 export type LayeredCaps = Readonly<Record<LimitLayer, Caps | null>>;
@@ -70,7 +70,7 @@ function chooseLayer(
   account: string | null,
   given: RequestedCaps & { readonly layer?: LimitLayer | undefined },
 ): LimitLayer {
-  if (account === HOUSE) return given.layer ?? 'operator';
+  if (account === OPERATOR_ACCOUNT) return given.layer ?? 'operator';
   if (by.authority === 'operator') return account === null ? 'operator' : (given.layer ?? 'operator');
   if ((account === null && namesCaps(given)) || given.layer === 'operator') {
     throw new CommandFailure(

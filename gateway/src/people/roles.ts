@@ -39,8 +39,8 @@ export const PERMISSIONS = [
   'settings.read',
   'settings.write',
   /** Installation-wide: accounts, payments received, providers and prices. Only in the account `default`. */
-  'house.read',
-  'house.write',
+  'operator.read',
+  'operator.write',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -58,14 +58,14 @@ const ADMIN: readonly Permission[] = [
   'audit.read',
   'settings.read',
   'settings.write',
-  'house.read',
-  'house.write',
+  'operator.read',
+  'operator.write',
 ];
 
 const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   owner: new Set([...ADMIN, 'owners.write']),
   admin: new Set(ADMIN),
-  billing: new Set(['usage.read', 'limits.read', 'billing.read', 'models.read', 'workspaces.read', 'house.read']),
+  billing: new Set(['usage.read', 'limits.read', 'billing.read', 'models.read', 'workspaces.read', 'operator.read']),
   developer: new Set([...READS, 'content.read', 'keys.write']),
   viewer: new Set(READS),
 };
@@ -79,19 +79,19 @@ const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
   'billing.read',
   'settings.read',
   'settings.write',
-  'house.read',
-  'house.write',
+  'operator.read',
+  'operator.write',
 ]);
 
 /** The operator's account: its members run the installation. */
 export const OPERATOR_ACCOUNT = 'default';
 
 /**
- * Whether a member of the whole account with this role has the permission there. `house.` permissions exist only in the
+ * Whether a member of the whole account with this role has the permission there. `operator.` permissions exist only in the
  * operator's account.
  */
 export function roleMay(role: Role, permission: Permission, account: string): boolean {
-  if (permission.startsWith('house.') && account !== OPERATOR_ACCOUNT) return false;
+  if (permission.startsWith('operator.') && account !== OPERATOR_ACCOUNT) return false;
   return TABLE[role].has(permission);
 }
 
@@ -147,9 +147,9 @@ type MakerRights = (account: string, workspace: string) => readonly Scope[];
 
 /** Computed from all memberships of one person. Operators of the installation have access to every account. */
 function makerRightsOf(memberships: readonly Membership[]): MakerRights {
-  const house = memberships.find((one) => memberMay(one, 'house.write', one.account));
+  const operator = memberships.find((one) => memberMay(one, 'operator.write', one.account));
   return (account, workspace) => {
-    const rights = memberships.find((one) => one.account === account) ?? house;
+    const rights = memberships.find((one) => one.account === account) ?? operator;
     if (rights === undefined || !(rights.workspaces?.includes(workspace) ?? true)) return [];
     if (!memberMay(rights, 'keys.write', account)) return [];
     // The scope `admin` equals the role of that name, in the whole account.

@@ -19,8 +19,8 @@ const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
   'billing.read',
   'settings.read',
   'settings.write',
-  'house.read',
-  'house.write',
+  'operator.read',
+  'operator.write',
 ];
 
 /** `account`: from the path; a route without one belongs to the installation. */
@@ -37,9 +37,9 @@ export function expectAccess(caller: Caller, row: RouteRow, account: string): Ac
     caller.account === OPERATOR_ACCOUNT &&
     !isRestricted &&
     (caller.kind === 'member' || caller.scope === 'admin') &&
-    roleMay(role, 'house.write', OPERATOR_ACCOUNT);
+    roleMay(role, 'operator.write', OPERATOR_ACCOUNT);
   if (account !== caller.account && !isOperator) return 'not_found';
   if (caller.kind === 'key' && caller.scope === 'usage') return USAGE_KEY.includes(access) ? 'in' : 'forbidden';
   if (isRestricted && (row.wholeAccount === true || NOT_RESTRICTED.includes(access))) return 'forbidden';
-  return roleMay(role, access, access.startsWith('house.') ? caller.account : account) ? 'in' : 'forbidden';
+  return roleMay(role, access, access.startsWith('operator.') ? caller.account : account) ? 'in' : 'forbidden';
 }

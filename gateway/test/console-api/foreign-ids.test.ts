@@ -41,7 +41,7 @@ type Named = keyof typeof BODIES;
 const SHARED = /\{(model|provider)\}/;
 
 let pair: Pair;
-let house: ApiVisitor;
+let operator: ApiVisitor;
 let outsider: Member;
 /** An admin of one workspace in the account that owns the named resources. */
 let neighbour: Member;
@@ -52,23 +52,27 @@ let foreign: Names;
 beforeAll(async () => {
   pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'], server: { trusted_proxies: ['127.0.0.0/8'] } }));
   const { gateway } = pair;
-  house = await setUpOwner(gateway);
+  operator = await setUpOwner(gateway);
   await control(gateway, 'accounts.create', { id: 'acme' });
   await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  outsider = await inviteMember(gateway.url, house, { account: 'acme', role: 'owner' });
+  outsider = await inviteMember(gateway.url, operator, { account: 'acme', role: 'owner' });
   const { key: ownKey } = await createKey(gateway, { workspace: 'acme-main', scopes: ['admin'] });
   script = openScript(gateway.url, ownKey);
   await control(gateway, 'workspaces.create', { id: 'research', account: 'default' });
-  neighbour = await inviteMember(gateway.url, house, { account: 'default', role: 'admin', workspaces: ['research'] });
+  neighbour = await inviteMember(gateway.url, operator, {
+    account: 'default',
+    role: 'admin',
+    workspaces: ['research'],
+  });
   await control(gateway, 'accounts.topup', { id: crypto.randomUUID(), account: 'default', usd: MONEY_USD });
-  const { id, key } = await createKey(gateway, { name: 'of the house' });
-  const viewer = await inviteMember(gateway.url, house, {
+  const { id, key } = await createKey(gateway, { name: 'operator key' });
+  const viewer = await inviteMember(gateway.url, operator, {
     account: 'default',
     role: 'viewer',
     workspaces: ['default'],
   });
   const invitation = { email: 'guest@default.example', role: 'viewer', workspaces: ['default'] };
-  const invited = await must(house.ask('POST /accounts/default/invitations', { body: invitation }));
+  const invited = await must(operator.ask('POST /accounts/default/invitations', { body: invitation }));
   const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -144,7 +148,7 @@ test('a key cannot be put into, nor a call be tried with a key of, another accou
   const trial = { key: foreign.key, model: 'ok', end_user: null, input_tokens: 1, max_tokens: null, stream: false };
   const tried = await outsider.ask('POST /accounts/acme/limits/simulate', { body: trial });
   expect([400, 404]).toContain(tried.status);
-  expect(tried.text).not.toContain('of the house');
+  expect(tried.text).not.toContain('operator key');
 });
 
 /** Every read-only route of an account that needs no other name. */
@@ -163,7 +167,7 @@ test.each(SHOWN)('%s holds nothing of another account or workspace', async (rout
     const { status, text } = await visitor.ask(`${asked}${by}`);
     expect([account, status]).toEqual([account, expectAccess(caller, row, account) === 'in' ? 200 : 403]);
     const { key, person, request, invitation } = foreign;
-    const strange = [key, person, request, invitation, 'of the house', '@default.example', pair.gateway.dataDir];
+    const strange = [key, person, request, invitation, 'operator key', '@default.example', pair.gateway.dataDir];
     const money = MONEY_USD.replace('.', '');
     // They see their own name and those of members with access to all workspaces, like everyone who shares a workspace.
     const own = visitor === neighbour ? text.replaceAll(neighbour.email, '') : text;
@@ -172,13 +176,13 @@ test.each(SHOWN)('%s holds nothing of another account or workspace', async (rout
 });
 
 test('after all that, what was named is as it was', async () => {
-  const { members, invitations } = await must(house.ask('GET /accounts/default/members'));
+  const { members, invitations } = await must(operator.ask('GET /accounts/default/members'));
   const roles = members.map(({ person, role }: { person: string; role: string }) => [person, role]);
   expect(roles).toContainEqual([foreign.person, 'viewer']);
   expect(invitations.map(({ id }: { id: string }) => id)).toEqual([foreign.invitation]);
-  const { key } = await must(house.ask(`GET /accounts/default/keys/${foreign.key}`));
-  expect(key).toMatchObject({ name: 'of the house', status: 'active', rotation: null, caps: { rpm: null } });
-  const { workspaces } = await must(house.ask('GET /accounts/default/workspaces'));
+  const { key } = await must(operator.ask(`GET /accounts/default/keys/${foreign.key}`));
+  expect(key).toMatchObject({ name: 'operator key', status: 'active', rotation: null, caps: { rpm: null } });
+  const { workspaces } = await must(operator.ask('GET /accounts/default/workspaces'));
   const kept = { bodies: null, caps: { rpm: null } };
   expect(workspaces).toMatchObject([
     { id: 'default', ...kept },

@@ -13,7 +13,7 @@ const PLANTED = 'the password of the first person';
 let oidc: FakeOidc;
 let pair: Pair;
 let url: string;
-let house: ApiVisitor;
+let operator: ApiVisitor;
 
 beforeAll(async () => {
   oidc = startFakeOidc();
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const server = { public_url: 'http://gw.test', oidc: [lab], trusted_proxies: ['127.0.0.0/8', '::1'] };
   pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'], server }));
   url = pair.gateway.url;
-  house = await setUpOwner(pair.gateway);
+  operator = await setUpOwner(pair.gateway);
   for (const id of ['a', 'b']) await control(pair.gateway, 'accounts.create', { id });
 });
 afterAll(async () => {
@@ -53,9 +53,9 @@ async function signIn(password: string): Promise<ApiVisitor> {
 }
 
 test('the owner of one account gets into no other by accepting an invitation to somebody else’s address', async () => {
-  const attacker = await accept(await invite(house, 'a', 'mallory@evil.example', 'owner'), 'Mallory');
+  const attacker = await accept(await invite(operator, 'a', 'mallory@evil.example', 'owner'), 'Mallory');
   const planted = await accept(await invite(attacker, 'a', EMAIL, 'viewer'), 'Planted');
-  const toB = await invite(house, 'b', EMAIL, 'admin');
+  const toB = await invite(operator, 'b', EMAIL, 'admin');
 
   const ceo = openPerson(url);
   oidc.claims = { sub: 'the ceo', email: EMAIL, email_verified: true, name: 'The CEO' };
@@ -70,6 +70,6 @@ test('the owner of one account gets into no other by accepting an invitation to 
   for (const visitor of [attacker, planted, await signIn(PLANTED)]) {
     expect((await visitor.ask('GET /accounts/b/members')).status).toBe(404);
   }
-  const { members } = await must(house.ask('GET /accounts/b/members'));
+  const { members } = await must(operator.ask('GET /accounts/b/members'));
   expect(members).toMatchObject([{ email: EMAIL, email_verified: true, role: 'admin' }]);
 });

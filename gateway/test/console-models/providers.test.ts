@@ -58,7 +58,7 @@ describe('a provider entered in the console', () => {
     expect(served?.headLines.join('\n')).toContain(`Bearer ${CANARY}`);
   });
 
-  test('has health from its calls, which anyone sees as a word and people of the house as numbers, the same on every page', async () => {
+  test('has health from its requests: a word for everyone, numbers for operators, the same on every page', async () => {
     fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
     for (let index = 0; index < 6; index++) expect(await call(gateway, 'entered-model')).toBe(500);
     expect((await find('entered'))?.health).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
@@ -181,7 +181,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('whoever is not of the house', async () => {
+  test('everyone but operators', async () => {
     const { key } = await createKey(gateway, { scopes: ['usage'] });
     for (const [method, path, body] of [
       ['GET', providers, undefined],

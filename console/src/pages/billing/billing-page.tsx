@@ -33,7 +33,7 @@ export default function BillingPage() {
             lead="Top-ups, corrections, and each day’s charges by model and key."
             urlOf={(range) => addressOf('GET /accounts/{account}/billing.csv', { path: { account }, query: range }).url}
           />
-          {may('house.write') && current !== undefined && (
+          {may('operator.write') && current !== undefined && (
             <>
               <Button onClick={() => setMoney('correct')}>Correct…</Button>
               <Button kind="primary" onClick={() => setMoney('topup')}>
@@ -65,7 +65,7 @@ export default function BillingPage() {
       >
         <LedgerTable pages={pages} kind={kind} onShowAll={() => setFilters({ kind: 'all' })} />
       </Section>
-      {may('house.read') && <AccountsSection mayWrite={may('house.write')} />}
+      {may('operator.read') && <AccountsSection mayWrite={may('operator.write')} />}
       {money !== null && current !== undefined && (
         <MoneyDialog act={money} account={current} onClose={() => setMoney(null)} />
       )}

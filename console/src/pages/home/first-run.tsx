@@ -82,7 +82,9 @@ function NothingToCall({
   readonly lacks: 'model' | 'workspace';
 }) {
   const isModel = lacks === 'model';
-  const mayMend = isModel ? account.may('house.write') : account.may('workspaces.write') && account.workspaces === null;
+  const mayMend = isModel
+    ? account.may('operator.write')
+    : account.may('workspaces.write') && account.workspaces === null;
   return (
     <Panel className="flex max-w-180 flex-col gap-2 p-5 text-read">
       <h2 className="font-semibold">{isModel ? 'No model can be called yet' : 'You have no workspace yet'}</h2>

@@ -104,7 +104,7 @@ function Content({ overview, account, metric, rangeWords, onMetric }: ContentPro
         </Panel>
         <div className="flex min-w-0 flex-col gap-3">
           {account.workspaces === null && <MoneyPanel overview={overview} account={account} />}
-          <ProviderPanel providers={providers} rule={overview.health_rule} leads={account.may('house.read')} />
+          <ProviderPanel providers={providers} rule={overview.health_rule} leads={account.may('operator.read')} />
         </div>
       </div>
       <div className="grid min-w-0 items-start gap-3 lg:grid-cols-2">

@@ -31,7 +31,7 @@ export interface TreeFilter {
 
 /** Whether the user may set limits for subjects of this kind. */
 export function maySet(kind: Kind, { may, workspaces }: Pick<CurrentAccount, 'may' | 'workspaces'>): boolean {
-  if (kind === 'model') return may('limits.write') && may('house.write');
+  if (kind === 'model') return may('limits.write') && may('operator.write');
   const isOfAll = kind === 'account' || kind === 'end_user';
   return may('limits.write') && !(isOfAll && workspaces !== null);
 }

@@ -27,7 +27,9 @@ describe('the words of the roles', () => {
   test('every role of the table has words, and the house more', () => {
     expect([...ROLES].sort()).toEqual([...TABLE_ROLES].sort());
     for (const role of ROLES) {
-      const isOperator = permissionsOf({ role, workspaces: null }, 'default').some((one) => one.startsWith('house.'));
+      const isOperator = permissionsOf({ role, workspaces: null }, 'default').some((one) =>
+        one.startsWith('operator.'),
+      );
       expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(isOperator);
     }
   });
@@ -74,6 +76,6 @@ test('a new password is offered for others, by an owner for everybody, by an adm
   expect(offered('developer', 'viewer')).toBe(false);
   const verified = { ...member('b', 'viewer'), email_verified: true };
   expect(mayReset(verified, 'a', mayAs('owner'))).toBe(true);
-  expect(mayReset(verified, 'a', (permission) => permission !== 'house.write')).toBe(false);
+  expect(mayReset(verified, 'a', (permission) => permission !== 'operator.write')).toBe(false);
   expect(mayReset(member('a', 'viewer'), 'a', mayAs('owner'))).toBe(false);
 });

@@ -54,6 +54,6 @@ export function lockOf(
 export function mayReset(member: Member, self: string | null, may: (permission: Permission) => boolean): boolean {
   if (member.person === self || member.elsewhere || !may('members.write')) return false;
   // A verified user can join other accounts, which a new password would open too.
-  if (member.email_verified && !may('house.write')) return false;
+  if (member.email_verified && !may('operator.write')) return false;
   return member.role !== 'owner' || may('owners.write');
 }

@@ -84,7 +84,7 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
         </dl>
         <Section
           title="Prices, USD per million tokens"
-          aside={account.may('house.write') && <Button onClick={() => setPricing(true)}>Set a price</Button>}
+          aside={account.may('operator.write') && <Button onClick={() => setPricing(true)}>Set a price</Button>}
         >
           <Prices prices={model.prices} />
         </Section>

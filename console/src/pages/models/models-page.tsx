@@ -169,7 +169,7 @@ export default function ModelsPage() {
         <Empty
           title="No model can be called yet"
           action={
-            account.may('house.read') && (
+            account.may('operator.read') && (
               <Link to="/app/providers" className={buttonClasses('primary')}>
                 Add a provider
               </Link>

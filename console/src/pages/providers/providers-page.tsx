@@ -35,7 +35,7 @@ export default function ProvidersPage() {
     { path: { account } },
     { everyMs: HEALTH_MS },
   );
-  const add = may('house.write') && data !== undefined && (
+  const add = may('operator.write') && data !== undefined && (
     <Button kind="primary" icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAdding(true)}>
       Add provider
     </Button>
@@ -63,7 +63,7 @@ export default function ProvidersPage() {
         <ul className="grid gap-3 lg:grid-cols-2">
           {data.providers.map((provider) => (
             <li key={provider.name} className="min-w-0">
-              <ProviderCard provider={provider} canWrite={may('house.write')} />
+              <ProviderCard provider={provider} canWrite={may('operator.write')} />
             </li>
           ))}
         </ul>

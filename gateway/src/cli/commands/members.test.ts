@@ -16,7 +16,7 @@ beforeAll(async () => {
   const store = await openStore({ dataDir });
   for (const [name, email, account] of [
     ['Bob', 'bob@example.com', 'team'],
-    ['Bob of the house', 'bob@example.com', 'default'],
+    ['Bob the operator', 'bob@example.com', 'default'],
     ['Eve', 'eve@example.com', 'team'],
   ] as const) {
     const { id, changes } = await makePerson({ name, email, password: 'a long password', account }, NOW_MS);

@@ -89,7 +89,7 @@ export const modelRoutes = {
   },
   'PUT /accounts/{account}/models/{model}/price': {
     summary: 'Sets a price of a model from a time on, in the place of the whole price before it.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({
       from: time.nullable(),
       free: z.boolean(),
@@ -108,7 +108,7 @@ export const modelRoutes = {
   },
   'GET /accounts/{account}/providers': {
     summary: 'The providers, how they are, and when their credential was tested.',
-    access: 'house.read',
+    access: 'operator.read',
     reply: z.object({
       providers: z.array(providerView),
       /** The rule by which a provider counts as failing, in one sentence. */
@@ -118,7 +118,7 @@ export const modelRoutes = {
   },
   'POST /accounts/{account}/providers': {
     summary: 'Adds a provider. Its credential is kept sealed and never shown.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({
       name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
       kind: z.string().max(64),
@@ -133,7 +133,7 @@ export const modelRoutes = {
   },
   'PATCH /accounts/{account}/providers/{provider}': {
     summary: 'Replaces a provider’s credential or its models.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({
       credential: z.string().min(1).max(8_192).optional(),
       models: z
@@ -145,12 +145,12 @@ export const modelRoutes = {
   },
   'DELETE /accounts/{account}/providers/{provider}': {
     summary: 'Takes a provider away.',
-    access: 'house.write',
+    access: 'operator.write',
     reply: nothing,
   },
   'POST /accounts/{account}/providers/{provider}/test': {
     summary: 'Asks the provider for its models with its credential.',
-    access: 'house.write',
+    access: 'operator.write',
     body: nothing,
     reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
   },

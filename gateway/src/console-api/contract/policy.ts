@@ -208,12 +208,12 @@ export const policyRoutes = {
   },
   'GET /accounts': {
     summary: 'Every account of the installation.',
-    access: 'house.read',
+    access: 'operator.read',
     reply: z.object({ accounts: z.array(account) }),
   },
   'POST /accounts': {
     summary: 'Makes an account.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({
       id: newId,
       /** Absent: the id is used as the name. */
@@ -224,7 +224,7 @@ export const policyRoutes = {
   },
   'PATCH /accounts/{account}': {
     summary: 'Changes how an account pays.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z
       .strictObject({
         mode: z.enum(['postpaid', 'prepaid']),
@@ -236,13 +236,13 @@ export const policyRoutes = {
   },
   'POST /accounts/{account}/topup': {
     summary: 'Adds money to an account. The same id twice adds once.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({ id: z.uuid(), usd, note }),
     reply: account,
   },
   'POST /accounts/{account}/correct': {
     summary: 'Gives money back (or, negative, takes it) where a charge was wrong. The same id twice moves once.',
-    access: 'house.write',
+    access: 'operator.write',
     body: z.strictObject({
       id: z.uuid(),
       usd: z.string().regex(/^-?\d{1,9}(\.\d{1,9})?$/),

@@ -4,7 +4,7 @@ import type { Permission } from '../../people/roles.ts';
 
 /**
  * `anyone`: no session is needed. `person`: any signed-in user, about themselves. A permission: a member of the
- * `{account}` in the path whose role has it, or a key of that account with a scope that includes it; a `house.`
+ * `{account}` in the path whose role has it, or a key of that account with a scope that includes it; an `operator.`
  * permission applies to the account `default`.
  */
 export type Access = 'anyone' | 'person' | Permission;

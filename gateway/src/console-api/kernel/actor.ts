@@ -47,7 +47,7 @@ const USAGE_SCOPE: ReadonlySet<Permission> = new Set([
 export function tenancyOf(actor: Actor, account: string): Tenancy | null {
   if (actor.kind === 'anonymous') return null;
   if (actor.kind === 'key') return keyTenancy(actor, account);
-  const grant = actor.grants.find((one) => one.account === account) ?? houseGrant(actor.grants, account);
+  const grant = actor.grants.find((one) => one.account === account) ?? operatorGrant(actor.grants, account);
   if (grant === null) return null;
   return {
     account,
@@ -57,16 +57,16 @@ export function tenancyOf(actor: Actor, account: string): Tenancy | null {
 }
 
 /** Operators of the installation may enter every account, except those restricted to workspaces. */
-function houseGrant(grants: readonly Grant[], account: string): Grant | null {
-  const operator = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
+function operatorGrant(grants: readonly Grant[], account: string): Grant | null {
+  const operator = grants.find((grant) => memberMay(grant, 'operator.write', grant.account));
   return operator === undefined ? null : { account, role: operator.role, workspaces: null };
 }
 
 /** Whether the actor may change installation-wide data, in any account. */
 export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'anonymous') return false;
-  if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
-  return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
+  if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'operator.write', actor.account);
+  return actor.grants.some((grant) => memberMay(grant, 'operator.write', grant.account));
 }
 
 /** An account that a person may enter, with all their permissions there. */
@@ -81,7 +81,7 @@ export function entriesOf(grants: readonly Grant[], accounts: readonly string[])
   const own = grants.map((grant) => ({ ...grant, isMember: true }));
   const others = accounts
     .filter((account) => grants.every((grant) => grant.account !== account))
-    .flatMap((account) => houseGrant(grants, account) ?? [])
+    .flatMap((account) => operatorGrant(grants, account) ?? [])
     .map((grant) => ({ ...grant, isMember: false }));
   return [...own, ...others].map((grant) => ({
     ...grant,
@@ -91,7 +91,7 @@ export function entriesOf(grants: readonly Grant[], accounts: readonly string[])
 
 /** A `operator.` permission applies from the account that grants it, wherever it is used. */
 function grantMay(grants: readonly Grant[], grant: Grant, permission: Permission, account: string): boolean {
-  if (permission.startsWith('house.')) return grants.some((one) => memberMay(one, permission, one.account));
+  if (permission.startsWith('operator.')) return grants.some((one) => memberMay(one, permission, one.account));
   return memberMay(grant, permission, account);
 }
 
@@ -100,7 +100,7 @@ function keyTenancy(
   account: string,
 ): Tenancy | null {
   const isAdmin = scopes.includes('admin');
-  const isOperator = isAdmin && roleMay('admin', 'house.write', own);
+  const isOperator = isAdmin && roleMay('admin', 'operator.write', own);
   if (account !== own && !isOperator) return null;
   if (!isAdmin && !scopes.includes('usage')) return null;
   return {

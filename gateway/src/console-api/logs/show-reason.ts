@@ -34,8 +34,8 @@ function visibleReason(tenancy: Tenancy, reason: Reason): Reason {
   const { kind, subject, rule, upstream, used, limit, needed, ...rest } = reason;
   const ofOperator = subject?.type === 'model' && rule !== undefined;
   const ofBalance = rule?.cap === 'balance';
-  const hidesRule = (ofOperator && !tenancy.may('house.read')) || (ofBalance && tenancy.workspaces !== null);
-  const hidesUpstream = kind === 'provider_credential' && !tenancy.may('house.read');
+  const hidesRule = (ofOperator && !tenancy.may('operator.read')) || (ofBalance && tenancy.workspaces !== null);
+  const hidesUpstream = kind === 'provider_credential' && !tenancy.may('operator.read');
   if (!hidesRule && !hidesUpstream) return reason;
   return {
     kind,
@@ -55,8 +55,8 @@ const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
   ['/app/workspaces', 'workspaces.write'],
   ['/app/limits', 'limits.write'],
   ['/app/models', 'models.read'],
-  ['/app/billing', 'house.write'],
-  ['/app/providers', 'house.read'],
+  ['/app/billing', 'operator.write'],
+  ['/app/providers', 'operator.read'],
 ];
 
 function mayUse(tenancy: Tenancy, { page }: Remedy): boolean {

@@ -249,10 +249,10 @@ describe('a key that asks the console API', () => {
   });
 });
 
-test('the session lists the accounts that may be entered, with what may be done there: every one for whoever runs the house', async () => {
+test('the session lists the accounts a user may enter, with their permissions: all accounts for operators', async () => {
   const accountsOf = async (browser: Browser) => (await browser.ask('GET /session')).json.accounts;
   await rig.run('accounts.set', { id: 'team', name: 'The team', time_zone: 'Asia/Tokyo' });
-  const admin = await inviteMember(rig, owner, { email: 'house@example.com', role: 'admin' });
+  const admin = await inviteMember(rig, owner, { email: 'operator@example.com', role: 'admin' });
   const [own, other] = await accountsOf(admin);
   expect(own).toMatchObject({ account: 'default', name: 'default', time_zone: 'UTC', member: true, role: 'admin' });
   expect(other).toMatchObject({ account: 'team', name: 'The team', time_zone: 'Asia/Tokyo', member: false });
@@ -261,7 +261,7 @@ test('the session lists the accounts that may be entered, with what may be done 
   expect(other.permissions).not.toContain('owners.write');
   expect((await admin.ask('GET /accounts/team/members')).status).toBe(200);
   for (const role of ['billing', 'developer']) {
-    const member = await inviteMember(rig, owner, { email: `${role}@house.example`, role });
+    const member = await inviteMember(rig, owner, { email: `${role}@operator.example`, role });
     expect(await accountsOf(member)).toMatchObject([{ account: 'default', member: true }]);
     expect((await member.ask('GET /accounts/team/members')).status).toBe(404);
   }

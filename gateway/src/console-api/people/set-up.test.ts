@@ -24,7 +24,7 @@ async function makeToken(): Promise<string> {
 }
 
 describe('set-up', () => {
-  test('a link makes the owner of the house, signs him in, and is used up', async () => {
+  test('a link creates the owner of the operator’s account, signs them in, and works once', async () => {
     const token = await makeToken();
     const browser = rig.browser();
     expect((await browser.ask('GET /session')).json).toMatchObject({ state: 'setup', person: null, accounts: [] });

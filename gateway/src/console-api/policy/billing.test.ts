@@ -10,7 +10,7 @@ import { keepCall, openPolicyRig, type PolicyRig, person } from '../testing/poli
 import { renderStatement } from './billing.ts';
 
 const newFolder = temporaryFolders();
-const HOUSE = person('per_house', 'default', 'admin');
+const OPERATOR = person('per_operator', 'default', 'admin');
 const BILLING = person('per_billing', 'team', 'billing');
 const HOUR_MS = 3_600_000;
 let rig: PolicyRig;
@@ -31,19 +31,19 @@ test('a top-up and a correction move once for each id, and come back to the page
   const topup = { id: idOf(1), usd: '10.5', note: 'invoice 7' };
   const correct = { id: idOf(2), usd: '-0.000000001', note: 'typo' };
   for (const _ of [1, 2]) {
-    expect((await rig.ask(HOUSE, 'POST /accounts/team/topup', topup)).json).toMatchObject({
+    expect((await rig.ask(OPERATOR, 'POST /accounts/team/topup', topup)).json).toMatchObject({
       topped_up_nano_usd: '10500000000',
     });
   }
   for (const _ of [1, 2]) {
-    const moved = await rig.ask(HOUSE, 'POST /accounts/team/correct', correct);
+    const moved = await rig.ask(OPERATOR, 'POST /accounts/team/correct', correct);
     expect(moved.json).toMatchObject({
       id: 'team',
       balance_nano_usd: '10499999999',
       topped_up_nano_usd: '10500000000',
     });
   }
-  expect((await rig.ask(HOUSE, 'POST /accounts/team/topup', { ...topup, usd: '11' })).json).toMatchObject({
+  expect((await rig.ask(OPERATOR, 'POST /accounts/team/topup', { ...topup, usd: '11' })).json).toMatchObject({
     error: { code: 'conflict' },
   });
   expect((await rig.ask(BILLING, 'GET /accounts/team/billing')).json).toMatchObject({
@@ -54,7 +54,9 @@ test('a top-up and a correction move once for each id, and come back to the page
     ],
     next: null,
   });
-  const acts = (await rig.ask(HOUSE, 'GET /accounts/team/audit')).json.entries.map(({ act }: { act: string }) => act);
+  const acts = (await rig.ask(OPERATOR, 'GET /accounts/team/audit')).json.entries.map(
+    ({ act }: { act: string }) => act,
+  );
   expect(acts.slice(0, 3)).toEqual(['accounts.correct', 'accounts.topup', 'keys.create']);
 });
 

@@ -9,7 +9,7 @@ import { keepCall, NO_CAPS, newKey, openPolicyRig, type PolicyRig, person } from
 
 const newFolder = temporaryFolders();
 const OWNER = person('per_owner', 'team', 'owner');
-const HOUSE = person('per_house', 'default', 'admin');
+const OPERATOR = person('per_operator', 'default', 'admin');
 const CAPS = { ...NO_CAPS, rpm: 5, budget_usd: '1', budget_window: 'day' } as const;
 const LOOSE = { ...NO_CAPS, rpm: 1_000, budget_usd: '900', budget_window: 'total' } as const;
 
@@ -103,12 +103,12 @@ test('the lower cap of both layers binds, and each is shown with what is left of
 test('whoever runs the installation changes the operator’s layer, and the account’s own where that is named', async () => {
   const route = 'PUT /accounts/team/limits/account/team';
   await rig.ask(OWNER, route, { caps: { rpm: 3 } });
-  expect((await rig.ask(HOUSE, route, { caps: { rpm: 7 } })).json).toMatchObject({
+  expect((await rig.ask(OPERATOR, route, { caps: { rpm: 7 } })).json).toMatchObject({
     layer: 'operator',
     caps: { ...CAPS, rpm: 7 },
     other_caps: { ...NO_CAPS, rpm: 3 },
   });
-  expect((await rig.ask(HOUSE, route, { caps: NO_CAPS, layer: 'account' })).json.other_caps).toEqual(NO_CAPS);
+  expect((await rig.ask(OPERATOR, route, { caps: NO_CAPS, layer: 'account' })).json.other_caps).toEqual(NO_CAPS);
   expect(binding()).toContain('operator account 7 1000000000');
 });
 
@@ -116,7 +116,7 @@ test('both layers of the account default are the operator’s', async () => {
   const route = 'PUT /accounts/default/limits/account/default';
   await rig.run('limits.set', { account: 'default', rpm: 5 });
   const developers = person('per_restricted', 'default', 'admin', ['default']);
-  const shown = (await rig.ask(HOUSE, route, { caps: { rpm: null, concurrency: 4 } })).json;
+  const shown = (await rig.ask(OPERATOR, route, { caps: { rpm: null, concurrency: 4 } })).json;
   expect(shown).toMatchObject({ layer: 'operator', caps: { ...NO_CAPS, concurrency: 4 }, other_caps: null });
   const workspace = 'PUT /accounts/default/limits/workspace/default';
   await rig.run('limits.set', { workspace: 'default', rpm: 5 });
@@ -131,12 +131,12 @@ test('a key that the operator disabled is enabled by the operator alone', async 
   await rig.run('keys.disable', { id: key });
   expect((await rig.ask(OWNER, route('disable'), {})).status).toBe(200);
   expect((await rig.ask(OWNER, route('enable'), {})).json.error).toMatchObject({ code: 'forbidden' });
-  expect((await rig.ask(HOUSE, route('enable'), {})).json).toMatchObject({ status: 'active' });
+  expect((await rig.ask(OPERATOR, route('enable'), {})).json).toMatchObject({ status: 'active' });
   await rig.ask(OWNER, route('disable'), {});
-  await rig.ask(HOUSE, route('disable'), {});
+  await rig.ask(OPERATOR, route('disable'), {});
   expect((await rig.ask(OWNER, route('enable'), {})).status).toBe(403);
   const stored = (await rig.store.policies.readKeys()).find(({ id }) => id === key);
-  expect(stored).toMatchObject({ disabledByOperator: true, disabledBy: 'per_house' });
+  expect(stored).toMatchObject({ disabledByOperator: true, disabledBy: 'per_operator' });
 });
 
 test('a change of the time zone does not reopen a spent day, and is kept over a start', async () => {

@@ -13,7 +13,7 @@ export interface ShownLayers {
 
 /** The layer that the caller's changes apply to: the operator's for operators of the installation. */
 export function layerFor(tenancy: Pick<Tenancy, 'account' | 'may'>): LimitLayer {
-  return tenancy.account === OPERATOR_ACCOUNT || tenancy.may('house.write') ? 'operator' : 'account';
+  return tenancy.account === OPERATOR_ACCOUNT || tenancy.may('operator.write') ? 'operator' : 'account';
 }
 
 export function showLayers(

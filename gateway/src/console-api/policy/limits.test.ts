@@ -15,7 +15,7 @@ import { keepCall, NO_CAPS, openPolicyRig, type PolicyRig, person } from '../tes
 
 const newFolder = temporaryFolders();
 const ADMIN = person('per_admin', 'team', 'admin');
-const HOUSE = person('per_house', 'default', 'admin');
+const OPERATOR = person('per_operator', 'default', 'admin');
 let rig: PolicyRig;
 let keyId: string;
 
@@ -104,8 +104,8 @@ test('the tree has account, workspaces, keys and end users, each with its caps a
     { subject: { kind: 'end_user', id: 'ann' }, gauges: [{ sort: 'rpm', limit: '6' }] },
   ]);
   expect(nodes).toHaveLength(6);
-  const house = (await rig.ask(HOUSE, 'GET /accounts/default/limits')).json.nodes;
-  expect(house).toContainEqual(expect.objectContaining({ subject: { kind: 'model', id: 'm' } }));
+  const operator = (await rig.ask(OPERATOR, 'GET /accounts/default/limits')).json.nodes;
+  expect(operator).toContainEqual(expect.objectContaining({ subject: { kind: 'model', id: 'm' } }));
 });
 
 test('limits that are set bind the next call, whoever they are of; null takes them away', async () => {
@@ -115,7 +115,7 @@ test('limits that are set bind the next call, whoever they are of; null takes th
     [ADMIN, 'team/limits/account/team', 'account'],
     [ADMIN, 'team/limits/end_user/ann', 'end_user'],
     [ADMIN, 'team/limits/end_user/*', 'end_user'],
-    [HOUSE, 'default/limits/model/m', 'model'],
+    [OPERATOR, 'default/limits/model/m', 'model'],
   ] as const) {
     const caps = { ...NO_CAPS, budget_usd: '0', budget_window: 'total' };
     const set = await rig.ask(actor, `PUT /accounts/${path}`, { caps });
@@ -138,19 +138,19 @@ test('what cannot be limited is refused in words', async () => {
     ['default/limits/model/gone', 404],
     ['default/limits/model/m-alias', 400],
   ] as const) {
-    const actor = path.startsWith('team') ? ADMIN : HOUSE;
+    const actor = path.startsWith('team') ? ADMIN : OPERATOR;
     expect([path, (await rig.ask(actor, `PUT /accounts/${path}`, { caps: NO_CAPS })).status]).toEqual([path, status]);
   }
 });
 
 test('a model that is not served cannot be limited; a rule that it left is shown as not binding and can be taken away', async () => {
-  const typo = await rig.ask(HOUSE, 'PUT /accounts/default/limits/model/othr', { caps: NO_CAPS });
+  const typo = await rig.ask(OPERATOR, 'PUT /accounts/default/limits/model/othr', { caps: NO_CAPS });
   expect([typo.status, typo.json.error]).toMatchObject([
     404,
     { member: 'subject', message: expect.stringContaining('did you mean "other"?') },
   ]);
   const nodesOfModels = async () => {
-    const { nodes } = (await rig.ask(HOUSE, 'GET /accounts/default/limits')).json;
+    const { nodes } = (await rig.ask(OPERATOR, 'GET /accounts/default/limits')).json;
     return nodes
       .filter((node: { subject: { kind: string } }) => node.subject.kind === 'model')
       .map((node: { name: string; binds: boolean }) => [node.name, node.binds]);
@@ -164,7 +164,7 @@ test('a model that is not served cannot be limited; a rule that it left is shown
     ['other', false],
   ]);
   for (const model of ['other', 'm-alias']) {
-    const taken = await rig.ask(HOUSE, `PUT /accounts/default/limits/model/${model}`, { caps: NO_CAPS });
+    const taken = await rig.ask(OPERATOR, `PUT /accounts/default/limits/model/${model}`, { caps: NO_CAPS });
     expect([model, taken.status]).toEqual([model, 200]);
   }
   expect(await nodesOfModels()).toEqual([]);
@@ -212,7 +212,7 @@ test('the simulator says what the line then does, and takes nothing', async () =
             ? { budget_usd: null, budget_window: null }
             : { budget_usd: `0.00${String(budget).padStart(2, '0')}`, budget_window: 'total' };
         const places = { key: keyId, workspace: 'red', account: 'team', end_user: 'ann', model };
-        const [actor, account] = subject === 'model' ? [HOUSE, 'default'] : [ADMIN, 'team'];
+        const [actor, account] = subject === 'model' ? [OPERATOR, 'default'] : [ADMIN, 'team'];
         const put = `PUT /accounts/${account}/limits/${subject}/${places[subject as keyof typeof places]}`;
         expect((await rig.ask(actor, put, { caps: { ...rates, ...money } })).status).toBe(200);
         const asked = {

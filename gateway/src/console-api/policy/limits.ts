@@ -86,7 +86,7 @@ async function listPlaces({ deps, policies }: PolicyParts, tenancy: Tenancy): Pr
     if (accountId !== account || status === 'revoked' || !seesWorkspace(tenancy, workspaceId)) continue;
     add({ kind: 'key', id }, name, workspaceId);
   }
-  const ofHouse = tenancy.may('house.read');
+  const ofOperatorAccount = tenancy.may('operator.read');
   const listed = new Set<string>();
   for (const { subject } of await policies.readLimitRules()) {
     // An end user may have a rule in each layer.
@@ -95,7 +95,7 @@ async function listPlaces({ deps, policies }: PolicyParts, tenancy: Tenancy): Pr
     listed.add(place);
     const isShown =
       subject.kind === 'model'
-        ? ofHouse
+        ? ofOperatorAccount
         : subject.kind === 'end_user' && tenancy.workspaces === null && subject.id.startsWith(`${account}/`);
     if (isShown) add({ kind: subject.kind, id: subject.id }, showSubject(subject).id, null);
   }
@@ -179,10 +179,10 @@ function findPayer(parts: PolicyParts, tenancy: Tenancy): { readonly account: st
 /** A model's rule applies to all accounts together, under the model's own name. */
 function findModel({ deps }: PolicyParts, tenancy: Tenancy, id: string): Subject {
   const subject = { kind: 'model', id } as const;
-  if (!tenancy.may('house.write')) {
+  if (!tenancy.may('operator.write')) {
     throw new ConsoleFailure(
       'forbidden',
-      'a model’s limits bind all accounts together, and need the permission house.write; ask whoever runs this gateway',
+      'a model’s limits bind all accounts together, and need the permission operator.write; ask whoever runs this gateway',
     );
   }
   // A rule outlives its model and must stay removable; a rule for an alias may come from the command line.

@@ -33,7 +33,7 @@ function settingsHandlers(
       const { id } = findAccount(parts, tenancy);
       return {
         account: await readAccount(parts, id),
-        facts: tenancy.may('house.read') ? [...parts.readFacts()] : [],
+        facts: tenancy.may('operator.read') ? [...parts.readFacts()] : [],
       };
     },
     'PATCH /accounts/{account}/settings': async (call) => {

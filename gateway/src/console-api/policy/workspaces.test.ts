@@ -5,7 +5,7 @@ import { keepCall, NO_CAPS, openPolicyRig, type PolicyRig, person } from '../tes
 
 const newFolder = temporaryFolders();
 const OWNER = person('per_owner', 'team', 'owner');
-const HOUSE = person('per_house', 'default', 'admin');
+const OPERATOR = person('per_operator', 'default', 'admin');
 const SPACES = '/accounts/team/workspaces';
 let rig: PolicyRig;
 
@@ -45,19 +45,19 @@ test('what a workspace keeps of calls is given back to the configuration, and th
   expect(entry).toMatchObject({ before: own, after: { bodies: null, bodies_days: null } });
 });
 
-test('accounts are made and changed by whoever runs the house', async () => {
-  const made = await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', name: ' The shop ', mode: 'prepaid' });
+test('the operator creates and changes accounts', async () => {
+  const made = await rig.ask(OPERATOR, 'POST /accounts', { id: 'shop', name: ' The shop ', mode: 'prepaid' });
   expect(made.json).toMatchObject({ id: 'shop', name: 'The shop', mode: 'prepaid', balance_nano_usd: '0' });
-  expect((await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', mode: 'prepaid' })).json).toMatchObject({
+  expect((await rig.ask(OPERATOR, 'POST /accounts', { id: 'shop', mode: 'prepaid' })).json).toMatchObject({
     error: { code: 'conflict', member: 'id' },
   });
-  const changed = await rig.ask(HOUSE, 'PATCH /accounts/shop', { mark_up_percent: '12.5', time_zone: 'Asia/Tokyo' });
+  const changed = await rig.ask(OPERATOR, 'PATCH /accounts/shop', { mark_up_percent: '12.5', time_zone: 'Asia/Tokyo' });
   expect(changed.json).toMatchObject({ mark_up_percent: '12.5', time_zone: 'Asia/Tokyo', mode: 'prepaid' });
-  expect((await rig.ask(HOUSE, 'PATCH /accounts/shop', { mark_up_percent: 'x' })).json).toMatchObject({
+  expect((await rig.ask(OPERATOR, 'PATCH /accounts/shop', { mark_up_percent: 'x' })).json).toMatchObject({
     error: { code: 'invalid', member: 'mark_up_percent' },
   });
-  expect((await rig.ask(HOUSE, 'PATCH /accounts/gone', { mode: 'prepaid' })).status).toBe(404);
-  expect((await rig.ask(HOUSE, 'GET /accounts')).json.accounts).toHaveLength(3);
+  expect((await rig.ask(OPERATOR, 'PATCH /accounts/gone', { mode: 'prepaid' })).status).toBe(404);
+  expect((await rig.ask(OPERATOR, 'GET /accounts')).json.accounts).toHaveLength(3);
 });
 
 test('settings: an account is called by its id until somebody names it, and the trail has both names', async () => {
@@ -70,7 +70,7 @@ test('settings: an account is called by its id until somebody names it, and the 
   expect(entry).toMatchObject({ act: 'accounts.set', before: { name: 'team' }, after: { name: 'The team' } });
 });
 
-test('settings: the time zone binds at once; the installation is shown to the house alone', async () => {
+test('settings: the time zone applies at once; only the operator sees the installation', async () => {
   expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { time_zone: 'Asia/Tokyo' })).status).toBe(200);
   expect((await rig.ask(OWNER, 'GET /accounts/team/settings')).json).toMatchObject({
     account: { id: 'team', time_zone: 'Asia/Tokyo' },
@@ -79,7 +79,7 @@ test('settings: the time zone binds at once; the installation is shown to the ho
   expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { time_zone: 'Mars' })).json).toMatchObject({
     error: { code: 'invalid', member: 'time_zone' },
   });
-  const { facts } = (await rig.ask(HOUSE, 'GET /accounts/default/settings')).json;
+  const { facts } = (await rig.ask(OPERATOR, 'GET /accounts/default/settings')).json;
   expect(facts.map(({ name }: { name: string }) => name)).toEqual(['Version', 'Configuration', 'Data folder']);
 });
 

@@ -60,7 +60,7 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
     }
     const [user] = await people.find('person', { where: [['id', 'is', person]] });
     // A verified user can join other accounts later, which the password would open too.
-    if (user?.email_verified === 1 && !granter.may('house.write')) {
+    if (user?.email_verified === 1 && !granter.may('operator.write')) {
       throw new PeopleFailure(
         'forbidden',
         `the address of this member is verified, so they can join other accounts, and the link would open those too; ask whoever runs the installation for one: tollgate reset-password ${user.email}`,
