@@ -28,12 +28,15 @@ function drive(
     'junit.ts',
     'judge.ts',
     'settle.ts',
+    'bundle-programs.ts',
+    'start-bundled-workers.ts',
     'slowest-files.ts',
   ]) {
     cpSync(join(import.meta.dir, part), join(root, 'gateway/scripts/test-runner', part));
   }
   mkdirSync(join(root, 'gateway/src/app'), { recursive: true });
   writeFileSync(join(root, 'gateway/src/app/build-console.ts'), 'export const buildConsole = () => undefined;');
+  writeFileSync(join(root, 'gateway/src/main.ts'), '');
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), `import { test, describe, expect } from 'bun:test';\n${text}\n`);
@@ -68,16 +71,19 @@ test('many files are run two at a time, and what one of them prints stands toget
   }
 });
 
-test('a suite has a process of its own, the browser’s come first; small files share one', () => {
-  const small = Array.from({ length: 17 }, (_, at) => `gateway/src/${at}.test.ts`);
-  const suites = ['gateway/test/a.test.ts', 'gateway/test/browser/b.test.ts', 'gateway/test/c.test.ts'];
-  expect(groupFiles([...small, ...suites])).toEqual([
-    ['gateway/test/browser/b.test.ts'],
-    ['gateway/test/a.test.ts'],
-    ['gateway/test/c.test.ts'],
-    small.slice(0, 8),
-    small.slice(8, 16),
-    small.slice(16),
+test('a few suites of a folder share a process, the browser’s come first; more small files share one', () => {
+  const small = Array.from({ length: 49 }, (_, at) => `gateway/src/${at}.test.ts`);
+  const browser = ['a', 'b', 'c', 'd', 'e'].map((name) => `gateway/test/browser/${name}.test.ts`);
+  const fault = ['gateway/test/fault/a.test.ts', 'gateway/test/fault/b.test.ts'];
+  const e2e = ['gateway/test/e2e/a.test.ts'];
+  expect(groupFiles([...small, ...e2e, ...fault, ...browser])).toEqual([
+    browser.slice(0, 4),
+    browser.slice(4),
+    e2e,
+    fault,
+    small.slice(0, 24),
+    small.slice(24, 48),
+    small.slice(48),
   ]);
   expect(groupFiles([])).toEqual([]);
 });

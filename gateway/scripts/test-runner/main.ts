@@ -3,12 +3,14 @@
  * paths, to run only those; `--slowest` adds a table of the slowest files. TOLLGATE_EXHAUSTIVE=1 makes the suites run
  * every case instead of a sample, with as many processes at a time as there are cores; otherwise twice as many.
  */
-import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildConsole } from '../../src/app/build-console.ts';
+import { BUNDLES, bundlePrograms } from './bundle-programs.ts';
 import { judgeAll } from './judge.ts';
-import { findTestFiles, groupFiles, runTests, takeGroups } from './run-tests.ts';
+import { findTestFiles, groupFiles, isSuite, runTests, takeGroups } from './run-tests.ts';
 import { slowestFiles } from './slowest-files.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
@@ -20,12 +22,23 @@ const { values: wanted, positionals } = parseArgs({
   options: { slowest: { type: 'boolean', default: false } },
 });
 const groups = groupFiles(findTestFiles(ROOT, FOLDERS, positionals));
+const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
 /** Most suites wait for their own child processes, so a core has time for two. The exhaustive ones keep a core busy. */
-const AT_ONCE = (process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 2) * availableParallelism();
-// Built once here: otherwise each gateway that starts before the first build has finished builds it too, even if it is
-// killed.
-await buildConsole();
+const AT_ONCE = (isExhaustive ? 1 : 2) * availableParallelism();
+const bundles = await mkdtemp(join(tmpdir(), 'tollgate-bundles-'));
+// A few small files start no gateway, and run sooner without these.
+if (groups.length > 1 || groups.flat().some(isSuite)) {
+  // Built once here: otherwise each gateway that starts before the first build has finished builds it too, even if it
+  // is killed.
+  await buildConsole();
+  // The exhaustive run tests the sources themselves, as they are installed.
+  if (!isExhaustive) {
+    await bundlePrograms(ROOT, bundles);
+    process.env[BUNDLES] = bundles;
+  }
+}
 const runs = await takeGroups(groups, AT_ONCE, (files) => runTests(ROOT, files));
+await rm(bundles, { recursive: true });
 const verdict = judgeAll(runs);
 const lines = [
   '',

@@ -1,12 +1,13 @@
 /** Runs `bun test` over a list of files: groups them, starts the process, waits, reads its report. Judges nothing. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Run } from './judge.ts';
 import { parseFileSeconds, parseJunit, type TestCase } from './junit.ts';
 import { watchOutput } from './watch-output.ts';
 
-const SETTLE = join(import.meta.dir, 'settle.ts');
+/** Modules that are loaded before the tests of every run. */
+const PRELOADS = ['settle.ts', 'start-bundled-workers.ts'].map((file) => `--preload=${join(import.meta.dir, file)}`);
 
 /**
  * The test files below the folders, as sorted paths relative to `root`; if `wanted` is not empty, only paths that
@@ -24,21 +25,28 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
 /** Suites that start processes; those with a browser take the longest. */
 const BROWSER_SUITES = 'gateway/test/browser/';
 const SUITES = 'gateway/test/';
-/** Small files share a process, because each process costs 60 ms. */
-const FILES_PER_RUN = 8;
+/** Files share a process, because each process costs up to 250 ms to load what the files of a folder have in common. */
+const SUITES_PER_RUN = 4;
+const OTHERS_PER_RUN = 24;
 
-/** Groups the files into runs, the slowest first: one process for each suite, and one for every few other files. */
+/** Whether the file is a suite that starts processes. */
+export function isSuite(file: string): boolean {
+  return file.startsWith(SUITES);
+}
+
+/** Groups the files into runs, the slowest first: every few suites of a folder, and every few other files. */
 export function groupFiles(files: readonly string[]): string[][] {
-  const suites = files.filter((file) => file.startsWith(SUITES));
-  const others = files.filter((file) => !file.startsWith(SUITES));
+  const folders = Map.groupBy(files.filter(isSuite), dirname);
+  const suites = [...folders.values()].flatMap((suitesOfFolder) => split(suitesOfFolder, SUITES_PER_RUN));
   const [slowest, slow] = [true, false].map((wanted) =>
-    suites.filter((file) => file.startsWith(BROWSER_SUITES) === wanted),
+    suites.filter(([file]) => file?.startsWith(BROWSER_SUITES) === wanted),
   );
-  const alone = [...(slowest ?? []), ...(slow ?? [])].map((file) => [file]);
-  const together = Array.from({ length: Math.ceil(others.length / FILES_PER_RUN) }, (_, at) => {
-    return others.slice(at * FILES_PER_RUN, (at + 1) * FILES_PER_RUN);
-  });
-  return [...alone, ...together];
+  const others = files.filter((file) => !isSuite(file));
+  return [...(slowest ?? []), ...(slow ?? []), ...split(others, OTHERS_PER_RUN)];
+}
+
+function split(files: readonly string[], most: number): string[][] {
+  return Array.from({ length: Math.ceil(files.length / most) }, (_, at) => files.slice(at * most, (at + 1) * most));
 }
 
 /**
@@ -86,7 +94,7 @@ export interface TimedRun extends Run {
 export async function runTests(root: string, files: readonly string[], stillMs = STILL_MS): Promise<TimedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-tests-'));
   const report = join(folder, 'junit.xml');
-  const flags = [`--preload=${SETTLE}`, `--timeout=${TEST_MS}`, '--reporter=junit', `--reporter-outfile=${report}`];
+  const flags = [...PRELOADS, `--timeout=${TEST_MS}`, '--reporter=junit', `--reporter-outfile=${report}`];
   const running = Bun.spawn([process.execPath, 'test', ...flags, ...files.map((file) => `./${file}`)], {
     cwd: root,
     env: { ...process.env, CI: '1' },

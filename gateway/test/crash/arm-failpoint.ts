@@ -6,6 +6,6 @@ const ARMED_WRITER = new URL('../../src/store/sqlite/testing/failpoint-writer.ts
 
 globalThis.Worker = class extends globalThis.Worker {
   constructor(program: string | URL, options?: WorkerOptions) {
-    super(String(program).endsWith('/store/sqlite/writer/writer-worker.ts') ? ARMED_WRITER : program, options);
+    super(/\/store\/sqlite\/writer\/writer-worker\.[jt]s$/.test(String(program)) ? ARMED_WRITER : program, options);
   }
 };

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Failpoint } from '../../src/store/sqlite/failpoints.ts';
+import { GATEWAY_PROGRAM } from '../harness/start-gateway.ts';
 
-const MAIN = join(import.meta.dir, '../../src/main.ts');
 const PRELOAD = new URL('./arm-failpoint.ts', import.meta.url);
 /** A start takes a fraction of a second; a failpoint that is not reached by then is never reached. */
 const DIES_WITHIN_MS = 15_000;
@@ -30,7 +30,7 @@ export async function startAndDie(
   const configFile = join(home, 'tollgate.yaml');
   writeFileSync(configFile, JSON.stringify(config));
   const armed = 'point' in death ? armFailpoint(death) : {};
-  const started = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0', '--config', configFile], {
+  const started = Bun.spawn([process.execPath, GATEWAY_PROGRAM, 'serve', '--port', '0', '--config', configFile], {
     cwd: home,
     env: { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA_DIR: dataDir, ...armed },
     stdout: 'ignore',

@@ -4,10 +4,9 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statfsSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../harness/eventually.ts';
-import { startGateway } from '../harness/start-gateway.ts';
+import { GATEWAY_PROGRAM, startGateway } from '../harness/start-gateway.ts';
 
 const DISK_BYTES = 6 * 1024 * 1024;
-const MAIN = join(import.meta.dir, '../../src/main.ts');
 const home = mkdtempSync(join(tmpdir(), 'tollgate-full-'));
 const disk = join(home, 'disk');
 mkdirSync(disk);
@@ -42,7 +41,7 @@ function fill(freeBytes: number): void {
 async function startInto(dataDir: string, freeBytes: number) {
   fill(freeBytes);
   const environment = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA_DIR: dataDir };
-  const started = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
+  const started = Bun.spawn([process.execPath, GATEWAY_PROGRAM, 'serve', '--port', '0'], {
     cwd: home,
     env: environment,
     stdout: Bun.file(join(home, 'stdout')),

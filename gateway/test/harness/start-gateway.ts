@@ -3,11 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { BUNDLES } from '../../scripts/test-runner/bundle-programs.ts';
 import { register as registerCalls } from '../../src/cli/commands/requests.ts';
 import type { Reason } from '../../src/errors/reason.ts';
 import type { AttemptRecord } from '../../src/store/ports/records.ts';
 
-const MAIN = join(import.meta.dir, '../../src/main.ts');
+/** The gateway's program: the bundle of the test run, else the source. */
+export const GATEWAY_PROGRAM =
+  process.env[BUNDLES] === undefined
+    ? join(import.meta.dir, '../../src/main.ts')
+    : join(process.env[BUNDLES], 'main.js');
 const KEY = /tg_[0-9A-Za-z]{49}/;
 const LISTENS = /listens on (http:\/\/\S+)/;
 const START_MS_MAX = 60_000;
@@ -90,7 +95,14 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const flags = plan.config === undefined ? [] : ['--config', configFile];
   const limited =
     plan.openFilesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0"; exec "$@"', String(plan.openFilesMax)];
-  const server = [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', String(plan.port ?? 0)];
+  const server = [
+    process.execPath,
+    '--max-http-header-size=16384',
+    GATEWAY_PROGRAM,
+    'serve',
+    '--port',
+    String(plan.port ?? 0),
+  ];
   const started = Bun.spawn([...limited, ...server, ...flags], {
     cwd: home,
     env: environment,
@@ -140,7 +152,12 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
 }
 
 async function runCommand(words: string[], cwd: string, env: Record<string, string>) {
-  const command = Bun.spawn([process.execPath, MAIN, ...words], { cwd, env, stdout: 'pipe', stderr: 'pipe' });
+  const command = Bun.spawn([process.execPath, GATEWAY_PROGRAM, ...words], {
+    cwd,
+    env,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   const [stdout, stderr, status] = await Promise.all([
     new Response(command.stdout).text(),
     new Response(command.stderr).text(),
