@@ -131,7 +131,7 @@ describe.each([...PROTOCOLS])('an upstream’s refusal of a call of %s', (protoc
       [false, true].map((on) => [`${protocol}-odd`, scenario, on] as const),
     );
     const found = (await askAll(protocol, asks)).map(({ status, text, record }) => {
-      return [status, JSON.parse(text).error.type, /^upstream_(?:nonsense|truncated)$/.test(record?.error ?? '')];
+      return [status, JSON.parse(text).error.type, /^upstream_(?:malformed|truncated)$/.test(record?.error ?? '')];
     });
     expect(found).toEqual(asks.map(() => [500, 'api_error', true]));
   });
