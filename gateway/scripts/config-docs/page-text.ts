@@ -37,7 +37,7 @@ export const PRICES_EXAMPLE = `    price:
 `;
 
 /** A price with more than text, which a test loads in the same place. */
-export const APART_EXAMPLE = `    price:
+export const EXTRAS_EXAMPLE = `    price:
       input: 2.50
       output: 10.00
       audio_input: 32.00
@@ -45,103 +45,97 @@ export const APART_EXAMPLE = `    price:
       per_1000_requests: { web_search: 10.00, web_fetch: 0 }
 `;
 
-export const INTRODUCTION = `Tollgate needs no configuration. Where it has one, it is a YAML file: the one that \`--config\` names, else the one that
-\`TOLLGATE_CONFIG\` names, else \`tollgate.yaml\` in the working directory. \`tollgate check [FILE]\` says what is wrong with
-it, with line and column; \`tollgate check --schema\` prints its JSON Schema for editors.
+export const INTRODUCTION = `Tollgate needs no configuration. If there is one, it is a YAML file: the one named by \`--config\`, else by
+\`TOLLGATE_CONFIG\`, else \`tollgate.yaml\` in the working directory. \`tollgate check [FILE]\` reports its mistakes with line and
+column; \`tollgate check --schema\` prints its JSON Schema for editors.
 
-Every member has a default. A member that this version does not know is an error, and so is a bad value: a file with an
-error at start stops the start; at a reload (SIGHUP, or the file changes) the running configuration stays, and the log
-says so.
+Every member has a default. An unknown member or an invalid value is an error. An error at start stops the start. At a reload
+(SIGHUP, or a changed file) the running configuration stays, and the log names the error.
 
 ## Example
 
 \`\`\`yaml
 ${EXAMPLE}\`\`\`
 
-## Values from the environment
+## Environment variables
 
-\`\${NAME}\` in a value stands for the environment variable NAME, and \`\${NAME:-default}\` gives a default for where it is
-unset or empty. A variable that is unset and has no default is an error. What is put in is one value and is never read as
-YAML. For the characters themselves write \`$\${NAME}\`. Names of members cannot hold variables.
+\`\${NAME}\` in a value is replaced by the environment variable NAME, \`\${NAME:-default}\` by a default if the variable is unset or
+empty. An unset variable without a default is an error. The replacement is one value and is never read as YAML. Write
+\`$\${NAME}\` for the characters themselves. Names of members cannot contain variables.
 
 | variable | meaning |
 |---|---|
-| \`HOST\`, \`PORT\` | go before \`server.host\` and \`server.port\` |
+| \`HOST\`, \`PORT\` | override \`server.host\` and \`server.port\` |
 | \`TOLLGATE_CONFIG\` | the file |
 | \`TOLLGATE_DATA_DIR\` | the data folder; default \`./.tollgate\` |
-| \`DATABASE_URL\`, \`REDIS_URL\` | not supported yet: a set one refuses to start |
+| \`DATABASE_URL\`, \`REDIS_URL\` | not supported yet; the start is refused if one is set |
 
-## How values are written
+## Values
 
 - **size**: a whole number and B, KiB, MiB, GiB or TiB: \`32MiB\`.
 - **duration**: a whole number and ms, s, m, h or d: \`300ms\`, \`60s\`, \`15m\`.
 - **price**: USD per million tokens, from 0 to 1000000, at most 6 decimals: \`0.25\`.
 - **fee**: USD per 1,000 requests, from 0 to 1000, at most 6 decimals: \`10\`.
 - **date**: a day, which begins in UTC: \`2026-12-01\`; or a moment with its zone: \`2026-12-01T08:00:00+01:00\`.
-- **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must
-  be written as it will be called, so \`http://127.0.0.1\` and not \`http://2130706433\`.
-- Quotes are needed only where YAML needs them. Tags, merge keys (\`<<\`) and names given twice are errors; a file has at
-  most 1 MiB.
+- **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must be
+  written as it is called: \`http://127.0.0.1\`, not \`http://2130706433\`.
+- Quotes are needed only where YAML needs them. Tags, merge keys (\`<<\`) and duplicate names are errors. A file has at most 1 MiB.
 `;
 
 export const WITHOUT_PROVIDERS = `## Without \`providers\`
 
-Each host of the table below whose variable is set becomes a provider of that name. \`OPENAI_BASE_URL\` and
-\`ANTHROPIC_BASE_URL\` give those two another address. A server also looks for an Ollama on 127.0.0.1:11434 and serves the
-models it has. Where nothing is found the built-in demo answers, under the model names \`demo\` and \`claude-demo\`. What was
-found is printed at start. With \`providers\` in the file, the file alone counts.
+Every provider in the table below whose variable is set is served under that name. \`OPENAI_BASE_URL\` and \`ANTHROPIC_BASE_URL\`
+change the address of those two. The server also looks for an Ollama at 127.0.0.1:11434 and serves its models. If nothing is
+found, the built-in demo model answers as \`demo\` and \`claude-demo\`. The start prints what was found. With \`providers\` in the
+file, only the file counts.
 
-In the file, a host whose kind is openai-compatible is named as \`{ kind: openai-compatible, preset: NAME, api_key: … }\`.
+In the file, an openai-compatible provider of the table is \`{ kind: openai-compatible, preset: NAME, api_key: … }\`.
 `;
 
 export const ENDPOINTS = `## Endpoints of a model
 
-Every model answers at \`/v1/chat/completions\` and at \`/v1/messages\`, whatever format its provider speaks: where the two
-differ, the call is translated, and [translation.md](translation.md) says what becomes of each member. \`protocols\` of a
-model keeps it to one endpoint. \`protocols\` of an alias keeps that name to one, and the model has its other names at both:
-a coding agent that wants names with \`claude\` in them finds \`claude-house\` of the example, and a chat call that asks for it
-is refused. \`GET /v1/models\` lists every name, each with its \`protocols\`.
+Every model answers at \`/v1/chat/completions\` and at \`/v1/messages\`, whatever format its provider speaks; if the formats differ,
+the request is [translated](translation.md). \`protocols\` of a model limits it to one endpoint. \`protocols\` of an alias limits that
+name to one: a coding agent that needs names with \`claude\` finds \`claude-house\` of the example, and a chat request for it is
+refused. \`GET /v1/models\` lists every name with its \`protocols\`.
 `;
 
-export const PRICES = `## What a model takes
+export const PRICES = `## Capabilities
 
-A request that is translated is written for the model that it goes to: without an effort where the model does not reason,
-without sampling where it takes none. The catalogue knows what most models of most providers take. For a model of your own
-host, or where the catalogue is wrong, \`capabilities\` says it. A model that neither of them says to reason is sent no
-effort, and the caller finds the member in \`x-tollgate-dropped\`: write \`reasoning: true\` for a reasoning model on Ollama
-or vLLM.
+A translated request is written for its model: without an effort if the model does not reason, without sampling if it does not
+support it. The catalogue knows what most models support. For a model of your own host, or if the catalogue is wrong, set
+\`capabilities\`. A model that is not known to reason is sent no effort, and \`x-tollgate-dropped\` names the member: set
+\`reasoning: true\` for a reasoning model on Ollama or vLLM.
 
 ## Prices that change, and prices of long input
 
-A call is billed at the price that is in force when it arrives. A price with \`from\` waits for its moment, so that a change
-can stand in the file before it is due; until the first of them begins, the catalogue's price counts. Where a call's input,
-cache reads and writes included, is longer than \`above\` of a tier, the whole call is at that tier's prices. Each record
-keeps its price in \`price_version\`, from which it can be computed again.
+A request is charged at the price in force at its arrival. A price with \`from\` starts at that time; before the first one, the
+catalogue's price applies. If a request's input, including cache reads and writes, exceeds \`above\` of a tier, the whole request
+has that tier's prices. Each record keeps its price in \`price_version\`, so that the cost can be recomputed.
 
 \`\`\`yaml
 ${PRICES_EXAMPLE}\`\`\`
 
-## Prices of sound, images and tools that run upstream
+## Prices of audio, images and provider-run tools
 
-Tokens of sound and images are parts of input and output, as reasoning is: a member such as \`audio_input\` is what they cost
-instead, and where it is left out they cost what their whole does. \`per_1000_requests\` has the fees of tools that run at
-the host, by kind as its usage counts them: \`web_search\` and \`web_fetch\` at Anthropic and OpenRouter; \`search_low\`,
-\`search_medium\`, \`search_high\` for the classes of request at Perplexity (\`web_search\` where it counts searches);
-\`search_source\` at xAI; or any other kind \`x\` that a host reports as \`x_requests\`. A fee that is missing cannot be filled
-from another: such requests are billed nothing, the record names them in \`unpriced_server_tools\`, and the log warns once
-for each model and kind. Write 0 where they are free. The word \`free\` covers them. A tier has no fees of its own.
+Audio and image tokens are parts of input and output, as reasoning is. A member such as \`audio_input\` is their price; by default
+they have the price of the whole. \`per_1000_requests\` has the fees of tools that the provider runs, by kind as its usage counts
+them: \`web_search\` and \`web_fetch\` at Anthropic and OpenRouter; \`search_low\`, \`search_medium\`, \`search_high\` for the request
+classes of Perplexity (\`web_search\` where it counts searches); \`search_source\` at xAI; or any other kind \`x\` that a provider
+reports as \`x_requests\`. A missing fee has no default: such requests are not charged, the record names them in
+\`unpriced_server_tools\`, and the log warns once per model and kind. Set 0 if they are free; the word \`free\` covers them. Tiers
+have no fees.
 
 \`\`\`yaml
-${APART_EXAMPLE}\`\`\`
+${EXTRAS_EXAMPLE}\`\`\`
 
-## Prices of tiers, and of other models in a request
+## Prices of service tiers, and of other models in a request
 
-A request may ask for a tier that costs more or less: \`service_tier\`, \`speed\`, \`inference_geo\`. \`modifiers\` says by how
-much all rates per token are multiplied then; the catalogue has the factors that vendors publish. The tier that the answer
-states is charged; where it states none, the tier that was asked for. \`service_tier: auto\` holds the dearest tier that has a
-price. Where a balance or a budget pays, a request for a tier without a price is refused with 400 and the member's name, and
-so are members whose cost nobody can tell: \`provider\`, \`plugins\`, \`preset\`, \`billing_policy\`. Elsewhere such an answer is
-charged at the list price, the record has its \`tier\`, and the log warns once.
+A request can ask for a more or less expensive tier: \`service_tier\`, \`speed\`, \`inference_geo\`. \`modifiers\` multiplies all token
+rates for such a tier; the catalogue has the published factors. The tier that the answer states is charged, else the requested
+one. \`service_tier: auto\` reserves for the most expensive tier that has a price. If a balance or a budget pays, a request for a
+tier without a price gets 400 with the member's name, and so do members of unknown cost: \`provider\`, \`plugins\`, \`preset\`,
+\`billing_policy\`. Otherwise such an answer is charged at the list price, the record has its \`tier\`, and the log warns once.
 
 \`\`\`yaml
     price:
@@ -150,18 +144,17 @@ charged at the list price, the record has its \`tier\`, and the log warns once.
       modifiers: { speed: { fast: 2 }, inference_geo: { us: 1.1 }, service_tier: { priority: 1.75, flex: 0.5 } }
 \`\`\`
 
-A request may name other models as well: \`fallbacks\`, \`models\`, the \`model\` of an advisor tool and the like. Each must be a
-model of the same provider, by the provider's own name, that the key may use; it is answered as \`model\` is where it may not.
-The dearest of them is held, what works beside the model (an advisor) on top, and the model that the answer names is
-charged. Where several ran, each has its part in the record's \`usage.parts\`, at its own price.
+A request can name other models too: \`fallbacks\`, \`models\`, the \`model\` of an advisor tool and others. Each must be a model of
+the same provider, under the provider's name, that the key may use; otherwise the request is refused as for \`model\`. Tollgate
+reserves for the most expensive of them, plus models that work in addition (an advisor), and charges the model that the answer
+names. If several ran, each has a part in the record's \`usage.parts\` at its own price.
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`
 
-Every model that the catalogue knows of the providers is served under the provider's own name for it. Where two providers
-have a model of one name, the one that is first in the table below, or in the file, answers. A name that is not known is
-not served.
+Every model of the providers that the catalogue knows is served under the provider's name for it. If two providers have a model
+of one name, the first in the table below, or in the file, answers. Unknown names are not served.
 
-With \`models\` the file is the complete list: to add a model that the catalogue lacks, name it and all others that shall
-be served. A host that the catalogue does not know serves nothing until its models are named.
+With \`models\`, the file is the complete list: to add a model that the catalogue lacks, list it and all others. A provider that
+the catalogue does not know serves nothing until its models are listed.
 `;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { renderConfigSchema } from '../../src/config/file/file-schema.ts';
 import { LIMITS } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { APART_EXAMPLE, EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
+import { EXAMPLE, EXTRAS_EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
 import { renderConfigPage } from './render-config-page.ts';
 
 test('docs/configuration.md is what the generator makes: run `bun gateway/scripts/config-docs.ts`', async () => {
@@ -31,7 +31,7 @@ test.each([
   ['the example of prices loads', PRICES_EXAMPLE, [{ input: '2.00' }, { from: '2026-12-01' }]],
   [
     'the example of sound and tools loads',
-    APART_EXAMPLE,
+    EXTRAS_EXAMPLE,
     { per_1000_requests: { web_search: '10.00', web_fetch: '0' } },
   ],
 ])('%s', (_, priceLines, price) => {

@@ -1,151 +1,150 @@
 /** Contains the fixed text of docs/console.md, which is not generated from the table of roles. */
 import type { Permission } from '../../src/people/roles.ts';
 
-export const INTRODUCTION = `The console is at \`/app\` of the gateway itself: nothing else is installed, and it loads nothing from anywhere else. It is for
-whoever runs the gateway and for each developer who holds a key: keys, usage, single calls, limits, models, providers, members,
-money. All that it shows and does goes through the API below \`/app/api\`, with the same rights.`;
+export const INTRODUCTION = `The console is at \`/app\` of the gateway. There is nothing else to install, and it loads nothing from other hosts. Operators
+and developers use it to manage API keys, usage, logs, limits, models, providers, members and billing. Everything that it
+does goes through the API below \`/app/api\`, with the same permissions.`;
 
-export const FIRST_RUN = `## The first time
+export const FIRST_RUN = `## First start
 
-The first start prints a link, \`/app/setup?token=…\`. It works once and for 15 minutes; \`bin/tollgate setup-link\` prints another one as long
-as nobody has used any. Whoever opens it becomes the owner of the account \`default\`, and invites the others on the page of
-members. Nobody can sign up by himself.
+The first start prints a link, \`/app/setup?token=…\`. It works once, for 15 minutes; \`bin/tollgate setup-link\` prints another one
+while there is no owner. The user who opens it becomes the owner of the account \`default\` and invites others on the Members
+page. There is no public sign-up.
 
 ## Verified addresses
 
-Tollgate sends no mail, so an invitation does not prove that its address belongs to whoever opens the link. An address is verified:
+Tollgate sends no email, so an invitation does not prove that its address belongs to the person who opens the link. An address
+is verified:
 
-- by the set-up link, for the first owner;
+- by the setup link, for the first owner;
 - by a sign-in service (\`server.oidc\`) that creates the user and has verified the address;
 - by \`bin/tollgate members verify EMAIL\`, where the gateway runs. Ask the user first: their password, passkeys and sessions keep
-  working. If anybody else may have set them, make a link with \`bin/tollgate reset-password EMAIL\` before.
+  working. If someone else may have set them, create a link with \`bin/tollgate reset-password EMAIL\` first.
 
 A user whose address is not verified is a member of the one account that invited them. Another account that invites the address
-gets another user, with a password of its own, and a link of an invitation never tells whether the address has users elsewhere. An
-address has at most seven such users beside the verified one. Signing in by password finds the user whose password it is; where
-several users have the same one, the console asks for the account. \`--account ID\` names the user for both commands.
+gets another user with their own password, and an invitation link never reveals whether the address has users elsewhere. An
+address has at most seven such users in addition to the verified one. Sign-in by password finds the user whose password it is;
+if several users have the same one, the console asks for the account. \`--account ID\` selects the user for both commands.
 
-A sign-in service opens the user that it created or was linked to, never another one with the same address. To use a service with a
-user who has a password, sign in and link it on the page of the own account. Linking keeps all other ways in and does not verify
-the address. Addresses with characters outside of ASCII are refused, since they can look like others.
+A sign-in service opens the user that it created or was linked to, never another user with the same address. To use a service
+with an existing user, sign in with the password and link the service on the profile page. Linking keeps all other sign-in
+methods and does not verify the address. Addresses with non-ASCII characters are refused, because they can look like others.
 
 ## Passkeys
 
-Whoever has come in adds a passkey on the page of his account, after his password: a fingerprint, face, PIN or security key then
-signs him in, without e-mail, password or second factor: by the button of the form, or out of the list that the browser shows in the
-e-mail field. Only authenticators that ask for one of these are taken. The page lists when each was added and last used, under a
-name that he can change. Removing one ends no session; the last way in cannot be removed.
+Users add a passkey on their profile page after confirming their password. A fingerprint, face, PIN or security key then signs
+them in without email, password or second factor: with the button of the sign-in form, or from the list that the browser shows
+in the email field. Only authenticators that verify the user are accepted. The page lists when each passkey was added and last
+used, under a name that the user can change. Removing a passkey ends no session; the last sign-in method cannot be removed.
 
-A passkey belongs to the host of \`server.public_url\`, or of the address that the console was opened at where that is not set. It takes
-https and a host name, or \`http://localhost:8080\` on the machine itself: at \`http://127.0.0.1:8080\` there are none, and none moves
-along when the host changes.
+A passkey belongs to the host of \`server.public_url\`, or, if that is not set, to the host at which the console was opened. It
+needs https and a host name, or \`http://localhost:8080\` on the machine itself; there are no passkeys at \`http://127.0.0.1:8080\`.
+Passkeys do not move when the host changes.
 
-## A forgotten password
+## Forgotten passwords
 
-No mail is sent. A link to a new password is made in one of two ways, and handed over:
+Tollgate sends no email. A link to a new password is created in one of two ways; share it privately.
 
-- \`bin/tollgate reset-password EMAIL\`, where the gateway runs, prints one for anybody. With \`--without-second-factor\` using it turns
-  the second factor off too, for whoever has lost that as well.
-- On the page of members, an owner or admin makes one for a member, under “Link to a new password…”: for an owner only an owner does.
-  Whoever uses the link can sign in as the member, so it is made only by those who administer every account and workspace that
-  the member can open, and for a member with a verified address, who can join other accounts later, only by owners and admins of the
-  account \`default\`; nobody makes one for themselves.
+- \`bin/tollgate reset-password EMAIL\`, where the gateway runs, prints a link for any user. With \`--without-second-factor\`, using it
+  also turns the second factor off.
+- On the Members page, owners and admins create a link for a member; only owners create one for an owner. The link allows to
+  sign in as the member, so it can be created only by users who administer every account and workspace of the member. For a
+  member with a verified address, who can join other accounts later, only owners and admins of the account \`default\` can create
+  one. Users cannot create one for themselves.
 
-A link works once and for an hour, and a new one replaces it. It ends as soon as the password or a membership of the person
-changes, or those of whoever made it. That it was made and that it was used stand in the audit, each without the link.
+A link works once, for one hour; a new one replaces it. It also ends when the password or a membership of the member, or of its
+creator, changes. Its creation and its use are in the audit log, without the link.
 
 | after a link was used | |
 |---|---|
-| old password, every session, sign-ins that wait for a code | end |
+| old password, all sessions, sign-ins that wait for a code | end |
 | passkeys | are removed |
 | linked sign-in services | stay |
 | second factor and its recovery codes | stay; end with \`--without-second-factor\` |
 
-## Without it
+## Turn the console off
 
-\`server: { console: off }\` in the configuration: nothing below \`/app\` is served or built, and neither is \`/status\`, which is a page
-of the console and reads its API. No link is printed. \`/healthz\` and \`/readyz\` say how the service is, \`tollgate requests --request-id ID\`
-looks a call up, and the command line does all else.`;
+With \`server: { console: off }\` in the configuration, nothing below \`/app\` is served or built, and no \`/status\`. No setup link is
+printed. \`/healthz\` and \`/readyz\` report the state of the service, \`tollgate requests --request-id ID\` looks up a request, and
+everything else is done on the command line.`;
 
-export const ROLES_INTRODUCTION = `## Who may do what
+export const ROLES_INTRODUCTION = `## Roles and permissions
 
-A member has one role in an account, in all of its workspaces or in some. What is the installation's own (accounts, money that
-comes in, providers, prices) is for members of the account \`default\`. Its owners and admins may enter every
-other account too, with the same role, and choose them where accounts are chosen.`;
+A member has one role in an account, in all of its workspaces or in some. Permissions for the installation (accounts, top-ups,
+providers, prices) exist only in the account \`default\`. Its owners and admins can enter every other account with the same role.`;
 
 /** A permission, as described to the user who has it. */
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
-  'usage.read': 'see what was used, and what it cost',
-  'logs.read': 'see single calls: who, when, which model, how they ended, what they cost',
-  'content.read': 'see what was said in a call, where the workspace keeps it',
+  'usage.read': 'see usage and cost',
+  'logs.read': 'see request records',
+  'content.read': 'see stored prompts and responses',
   'models.read': 'see models and prices',
   'keys.read': 'see keys, never their secrets',
-  'keys.write': 'make and change keys of one’s own',
-  'keys.manage': 'change everybody’s keys',
-  'limits.read': 'see limits and what they leave',
+  'keys.write': 'create keys, change their own',
+  'keys.manage': 'change all keys',
+  'limits.read': 'see limits and what remains',
   'limits.write': 'set limits',
-  'workspaces.read': 'see workspaces and their policy',
-  'workspaces.write': 'make workspaces, and set what they allow and keep',
+  'workspaces.read': 'see workspaces and their policies',
+  'workspaces.write': 'create workspaces, set their policies',
   'members.read': 'see members',
   'members.write': 'invite, change and remove members',
-  'owners.write': 'make and unmake owners',
+  'owners.write': 'add and remove owners',
   'billing.read': 'see balance, ledger and statements',
-  'audit.read': 'see who changed what',
+  'audit.read': 'see the audit log',
   'settings.read': 'see settings',
   'settings.write': 'change settings',
-  'operator.read': 'see accounts, providers and how the installation is set up',
-  'operator.write': 'make accounts, move money, set prices, enter providers',
+  'operator.read': 'see accounts, providers and the installation',
+  'operator.write': 'create accounts, move money, set prices, add providers',
 };
 
 /** Precedes the permissions that it is about. */
-export const RESTRICTED = `Who is restricted to some workspaces sees and does only what belongs to those, whatever his role. He makes no workspace and sets no
-limit of the account, though he sees those that bind his calls; of the members he sees who may enter a workspace of his, and changes
-those who have no other. What is of the account as a whole, or of the installation, he does not have:`;
+export const RESTRICTED = `A member who is restricted to some workspaces sees and changes only what belongs to them, whatever their role. They cannot
+create workspaces or set limits of the account, but they see the limits that apply to their requests. They see members who can
+enter one of their workspaces, and change those who have no other workspace. They never have the permissions for the whole
+account or the installation:`;
 
-export const ROLES_NOTE = `Whoever made a key sets its limits as he makes it, and may tighten them; without \`limits.write\` he lifts or raises none. A disabled key
-is enabled by whoever disabled it, or with \`limits.write\`.
+export const ROLES_NOTE = `The creator of a key sets its limits and can tighten them later; lifting or raising one needs \`limits.write\`. A disabled key is
+enabled by the member who disabled it, or with \`limits.write\`.
 
-An API key reaches the console's API as well: with the scope \`admin\` it may do what an admin may, with \`usage\` it sees usage, calls,
-models, keys and limits of its workspace, never what was said. No key may more than its maker: with one who is restricted to workspaces
-the scope \`admin\` is void. What is for people only (passwords, sessions) is not for keys.`;
+API keys can also call the console API. A key with the scope \`admin\` has the permissions of an admin; with \`usage\` it reads usage,
+logs, models, keys and limits of its workspace, but no prompts and responses. A key never has more permissions than its creator:
+the scope \`admin\` is void if they are restricted to workspaces. Passwords and sessions are not available to keys.`;
 
-export const CONTENT = `## What was said in calls
+export const CONTENT = `## Stored prompts and responses
 
-A record says that a call was made, how it ended and what it cost; it never holds what was said. That is kept only where a
-workspace's policy says so:
+A request record never contains prompts or responses. They are stored only where a workspace's policy says so:
 
-| policy | what is kept |
+| policy | stored |
 |---|---|
-| \`off\` | nothing; this is the default |
-| \`errors\` | of calls whose record has an error: refused, failed, broken off, left by their client |
-| \`all\` | of every call |
+| \`off\` | nothing; the default |
+| \`errors\` | requests whose record has an error: refused, failed, cut, or left by the client |
+| \`all\` | every request |
 
-Kept are the request as it came in, what was sent upstream, what went out (a stream: its events, as far as it went), and what came
-back from upstream where the client got that in another form. Each up to 1 MiB; the log says where something is cut. Headers are
-never kept, and of a provider's words its credentials and account names are taken out.
+Tollgate stores the request as received, the request sent to the provider, the response sent to the client (of a stream, its
+events as far as it went), and the provider's response if the client got another form of it. Each is truncated and flagged at
+1 MiB. Headers are never stored, and credentials and account names are removed from a provider's words.
 
-Set it on the page of workspaces, or with \`bin/tollgate workspaces set ID --bodies errors --bodies-days 7\`. Where a workspace says
-nothing (\`--bodies inherit\`, on the page “As configured”), \`defaults.log_bodies\` and \`defaults.retention\` of the [configuration](configuration.md#defaults) say it
-for all. A change binds the next call; turning it off keeps what there is until its days are over. Days are counted from the call, by what the
-workspace says now: fewer days take older content away within minutes.
+Set the policy on the Workspaces page, or with \`bin/tollgate workspaces set ID --bodies errors --bodies-days 7\`. Workspaces
+without a policy (\`--bodies inherit\`) follow \`defaults.log_bodies\` and \`defaults.retention\` of the
+[configuration](configuration.md#defaults). A change applies from the next request. Turning it off keeps what is stored until its
+retention ends. Retention counts from the request, by the current policy: fewer days remove older content within minutes.
 
-It lies in \`content.db\` of the data folder, apart from records and ledger, compressed and encrypted with a key that is derived from
-\`master.key\`, and bound to its call. It takes \`limits.content_bytes_max\` of the disk at most. It is kept after the call, by the way:
-where the disk is slow, full or away, content is dropped and the log of the server says how often; calls never wait for it, and none
-fails for it. \`tollgate backup FILE\` leaves it out and says so; with \`--with-content\` a copy of it lies beside, in \`FILE.content\`.
+The data is in \`content.db\` of the data folder, apart from records and ledger, compressed and encrypted with a key derived from
+\`master.key\`. It takes at most \`limits.content_bytes_max\` of disk space. It is written in the background: if the disk is slow,
+full or gone, content is dropped and the server's log says how often. Requests never wait or fail for it. \`tollgate backup FILE\`
+leaves it out; \`--with-content\` copies it to \`FILE.content\`.
 
-Records and ledger are kept always: records are what was charged for, and the ledger is proved from them.`;
+Records and ledger have no retention, because balances are proved from them.`;
 
-export const CONNECT = `## Connecting a coding tool
+export const CONNECT = `## Connect a coding tool
 
 \`\`\`sh
 bin/tollgate connect claude
 bin/tollgate connect opencode --model house-model
 \`\`\`
 
-makes a key named after the tool, tries one call, and writes the tool's configuration for the user who runs it, with everything else in the
-file left as it was, comments too. \`--dry-run\` only shows the difference; \`--undo\` puts back what stood there before, as long as
-nobody changed the file since. \`--key\` takes a key that there is already, \`--url\` a gateway on another machine (then with \`--key\`, since keys are made
-on the gateway's own), \`--model\` the model to ask for.`;
+\`connect\` creates a key named after the tool, makes a test request and writes the tool's configuration for the current user.
+Comments and all other settings stay. \`--dry-run\` shows the difference; \`--undo\` restores the file if it was not edited since.
+\`--key\` uses an existing key; \`--url\` connects to a gateway on another machine and needs \`--key\`; \`--model\` selects the model.`;
 
-export const CONNECT_NOTE = 'Not connected:';
+export const CONNECT_NOTE = 'Not supported:';

@@ -2,61 +2,58 @@
 import type { CallEnding } from '../../src/billing/who-pays.ts';
 import type { UsageSource } from '../../src/generation/usage.ts';
 
-export const INTRODUCTION = `Whoever broke it pays. A call has one end, and this table says for each what of its usage is charged to the account of
-its key. The record of the call has the same: \`usage\`, and \`usage_source\`, which says where the numbers come from.`;
+export const INTRODUCTION = `A failure is paid by the side that caused it. Every request has one end; this table says for each end what is charged to the
+account of its API key. The request's record has the same numbers: \`usage\`, and \`usage_source\`, their origin.`;
 
 /** How a call ended, as described to the client's user. */
 export const ENDINGS: { readonly [ending in CallEnding]: string } = {
-  complete: 'The answer is complete, and the provider said what it used.',
-  complete_without_usage:
-    'The answer is complete, and the provider said nothing of its usage at its end, or nothing that can be right.',
-  not_dispatched: 'Nothing was sent to a provider: the call was refused, or the caller left before.',
-  caller_left: 'The caller left, or took nothing for too long, after the call was sent.',
-  failed_without_output: 'The provider refused the call, failed, or ran out of time before any output.',
+  complete: 'The answer is complete, and the provider reported its usage.',
+  complete_without_usage: 'The answer is complete, and the provider reported no plausible final usage.',
+  not_dispatched: 'Nothing was sent to a provider: the request was refused, or the client disconnected before.',
+  caller_left: 'The client disconnected, or did not read for too long, after the request was sent.',
+  failed_without_output: 'The provider refused the request, failed or timed out before any output.',
   failed_mid_stream: 'The provider failed in the middle of its answer.',
-  failed_mid_stream_free: 'The same, where the operator says `defaults: { broken_answers: free }`.',
-  undelivered: 'The provider answered and said what it used, and Tollgate could not deliver the answer.',
+  failed_mid_stream_free: 'The same, with `defaults: { broken_answers: free }`.',
+  undelivered: 'The provider answered and reported its usage, but Tollgate could not deliver the answer.',
   extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
-  crashed: 'Tollgate died during the call, after it had noted how far the answer had come.',
-  crashed_without_checkpoint: 'Tollgate died during the call, before it had noted anything.',
-  replayed: 'The stored answer of an earlier call was given out, by its `Idempotency-Key`.',
+  crashed: 'Tollgate crashed during the request, after a checkpoint.',
+  crashed_without_checkpoint: 'Tollgate crashed during the request, before its first checkpoint.',
+  replayed: 'The stored answer of an earlier request was returned for its `Idempotency-Key`.',
 };
 
 export const CHARGES = {
   usage: 'its usage',
-  so_far: 'the input, and the output that came from the provider until it was stopped',
-  checkpoint: 'what had been noted last',
-  count: 'the input, by the provider where it told it, and the output as Tollgate counts it',
-  told: 'what the provider said that it used',
+  so_far: 'the input, and the output that the provider sent until it was stopped',
+  checkpoint: 'the usage of the last checkpoint',
+  count: "the input, by the provider's number if it reported one, and the output by Tollgate's count",
+  told: 'the usage that the provider reported',
   nothing: 'nothing',
 } as const;
 
 export const SOURCES: { readonly [source in UsageSource]: string } = {
   upstream: "the provider's final numbers",
   partial:
-    "the provider's numbers as far as they came, and Tollgate's own count of the output that came after them, or of all where it gave none",
+    "the provider's numbers as far as they came, and Tollgate's count of later output, or of everything if there were none",
   counted:
-    "Tollgate's own count: the bytes of the prompt ÷ 4 (where a stream told of its prompt before its end, the provider's number), those of the output by what its model's tokens were found to measure",
-  checkpoint: 'the numbers that were noted last while the answer ran',
+    "Tollgate's count: prompt bytes ÷ 4 (or the provider's number, if a stream reported it before its end), and output bytes by the measured ratio of the model",
+  checkpoint: 'the last checkpoint of the running answer',
   void: 'no numbers: nothing is charged',
-  cache: 'no numbers: an earlier call has them',
+  cache: 'no numbers: an earlier request has them',
 };
 
-export const NOTES = `## In words
+export const NOTES = `## Details
 
-- **Reading everything and leaving before the end is not free.** What the provider produced until it heard of it is charged.
-- **A failure of the provider before any output costs the caller nothing**; what the provider may charge for it is the
-  operator's.
-- **What is charged is never above what was held.** Where an answer cost more than its account's balance or a budget could
-  still bear, the difference is the operator's: the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole
-  cost, usage × price: what was posted to the account and what the operator bore, together.
-- **A broken answer can be free.** With \`broken_answers: free\` in the configuration the operator bears the whole cost of an
-  answer that broke off through no fault of the caller: its record has usage and cost, and the ledger has the cost as
-  \`absorb\`. A caller who leaves pays as before.
-- **A stream notes how far it has come** every 5 seconds or 2,000 tokens of output, so a crash loses at most that much of a bill.
-- **An answer in one piece that outgrows its money** is delivered as far as it came, with the finish reason of a limit of
-  tokens and the header \`x-tollgate-cut: insufficient_quota\`: what is charged is what the caller got.
-- **A model without a price** is never charged as if it were free: \`cost_nano_usd\` is null. Where a balance or a budget
-  would have to pay, the call is refused instead; with \`unpriced: allow\` in the configuration it is served and takes nothing
-  from either. The log names each such model.
+- **Disconnecting before the end is not free.** Everything that the provider produced until it was aborted is charged.
+- **A provider failure before any output costs the caller nothing.** If the provider charges for it, the operator pays.
+- **The charge never exceeds the hold.** If an answer cost more than the balance or a budget could cover, the operator pays the
+  difference; the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole cost, usage × price: the charge to the
+  account plus what was written off.
+- **Broken answers can be free.** With \`broken_answers: free\` in the configuration, the operator pays the whole cost of an answer
+  that broke off through no fault of the caller. Its record has usage and cost, and the ledger has the cost as \`absorb\`. A
+  client that disconnects pays as before.
+- **A stream has a checkpoint** every 5 seconds or 2,000 output tokens. A crash loses at most that much of a charge.
+- **A plain answer that outgrows its money** is delivered as far as it came, with the finish reason of a token limit and the
+  header \`x-tollgate-cut: insufficient_quota\`. Only what the client got is charged.
+- **A model without a price** is never treated as free: \`cost_nano_usd\` is null. If a balance or a budget would have to pay, the
+  request is refused; with \`unpriced: allow\` in the configuration it is served and not charged. The log names each such model.
 `;

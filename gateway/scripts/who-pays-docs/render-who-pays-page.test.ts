@@ -18,6 +18,6 @@ test('the page has a row for each way a call can end', () => {
 test('a row says what is charged and where its numbers may come from', () => {
   expect(renderRow('It broke.', { charged: 'nothing', source: 'void' })).toBe('| It broke. | nothing | `void` |');
   expect(renderRow('It left.', { charged: 'count', source: 'partial', sourceOfCount: 'counted' })).toBe(
-    '| It left. | the input, by the provider where it told it, and the output as Tollgate counts it | `partial`, or `counted` |',
+    "| It left. | the input, by the provider's number if it reported one, and the output by Tollgate's count | `partial`, or `counted` |",
   );
 });

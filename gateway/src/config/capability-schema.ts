@@ -12,27 +12,27 @@ const flag = (description: string) => choice(['true', 'false']).meta({ descripti
 
 /** The shape of `capabilities` of a model. */
 export const capabilitySchema = z.strictObject({
-  reasoning: flag('It reasons. `false`: no member of reasoning is sent to it.'),
+  reasoning: flag('Reasons. `false`: no reasoning members are sent.'),
   reasoning_effort: z
     .array(choice(EFFORTS))
-    .meta({ description: 'The efforts that it takes; the nearest is sent. An empty list: it takes none.' })
+    .meta({ description: 'Supported efforts; the nearest one is sent. An empty list: none.' })
     .optional(),
   thinking: z
     .array(choice(THINKING))
-    .meta({ description: 'The values of `thinking.type` that it takes, at a host of the messages format.' })
+    .meta({ description: 'Supported values of `thinking.type`, at a provider of the messages format.' })
     .optional(),
-  sampling: flag('It takes `temperature` and `top_p`.'),
-  temperature_with_top_p: flag('It takes `temperature` and `top_p` together, at a host of the messages format.'),
-  tools: flag('It takes tools.'),
-  forced_tool_choice: flag('It takes a tool choice that forces a call, at a host of the messages format.'),
-  parallel_tool_calls: flag('It takes `parallel_tool_calls`.'),
-  structured_output: flag('It answers to a JSON Schema.'),
-  strict_schemas: flag('It takes `strict` in tools and formats.'),
-  image: flag('It takes images.'),
-  pdf: flag('It takes PDF files.'),
-  audio: flag('It takes audio.'),
+  sampling: flag('Supports `temperature` and `top_p`.'),
+  temperature_with_top_p: flag('Supports `temperature` and `top_p` together, at a provider of the messages format.'),
+  tools: flag('Supports tools.'),
+  forced_tool_choice: flag('Supports a tool choice that forces a call, at a provider of the messages format.'),
+  parallel_tool_calls: flag('Supports `parallel_tool_calls`.'),
+  structured_output: flag('Supports output by a JSON Schema.'),
+  strict_schemas: flag('Supports `strict` in tools and formats.'),
+  image: flag('Supports images.'),
+  pdf: flag('Supports PDF files.'),
+  audio: flag('Supports audio.'),
   output_limit: choice(['max_tokens', 'max_completion_tokens'])
-    .meta({ description: 'The member by which it takes the limit of output tokens, at a host of chat completions.' })
+    .meta({ description: 'The member for the maximum of output tokens, at a provider of the chat format.' })
     .optional(),
 });
 

@@ -319,7 +319,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { Search: 1 } } }',
-      "f.yaml:2:97: models.m.price.per_1000_requests.Search: found 'Search', expected a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search. Choose another name.",
+      "f.yaml:2:97: models.m.price.per_1000_requests.Search: found 'Search', expected a kind of tool as the provider counts it: 1 to 40 lower-case letters, digits and _, such as web_search. Choose another name.",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 2000000 } }',

@@ -43,50 +43,51 @@ const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-co
 const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
 
 const oidcSchema = z.strictObject({
-  id: oidcId.meta({ description: 'A name of your choice: part of the address that it sends people back to.' }),
-  name: plainText('what the button says', 60).meta({ description: 'What the button of the sign-in page says.' }),
-  issuer: baseUrl.meta({ description: 'Its address; `/.well-known/openid-configuration` is asked for there.' }),
-  client_id: plainText('the name that it knows this gateway by', 256).meta({
-    description: 'The name that it knows this gateway by.',
+  id: oidcId.meta({ description: 'A name of your choice: part of the redirect address.' }),
+  name: plainText('the label of the button', 60).meta({ description: 'The label of its button on the sign-in page.' }),
+  issuer: baseUrl.meta({ description: 'Its address, which must serve `/.well-known/openid-configuration`.' }),
+  client_id: plainText('the client id of this gateway', 256).meta({
+    description: 'The client id of this gateway.',
   }),
   client_secret: credential.meta({
-    description: 'The secret that goes with it, best taken from a variable. `none`: a public client.',
+    description: 'The client secret, preferably from a variable. `none`: a public client.',
   }),
   allowed_domains: z
     .array(domainName)
     .min(1)
-    .meta({ description: 'Whose e-mail addresses it is believed for, by their domains. Default: any.' })
+    .meta({ description: 'Domains of email addresses that it may verify. Default: all.' })
     .optional(),
 });
 
 const serverSchema = z.strictObject({
-  host: listenHost.meta({ description: 'Where to listen. HOST goes before it.', default: DEFAULT_HOST }).optional(),
+  host: listenHost.meta({ description: 'Host to listen on. HOST overrides it.', default: DEFAULT_HOST }).optional(),
   port: wholeNumber(0, 65_535)
-    .meta({ description: 'Port to listen on; 0 takes a free one. PORT goes before it.', default: DEFAULT_PORT })
+    .meta({ description: 'Port to listen on; 0 selects a free one. PORT overrides it.', default: DEFAULT_PORT })
     .optional(),
   public_url: baseUrl
     .meta({
-      description:
-        'The address that people reach the gateway at; what printed links begin with, and whose host passkeys belong to.',
+      description: 'The public address of the gateway: printed links begin with it, and passkeys belong to its host.',
     })
     .optional(),
   trusted_proxies: z
     .array(addressRange)
-    .meta({ description: 'Address ranges of proxies whose forwarded client address is believed.', default: [] })
+    .meta({ description: 'Address ranges of proxies whose forwarding headers are trusted.', default: [] })
     .optional(),
   private_origins: z
     .array(baseUrl)
     .meta({
       description:
-        'Addresses (scheme, host and port) that a provider entered in the console may have though they are not public or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
+        'Addresses (scheme, host and port) that are allowed for providers entered in the console although they are private or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
       default: [],
     })
     .optional(),
-  console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
+  console: choice(['on', 'off'])
+    .meta({ description: 'Whether `/app` is served.', default: DEFAULT_CONSOLE })
+    .optional(),
   public_status: choice(['summary', 'full'])
     .meta({
       description:
-        'What `/status` tells whoever is not signed in: `summary` whether the service works, `full` also which providers it uses and how each is.',
+        'What `/status` shows visitors who are not signed in. `summary`: whether the service works; `full`: also the state of each provider.',
       default: DEFAULT_PUBLIC_STATUS,
     })
     .optional(),
@@ -94,7 +95,7 @@ const serverSchema = z.strictObject({
     .array(oidcSchema)
     .meta({
       description:
-        'Services that people may sign in to the console by (OpenID Connect). Needs `public_url`. A user signs in by a service that created or was linked to them; a new user needs an open invitation, and an email address that the service has verified. Each sign-in needs an id_token.',
+        'Sign-in services for the console (OpenID Connect). Needs `public_url`. A user signs in with a service that created the user or was linked to them; a new user needs a pending invitation and an email address that the service has verified. Each sign-in needs an id_token.',
       default: [],
     })
     .optional(),
@@ -125,35 +126,35 @@ const defaultsSchema = z.strictObject({
   holds: choice(HOLD_MODES)
     .meta({
       description:
-        'How much of a balance or a budget a call holds while it runs, unless its key or its account says otherwise. `adaptive`: a stream holds slice by slice; `strict`: every call holds its worst case.',
+        'How much of a balance or a budget a request reserves while it runs, unless its key or account has a setting. `adaptive`: a stream reserves slice by slice; `strict`: every request reserves its maximum cost.',
       default: DEFAULT_HOLDS,
     })
     .optional(),
   unpriced: choice(['refuse', 'allow'])
     .meta({
       description:
-        'What becomes of a call to a model without a price where a balance or a budget would have to pay. `allow`: it is served and costs the account nothing; its record has no cost, and the log says so.',
+        'Requests to a model without a price if a balance or a budget would have to pay. `allow`: they are served and not charged; the record has no cost, and the log says so.',
       default: DEFAULT_UNPRICED,
     })
     .optional(),
   broken_answers: choice(['bill', 'free'])
     .meta({
       description:
-        'Who pays for an answer that broke off on its way through no fault of the caller. `bill`: the account, for the input and what came of the output; `free`: the operator.',
+        'Who pays for an answer that broke off through no fault of the caller. `bill`: the account, for the input and the output that came; `free`: the operator.',
       default: DEFAULT_BROKEN_ANSWERS,
     })
     .optional(),
   log_bodies: choice(BODY_POLICIES)
     .meta({
       description:
-        'Of which calls what was said is kept, encrypted and apart from the records, unless their workspace says otherwise. `errors`: of calls that failed.',
+        'Requests whose prompts and responses are stored, encrypted and apart from the records, unless their workspace has a policy. `errors`: requests that failed.',
       default: DEFAULT_LOG_BODIES,
     })
     .optional(),
   retention: wholeDays(1, 3_650)
     .meta({
       description:
-        'How long what was said is kept, unless the workspace says otherwise: whole days. Records and ledger are kept always.',
+        'How long prompts and responses are stored, in whole days, unless the workspace has a policy. Records and ledger have no retention.',
       default: `${DEFAULT_RETENTION_DAYS}d`,
     })
     .optional(),
@@ -164,18 +165,18 @@ const timeout = (description: string) => duration('10ms', '24h').meta({ descript
 const timeoutsSchema = z.strictObject({
   connect: timeout('Connecting.'),
   first_byte: timeout('First byte of a stream.'),
-  first_byte_plain: timeout('First byte of an answer in one piece.'),
+  first_byte_plain: timeout('First byte of a plain answer.'),
   idle: timeout('Silence within an answer.'),
-  total: timeout('The whole call.'),
+  total: timeout('The whole request.'),
 });
 
 const providerSchema = z.strictObject({
   kind: choice(['openai', 'openai-compatible', 'anthropic', 'demo']).meta({
     description:
-      'What it speaks. `openai` and `openai-compatible`: chat completions; `anthropic`: messages; `demo`: the built-in offline model, both.',
+      'Its format. `openai` and `openai-compatible`: chat completions; `anthropic`: messages; `demo`: the built-in offline model, both.',
   }),
   preset: choice(COMPATIBLE_PRESETS.map((preset) => preset.name))
-    .meta({ description: 'A known host, for `kind: openai-compatible`: it brings its address and its ways.' })
+    .meta({ description: 'A known provider, for `kind: openai-compatible`: sets its address and its quirks.' })
     .optional(),
   base_url: baseUrl
     .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
@@ -183,12 +184,12 @@ const providerSchema = z.strictObject({
   api_key: credential
     .meta({
       description:
-        'Its credential, sent to the origin of `base_url` only; best taken from a variable. `none`: no credential, which is the default for a host of your own.',
+        'Its credential, sent to the origin of `base_url` only; preferably from a variable. `none`: no credential, the default for a provider of your own.',
     })
     .optional(),
   timeouts: timeoutsSchema
     .meta({
-      description: 'Time limits of calls to it; what is left out is as `limits` has it: `connect_timeout` and so on.',
+      description: 'Time limits of requests to it. Default: those of `limits` (`connect_timeout` and so on).',
     })
     .optional(),
 });
@@ -196,7 +197,7 @@ const providerSchema = z.strictObject({
 const targetSchema = z.strictObject({
   provider: plainText('the name of a provider', 64).meta({ description: 'A name under `providers`.' }),
   model: modelName.meta({ description: "The model's name there; default: its public name." }).optional(),
-  timeouts: timeoutsSchema.meta({ description: 'As above; what is left out is as the provider has it.' }).optional(),
+  timeouts: timeoutsSchema.meta({ description: 'As above. Default: those of the provider.' }).optional(),
 });
 
 const endpoints = z.array(choice(['chat', 'messages'])).min(1);
@@ -206,7 +207,7 @@ const aliasSchema = z.union([
   z.strictObject({
     name: modelName.meta({ description: 'The name.' }),
     protocols: endpoints
-      .meta({ description: 'The endpoints at which the model has this name; default: all of its own.' })
+      .meta({ description: 'The endpoints that serve the model by this name. Default: all of its endpoints.' })
       .optional(),
   }),
 ]);
@@ -214,21 +215,21 @@ const aliasSchema = z.union([
 const modelSchema = z.strictObject({
   protocols: endpoints
     .meta({
-      description: 'The endpoints that serve it. A target that speaks the other format is translated to.',
+      description: 'The endpoints that serve it. Requests are translated for a target of the other format.',
       default: ALL_PROTOCOLS,
     })
     .optional(),
   alias: z
     .array(aliasSchema)
-    .meta({ description: 'More public names, each for all endpoints of the model or for some of them.', default: [] })
+    .meta({ description: 'Further public names, each for all or some endpoints of the model.', default: [] })
     .optional(),
   targets: z.array(targetSchema).min(1).meta({
-    description: 'Who answers. Of several the first is used.',
+    description: 'The providers that answer. The first one is used.',
   }),
   capabilities: capabilitySchema
     .meta({
       description:
-        'What it takes, where the catalogue does not know it or is wrong: for requests that are translated. What is left out is as the catalogue and the kind of host have it. A model that neither says to reason is sent no member of reasoning.',
+        'What the model supports, for translated requests, if the catalogue does not know it or is wrong. Default: the catalogue and the kind of provider. A model that is not known to reason is sent no reasoning members.',
     })
     .optional(),
   price: priceSchema.optional(),
@@ -247,20 +248,19 @@ const publicModelName = z
 /** The whole file. */
 export const fileSchema = z.strictObject({
   server: serverSchema.meta({ description: 'How the gateway is reached.' }).optional(),
-  limits: limitsSchema.meta({ description: 'What is refused, and how long is waited.' }).optional(),
-  defaults: defaultsSchema.meta({ description: 'What the operator chooses for all calls.' }).optional(),
+  limits: limitsSchema.meta({ description: 'Limits and timeouts.' }).optional(),
+  defaults: defaultsSchema.meta({ description: 'Defaults for all requests.' }).optional(),
   providers: z
     .record(providerName, providerSchema)
     .meta({
-      description:
-        'The hosts that answer, by names of your choice. Default: those whose credentials are in the environment.',
+      description: 'The providers, by names of your choice. Default: those whose credentials are in the environment.',
     })
     .optional(),
   models: z
     .record(publicModelName, modelSchema)
     .meta({
       description:
-        'The models that are served, by their public names: the complete list. Default: all that the catalogue knows of the providers.',
+        'The models that are served, by their public names: the complete list. Default: all models of the providers that the catalogue knows.',
     })
     .optional(),
 });

@@ -207,7 +207,7 @@ const toolKind = z
   .string()
   .regex(
     TOOL_KIND,
-    'a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
+    'a kind of tool as the provider counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
   );
 
 /** A day or an instant, as written. */
@@ -247,9 +247,9 @@ const rates = {
   cache_write_5m: rate('Written for five minutes; default: as cache_write.').optional(),
   cache_write_1h: rate('Written for an hour; default: as cache_write_5m.').optional(),
   reasoning: rate('Reasoning output; default: as output.').optional(),
-  audio_input: rate('Sound in the input; default: as input.').optional(),
-  audio_cache_read: rate('Sound read from a cache; default: as cache_read, else as audio_input.').optional(),
-  audio_output: rate('Sound in the output; default: as output.').optional(),
+  audio_input: rate('Audio in the input; default: as input.').optional(),
+  audio_cache_read: rate('Audio read from a cache; default: as cache_read, else as audio_input.').optional(),
+  audio_output: rate('Audio in the output; default: as output.').optional(),
   image_input: rate('Images in the input; default: as input.').optional(),
   image_output: rate('Images in the output; default: as output.').optional(),
 };
@@ -258,7 +258,7 @@ const modifierWords = (description: string) => z.record(tierWord, multiplierText
 
 const tierSchema = z.strictObject({
   above: wholeNumber(1).meta({
-    description: 'Tokens of input, those of caches included: a call with more is at these prices as a whole.',
+    description: 'Input tokens including caches: a request with more has these prices as a whole.',
   }),
   ...rates,
 });
@@ -268,13 +268,13 @@ const pricePeriodSchema = z.strictObject({
   tiers: z
     .array(tierSchema)
     .min(1)
-    .meta({ description: 'Other prices for long input, ascending; each is filled from itself as a price is.' })
+    .meta({ description: 'Other prices for long input, ascending; missing rates default within each tier.' })
     .optional(),
   per_1000_requests: z
     .record(toolKind, feeText)
     .meta({
       description:
-        'USD per 1,000 requests of tools that run upstream, by kind as upstream counts them: `web_search: 10`. A kind without a fee is billed nothing, and the record and the log say so.',
+        'USD per 1,000 requests of tools that the provider runs, by kind as the provider counts them: `web_search: 10`. A kind without a fee is not charged, and the record and the log say so.',
     })
     .optional(),
   modifiers: z
@@ -285,12 +285,12 @@ const pricePeriodSchema = z.strictObject({
     })
     .meta({
       description:
-        'By how much all rates per token are multiplied where the answer states such a tier. A request for a tier without one is refused where a balance or a budget pays.',
+        'Multipliers of all token rates for answers that state such a tier. If a balance or a budget pays, a request for a tier without one is refused.',
     })
     .optional(),
   from: instant
     .meta({
-      description: 'When it begins to be in force; before that, the price of the list before it, else the catalogue.',
+      description: 'Start of this price; before it, the previous price of the list applies, else the catalogue.',
     })
     .optional(),
 });
@@ -298,7 +298,7 @@ const pricePeriodSchema = z.strictObject({
 /** A model's price: one, or a list of several with their start dates. */
 export const priceSchema = z.union([choice(['free']), pricePeriodSchema, z.array(pricePeriodSchema).min(1)]).meta({
   description:
-    'USD per million tokens, or the word `free`; or a list of such mappings, each but one with `from`. The price in force when a call arrives counts. Default: the catalogue.',
+    'USD per million tokens, or the word `free`; or a list of such mappings, all but one with `from`. The price at the arrival of a request applies. Default: the catalogue.',
 });
 
 export type PriceShape = z.output<typeof priceSchema>;

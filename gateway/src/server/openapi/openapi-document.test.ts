@@ -166,7 +166,7 @@ describe('the founding tables', () => {
       }
     }
     expect(schemas.ChatCompletionRequest?.properties.logit_bias?.description).toBe(
-      'Translated: refused; the model behind this name cannot weigh tokens.',
+      'Translated: refused; the model behind this name does not support token biases.',
     );
   });
 

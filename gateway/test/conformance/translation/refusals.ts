@@ -11,10 +11,10 @@ export type Refusals = Readonly<Record<string, readonly string[]>>;
 /** Chat completions to any format: no other format can express these, for any provider. */
 const CHAT_UNREADABLE: Refusals = {
   // Audio output: R3, dropping it would change the answer.
-  'audio: the answer cannot be sound': ['0641'],
+  'audio: the answer cannot be audio': ['0641'],
   'modalities: only text can be answered': ['0293'],
   // Vector 51.
-  'n: only one answer can be asked for at a time': ['0427', '0461', '0637', '0648', '0733'],
+  'n: only one answer can be requested at a time': ['0427', '0461', '0637', '0648', '0733'],
   // Parts of Mistral and OpenRouter only; the document would be lost silently.
   'messages.0.content.1.type: found "file_url"': ['0276'],
   'messages.4.content.1.type: found "document_url"': ['0234'],
@@ -89,8 +89,8 @@ export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>
   corpus: {
     chat: {
       // Vector 51, and log probabilities, which the other format does not have.
-      'n: only one answer can be asked for at a time': ['asks-two-answers', 'stream-two-choices'],
-      'logprobs: the model behind this name tells no probabilities': ['stream-log-probabilities'],
+      'n: only one answer can be requested at a time': ['asks-two-answers', 'stream-two-choices'],
+      'logprobs: the model behind this name returns no probabilities': ['stream-log-probabilities'],
       'modalities: only text can be answered': ['asks-sound-out'],
       'messages.0.content.1.type: found "document_url"': ['asks-document-by-address'],
       'messages.0.content: found an object': ['content-that-is-an-object'],

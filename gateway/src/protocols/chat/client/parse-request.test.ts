@@ -112,7 +112,8 @@ describe('what the table says of a member is what becomes of it', () => {
 test('a strict key refuses what is else dropped', () => {
   expect(refusalOf(() => parse({ store: true }, true))).toEqual({
     param: 'store',
-    message: 'store: it is kept nowhere upstream, and this API key is strict. Leave it out, or use a key that is not',
+    message:
+      'store: the provider does not store it, and this API key is strict. Leave it out, or use a key that is not',
   });
 });
 
@@ -132,7 +133,7 @@ test('values that ask for nothing pass without a word', () => {
 test('vector 51: n: 2 is refused, naming n', () => {
   expect(refusalOf(() => parse({ n: 2 }))).toEqual({
     param: 'n',
-    message: 'n: only one answer can be asked for at a time; leave it out',
+    message: 'n: only one answer can be requested at a time; leave it out',
   });
 });
 

@@ -45,7 +45,7 @@ test('content is null beside calls, or empty where the host refuses null', () =>
   expect(said([]).content).toBe('');
 });
 
-test('earlier reasoning goes back only where the host wants it, redacted never', () => {
+test('earlier reasoning goes back only if the provider wants it, redacted never', () => {
   const parts = [thought('hm'), thought('', true), thought('ah'), textPart('x')];
   expect(said(parts)).toEqual({ role: 'assistant', content: 'x', reasoning_content: 'hm\n\nah' });
   expect(said(parts, upstream({ reasoningInHistory: 'reasoning' })).reasoning).toBe('hm\n\nah');
