@@ -1,6 +1,9 @@
 /** Tests refusal-words.ts: kind, message and wait of each refusal, and what clients read from the message. */
+
 import { describe, expect, test } from 'bun:test';
+import { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { LimitRefusal } from '../store/ports/limits.ts';
 import { refusalOf } from './limit-messages.ts';
 
@@ -79,10 +82,13 @@ describe('a quota', () => {
   });
 
   test('has the statuses and types of contract 5', () => {
-    const { chat, messages, shouldRetry, origin } = FAILURE_KINDS.quota_exceeded;
-    expect(chat).toEqual({ status: 429, type: 'insufficient_quota', code: 'rate_limit_exceeded' });
-    expect(messages).toEqual({ status: 429, type: 'billing_error' });
-    expect([shouldRetry, origin]).toEqual([false, 'caller']);
+    const failure = new CallFailure('quota_exceeded', 'words');
+    const { chat, messages } = CLIENT_PROTOCOLS;
+    expect([chat.statusOf(failure), messages.statusOf(failure)]).toEqual([429, 429]);
+    const { type, code } = JSON.parse(chat.renderError(failure, 'req_1')).error;
+    expect([type, code]).toEqual(['insufficient_quota', 'rate_limit_exceeded']);
+    expect(JSON.parse(messages.renderError(failure, 'req_1')).error.type).toBe('billing_error');
+    expect(FAILURE_KINDS.quota_exceeded).toEqual({ origin: 'caller', shouldRetry: false });
   });
 });
 

@@ -5,11 +5,9 @@
 
 import manifest from '../../package.json' with { type: 'json' };
 import { type BodyBounds, boundsOfDescriptors, createCapacity } from '../admission/capacity.ts';
-
 import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
-
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
 import { RefusedMembers } from '../call/plan/refused-members.ts';
 import { findModel } from '../catalog/catalog.ts';
@@ -30,6 +28,7 @@ import { createLinkMakers } from '../people/link-makers.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createVerifyEmail } from '../people/members/verify-email.ts';
 import { createMakerReader } from '../people/roles.ts';
+import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
@@ -57,7 +56,7 @@ export interface App {
   /** The console's one-time setup link, created with the first key. */
   readonly setUpLink: string | null;
   /** The public name of a model to try first; null: no model is served over the protocol. */
-  suggestModel(protocol: 'chat' | 'messages'): string | null;
+  suggestModel(protocol: ClientProtocolName): string | null;
   /** Applies a new configuration; running calls keep theirs. Throws if it cannot be built; then nothing changes. */
   reconfigure(config: Config): Promise<void>;
   /** Closes everything behind the server after it stopped: the control socket, the store, the lock. */
@@ -182,7 +181,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       billing: money.billing,
       health,
       content: content.recorder,
-      protocolViolations: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
+      protocolViolations: { received: countPerProtocol(), withheld: countPerProtocol() },
       unknownCallers: 0,
       ready: true,
       draining: false,
@@ -197,7 +196,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       log,
       note: (note) => store.audit.append([auditEntryOf(note)]),
       config: () => deps.settings.config,
-      suggestModel: () => suggestModel(deps.settings.routes, 'chat', Date.now()),
+      suggestModel: () => suggestModel(deps.settings.routes, DEFAULT_PROTOCOL, Date.now()),
       nowMs: Date.now,
     });
     const policy = openPolicy({ store, control, deps, nowMs: Date.now });
@@ -301,4 +300,10 @@ async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<
   const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
   if (typeof made !== 'string') throw new Error('the first key could not be made');
   return made;
+}
+
+function countPerProtocol(): { [protocol in ClientProtocolName]: number } {
+  return Object.fromEntries(CLIENT_PROTOCOL_NAMES.map((name) => [name, 0])) as {
+    [protocol in ClientProtocolName]: number;
+  };
 }

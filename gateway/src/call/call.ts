@@ -1,9 +1,11 @@
 /** Holds the state of one call while it runs, from arrival to record. Makes no decisions. */
+
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
-import type { AnswerFacts, ProtocolName } from '../protocols/protocol.ts';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
+import type { AnswerFacts } from '../protocols/upstream-protocol.ts';
 import type { Route } from '../routing/route.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptRecord } from '../store/ports/records.ts';
@@ -21,7 +23,7 @@ export interface CallConnection {
 /** Only the steps of the call change it; `settle` sets `settled` once. */
 export interface Call {
   readonly requestId: string;
-  readonly protocol: ProtocolName;
+  readonly protocol: ClientProtocolName;
   readonly connection: CallConnection | null;
   /** Unix ms. */
   readonly atMs: number;
@@ -81,7 +83,11 @@ export function releaseCall(call: Call): void {
  * Starts a call. The gateway creates the id (UUIDv7), never the client: a label that a client sends must not identify a
  * charge.
  */
-export function openCall(protocol: ProtocolName, headers: Headers, connection: CallConnection | null = null): Call {
+export function openCall(
+  protocol: ClientProtocolName,
+  headers: Headers,
+  connection: CallConnection | null = null,
+): Call {
   return {
     requestId: newRequestId(),
     protocol,

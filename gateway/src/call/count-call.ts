@@ -53,7 +53,7 @@ function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
 export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
   const { call, protocol, route } = routed;
   try {
-    const request = protocol.codec.parseRequest(await scanDeeper(routed), startTranslationNotes(false));
+    const request = protocol.parseRequest(await scanDeeper(routed), startTranslationNotes(false));
     return estimatePromptTokens(request, familyOf(route.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;

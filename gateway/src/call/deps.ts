@@ -1,10 +1,11 @@
 /** Defines the dependencies of a call, as the composition root passes them: stores, settings, gauges. */
+
 import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { OpenSet } from '../lib/open-set.ts';
-import type { ProtocolName } from '../protocols/protocol.ts';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
 import type { ProviderHealth } from './attempt/provider-health.ts';
@@ -48,7 +49,7 @@ export interface CallDeps {
    * Events out of the order that their format prescribes, by format: received from upstreams, and withheld from
    * clients.
    */
-  readonly protocolViolations: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
+  readonly protocolViolations: { [direction in 'received' | 'withheld']: { [protocol in ClientProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;
   /** Whether load balancers may send calls: false from the first stop signal on. */

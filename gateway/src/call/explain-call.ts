@@ -2,17 +2,17 @@
  * Explains how a hypothetical call would be handled: each step in order, as text, up to the first one that fails. Uses
  * the same functions as a real call; takes nothing from any limit and sends nothing.
  */
+
 import { previewCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/limit-messages.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { priceWords } from '../billing/price-book.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { authorize, keyAllowsModel, openEntry, workspaceAllowsModel } from '../identity/authorize.ts';
-
 import type { KeyEntry } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import type { ProtocolName } from '../protocols/protocol.ts';
+import { type ClientProtocolName, DEFAULT_PROTOCOL, PROTOCOLS } from '../protocols/names.ts';
 import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitStore } from '../store/ports/limits.ts';
 import type { StoredKey } from '../store/ports/records.ts';
@@ -25,7 +25,7 @@ export interface CallQuery {
   readonly key: StoredKey;
   readonly model: string;
   /** Null: a protocol that the model is served over. */
-  readonly protocol: ProtocolName | null;
+  readonly protocol: ClientProtocolName | null;
   readonly endUser: string | null;
   readonly inputTokens: number;
   /** Null: the model's own maximum. */
@@ -118,8 +118,8 @@ function passModel(
     pass('the key allows it');
   }
   // The same check as for a real call, whatever the steps above said.
-  const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? 'chat');
-  const over = route.protocols.map((one) => (one === 'chat' ? 'chat completions' : 'messages')).join(' and ');
+  const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? DEFAULT_PROTOCOL);
+  const over = route.protocols.map((one) => PROTOCOLS[one].title.toLowerCase()).join(' and ');
   pass(`it is served over ${over} by ${route.upstream.provider}`);
   return route;
 }

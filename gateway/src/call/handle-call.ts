@@ -6,7 +6,8 @@
 import type { Capacity } from '../admission/capacity.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { noteUse } from '../identity/key-use.ts';
-import type { Protocol } from '../protocols/protocol.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import { speaks } from '../protocols/names.ts';
 import { dispatch } from './attempt/attempt.ts';
 import { type CallConnection, openCall, releaseCall } from './call.ts';
 import { ContentDraft } from './content/content-draft.ts';
@@ -20,14 +21,14 @@ import { holdCall } from './money/hold-call.ts';
 import { allowNamedModels } from './plan/named-models.ts';
 import { planCall, planFold } from './plan/plan-call.ts';
 import { adaptRoute } from './plan/refused-members.ts';
-import { allowCaller, chooseRoute, identify, readCredential, readProtocolVersion } from './request/identify.ts';
+import { allowCaller, chooseRoute, identify, readCredential } from './request/identify.ts';
 import { readBody } from './request/read-body.ts';
 import { readCall } from './request/read-call.ts';
 
 /** An incoming client request. `address` is called only for keys with an address list. */
 export interface Arrival {
   readonly request: Request;
-  readonly protocol: Protocol;
+  readonly protocol: ClientProtocol;
   /** The client asks for a token count, not for an answer. */
   readonly countOnly: boolean;
   address(): string | null;
@@ -44,13 +45,13 @@ export async function handleCall(
   const { limits } = settings.config;
   let streams = false;
   try {
-    const principal = identify(deps.directory, readCredential(request.headers, protocol.name));
+    const principal = identify(deps.directory, readCredential(request.headers, protocol.prefersApiKeyHeader));
     call.principal = principal;
     noteUse(principal.use, request.headers, call.atMs);
     allowCaller(principal, principal.ranges === null ? null : address());
     const place = admit(deps);
     call.held.push(() => place.leave());
-    const version = readProtocolVersion(request.headers, protocol.name);
+    const version = protocol.readVersion(request.headers);
     const body = await readBody(request, { keyId: principal.keyId, address }, limits, deps.capacity.bodyBytes);
     call.held.push(body.release);
     place.open();
@@ -61,13 +62,13 @@ export async function handleCall(
     const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
     const route = adaptRoute(chosen, principal.workspaceId, call.atMs, deps.refusedMembers);
     call.route = route;
-    if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
+    if (facts.priced !== undefined && speaks(route.upstream.protocols, protocol.name)) {
       call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);
     }
     const routed = { call, deps, protocol, route, outline };
     if (countOnly) {
       await holdCount(routed);
-      if (!route.upstream.protocols.includes(protocol.name)) return countReply(call, await countTokens(routed));
+      if (!speaks(route.upstream.protocols, protocol.name)) return countReply(call, await countTokens(routed));
     }
     const planned = planCall(routed);
     const sending = planned instanceof Promise ? await planned : planned;

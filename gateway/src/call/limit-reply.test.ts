@@ -1,7 +1,7 @@
 /** Tests that the reply to a call refused by a limit tells both SDK families whether, and when, to retry. */
 import { expect, test } from 'bun:test';
 import { refusalOf } from '../admission/limit-messages.ts';
-import { PROTOCOLS } from '../protocols/registry.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { LimitRefusal } from '../store/ports/limits.ts';
 import { failureReply } from './deliver/reply.ts';
 
@@ -25,7 +25,7 @@ const BUDGET: LimitRefusal = {
 };
 
 async function replyOf(refusal: LimitRefusal, name: 'chat' | 'messages') {
-  const reply = failureReply(refusalOf(refusal), PROTOCOLS[name], 'req_1');
+  const reply = failureReply(refusalOf(refusal), CLIENT_PROTOCOLS[name], 'req_1');
   const { error }: { readonly error: object } = JSON.parse(await reply.text());
   const { headers, status } = reply;
   return { status, error, retry: headers.get('x-should-retry'), afterSeconds: headers.get('retry-after') };

@@ -2,6 +2,7 @@
  * Tests upstream-outcome.ts with both formats: every row of wire reference C.6 about upstream as the official SDKs
  * raise it on the other side, with the phrases that clients look for.
  */
+
 import { describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -10,6 +11,7 @@ import * as chat from '../protocols/chat/client/render-error.ts';
 import { readError as readChatError } from '../protocols/chat/upstream/parse-answer.ts';
 import * as messages from '../protocols/messages/client/render-error.ts';
 import { readError as readMessagesError } from '../protocols/messages/upstream/parse-answer.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { scrubText } from './attempt/scrub.ts';
 import { failureOfErrorWords, failureOfTranslatedError } from './attempt/upstream-outcome.ts';
 
@@ -33,7 +35,7 @@ function reply(failure: CallFailure, protocol: 'chat' | 'messages', body: string
   const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': ID, 'request-id': ID };
   if (failure.details.retryAfterSeconds !== undefined)
     headers['retry-after'] = String(failure.details.retryAfterSeconds);
-  return new Response(body, { status: failure.status(protocol), headers });
+  return new Response(body, { status: CLIENT_PROTOCOLS[protocol].statusOf(failure), headers });
 }
 
 async function rejection(call: PromiseLike<unknown>): Promise<unknown> {
@@ -303,13 +305,13 @@ describe.each([
 
   test('vector 32: a 200 that holds an error although a stream was asked for is an HTTP error', () => {
     const failure = failureOfErrorWords('error', 503, 'no room');
-    expect([failure.kind, failure.status(protocol)]).toEqual(['upstream_failed', 500]);
+    expect([failure.kind, CLIENT_PROTOCOLS[protocol].statusOf(failure)]).toEqual(['upstream_failed', 500]);
   });
 
   test('vector 33: a page of HTML under a 502 is a 500 in the client’s format, without the page', () => {
     const failure = from(502, '<!DOCTYPE html><html><h1>Bad gateway at 10.0.0.7</h1></html>');
     const body = vocabulary.renderError(failure, ID);
-    expect(failure.status(protocol)).toBe(500);
+    expect(CLIENT_PROTOCOLS[protocol].statusOf(failure)).toBe(500);
     expect(JSON.parse(body).error).toMatchObject({
       type: 'api_error',
       message: `the model provider failed (HTTP 502) (request id ${ID})`,

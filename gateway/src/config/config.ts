@@ -2,21 +2,17 @@
  * Defines the shape of a loaded configuration and every default that is not a limit (those are in limits.ts). Reads no
  * file and no environment.
  */
+
 import type { TierMember } from '../generation/tier-words.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
-/** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
-export type Protocol = 'chat' | 'messages';
-
 export type ProviderKind = 'openai' | 'openai-compatible' | 'anthropic' | 'demo';
-
-/** The protocols of a model unless its configuration says less, whatever format its targets speak. */
-export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
@@ -34,7 +30,7 @@ export const DEFAULT_DATA_DIR = '.tollgate';
 export const DEMO_MODELS = ['demo', 'claude-demo'] as const;
 
 /** The wire formats that a provider of each kind speaks. */
-export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly Protocol[] } = {
+export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly UpstreamProtocolName[] } = {
   openai: ['chat'],
   'openai-compatible': ['chat'],
   anthropic: ['messages'],
@@ -108,14 +104,14 @@ export interface BoundCredential {
 export interface DemoProvider {
   readonly name: string;
   readonly kind: 'demo';
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly UpstreamProtocolName[];
 }
 
 /** A provider that answers calls over the network. */
 export interface UpstreamProvider {
   readonly name: string;
   readonly kind: Exclude<ProviderKind, 'demo'>;
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly UpstreamProtocolName[];
   /**
    * No trailing slash. `/chat/completions` (chat) or `/messages` (messages) follows, so for messages it ends in `/v1`.
    */
@@ -203,14 +199,14 @@ export const NO_CAPABILITIES: Capabilities = {};
 export interface AliasConfig {
   readonly name: string;
   /** The endpoints that serve the model under this name: some or all of the model's. */
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly ClientProtocolName[];
 }
 
 export interface ModelConfig {
   readonly name: string;
   readonly alias: readonly AliasConfig[];
   /** The endpoints that serve it; requests are translated for a target that speaks another format. */
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly ClientProtocolName[];
   /** At least one. Calls go to the first; the others are for routing. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];
   /** The file's capabilities, which override the catalog's. */

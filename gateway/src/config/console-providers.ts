@@ -6,10 +6,11 @@
 import { parseIpAddress } from '../lib/ip-range.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
 import type { Secret } from '../lib/secret.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
 import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
-import { ALL_PROTOCOLS, type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
+import { type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
@@ -129,7 +130,14 @@ function addTarget(models: Map<string, ServedModel>, { name, upstream }: Entered
   models.set(
     name,
     earlier === undefined
-      ? { name, alias: [], protocols: ALL_PROTOCOLS, targets: [target], capabilities: NO_CAPABILITIES, price: null }
+      ? {
+          name,
+          alias: [],
+          protocols: CLIENT_PROTOCOL_NAMES,
+          targets: [target],
+          capabilities: NO_CAPABILITIES,
+          price: null,
+        }
       : { ...earlier, targets: [...earlier.targets, target] },
   );
 }

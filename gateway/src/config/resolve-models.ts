@@ -4,16 +4,8 @@
  */
 
 import { parseInstantMs } from '../lib/instant.ts';
-import {
-  ALL_PROTOCOLS,
-  type ModelConfig,
-  type PricePeriodText,
-  type PriceText,
-  type Protocol,
-  type ProviderConfig,
-  type RatesText,
-  type TargetConfig,
-} from './config.ts';
+import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
+import type { ModelConfig, PricePeriodText, PriceText, ProviderConfig, RatesText, TargetConfig } from './config.ts';
 import { chooseNearName, type PathStep, quoteText } from './file/config-problem.ts';
 import type { ModelShape } from './file/file-schema.ts';
 import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
@@ -43,9 +35,13 @@ export function resolveModels(
     });
     const [first, ...others] = targets;
     if (first === undefined || targets.length < shape.targets.length) continue;
-    const protocols = resolveProtocols(shape.protocols ?? ALL_PROTOCOLS, ALL_PROTOCOLS, (path, fault) => {
-      report(['models', name, 'protocols', ...path], fault);
-    });
+    const protocols = resolveProtocols(
+      shape.protocols ?? CLIENT_PROTOCOL_NAMES,
+      CLIENT_PROTOCOL_NAMES,
+      (path, fault) => {
+        report(['models', name, 'protocols', ...path], fault);
+      },
+    );
     const alias = (shape.alias ?? []).map(readAlias).map((entry, index) => {
       if (entry.protocols === undefined) return { name: entry.name, protocols };
       const reportHere: Report = (path, fault) => report(['models', name, 'alias', index, 'protocols', ...path], fault);
@@ -104,7 +100,7 @@ function readAlias(alias: NonNullable<ModelShape['alias']>[number]) {
 /**
  * Reports duplicates, and protocols that are not in `served`: an alias opens no endpoint that its model does not have.
  */
-function resolveProtocols(asked: readonly Protocol[], served: readonly Protocol[], report: Report) {
+function resolveProtocols(asked: readonly ClientProtocolName[], served: readonly ClientProtocolName[], report: Report) {
   for (const [index, protocol] of asked.entries()) {
     if (asked.indexOf(protocol) < index) {
       report([index], { found: `${protocol} a second time`, expected: 'each once', advice: 'Remove one of the two.' });

@@ -2,8 +2,8 @@
  * Maps public model names to their targets: the file's models, or everything known of the providers. Looks up no price
  * and checks no permission.
  */
+import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import {
-  ALL_PROTOCOLS,
   type Config,
   DEMO_MODELS,
   type ModelConfig,
@@ -66,7 +66,7 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
       models.set(name, {
         name,
         alias: [],
-        protocols: ALL_PROTOCOLS,
+        protocols: CLIENT_PROTOCOL_NAMES,
         targets,
         capabilities: NO_CAPABILITIES,
         price: null,

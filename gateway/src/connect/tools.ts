@@ -4,7 +4,15 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import { setJsonMember } from './edit-jsonc.ts';
+
+/** The path of a trial call in each format, and the members that the format requires besides model and messages. */
+export const TRIAL_CALLS = {
+  chat: { path: '/v1/chat/completions' },
+  messages: { path: '/v1/messages', max_tokens: 64 },
+} as const satisfies { readonly [protocol in ClientProtocolName]?: object };
+export type ToolProtocol = keyof typeof TRIAL_CALLS;
 
 /** The settings to connect a tool with. */
 export interface Connection {
@@ -18,7 +26,7 @@ export interface Connection {
 export interface Tool {
   readonly title: string;
   /** How it calls the gateway. */
-  readonly protocol: 'chat' | 'messages';
+  readonly protocol: ToolProtocol;
   /** It has no default model: the user must name one. */
   readonly needsModel: boolean;
   /** The command that starts it. */

@@ -1,5 +1,5 @@
 /** Tries a gateway as a tool will use it: lists the models a key may use, and makes one call. Changes nothing. */
-import type { Connection } from './tools.ts';
+import { type Connection, type ToolProtocol, TRIAL_CALLS } from './tools.ts';
 
 const TIMEOUT_MS = 60_000;
 const SHOWN_CHARS_MAX = 300;
@@ -16,11 +16,13 @@ export async function readModels(connection: Connection): Promise<readonly strin
 }
 
 /** Makes one small call. Throws an Error as `readModels`. */
-export async function tryCall(connection: Connection, protocol: 'chat' | 'messages', model: string): Promise<void> {
-  const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+export async function tryCall(connection: Connection, protocol: ToolProtocol, model: string): Promise<void> {
   const messages = [{ role: 'user', content: 'Answer with the word: ready' }];
-  const limit = protocol === 'messages' ? { max_tokens: 64 } : {};
-  const response = await ask(connection, path, { method: 'POST', body: JSON.stringify({ model, messages, ...limit }) });
+  const { path, ...members } = TRIAL_CALLS[protocol];
+  const response = await ask(connection, path, {
+    method: 'POST',
+    body: JSON.stringify({ model, messages, ...members }),
+  });
   if (!response.ok) throw await refusal(connection, response);
   await response.arrayBuffer();
 }

@@ -1,15 +1,16 @@
 /**
- * Answers a call as the demo model: parses it, composes the answer and renders it, all with the codec of the call's
- * protocol.
+ * Answers a call as the demo model: parses it, composes the answer and renders it, all with the client half of the
+ * call's protocol.
  */
+
 import { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { type Generation, unfoldGeneration } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
-import { type AnswerContext, type Codec, TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
-import type { ProtocolName } from '../protocols/protocol.ts';
-import { PROTOCOLS } from '../protocols/registry.ts';
+import { type AnswerContext, type ClientProtocol, TRANSLATION_OUTLINE_DEPTH } from '../protocols/client-protocol.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { refuseMember, startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
@@ -21,7 +22,7 @@ import { readPrompt } from './read-prompt.ts';
 
 /** A call as an upstream would get it. */
 export interface DemoCall {
-  readonly protocol: ProtocolName;
+  readonly protocol: UpstreamProtocolName & ClientProtocolName;
   /** Has passed the gateway's request validation. */
   readonly body: Uint8Array;
   /** The call asks for the number of prompt tokens, not for an answer. */
@@ -54,24 +55,24 @@ const ANSWERS_MAX = 8;
 const WORD_PAUSE_MS = 15;
 
 /**
- * Synchronous, offline, and a pure function of the call. A body that the codec or the demo model refuses gets an error
+ * Synchronous, offline, and a pure function of the call. A body that the protocol or the demo model refuses gets an error
  * body.
  */
 export function answerDemoCall(call: DemoCall): DemoReply {
-  const protocol = PROTOCOLS[call.protocol];
+  const protocol = CLIENT_PROTOCOLS[call.protocol];
   try {
-    const request = protocol.codec.parseRequest(readOutline(call), startTranslationNotes(false));
+    const request = protocol.parseRequest(readOutline(call), startTranslationNotes(false));
     const inputTokens = estimatePromptTokens(request, familyOf(request.model));
     // Only the messages format counts tokens.
     if (call.countOnly) return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));
-    return answerRequest(call, request, protocol.codec, inputTokens);
+    return answerRequest(call, request, protocol, inputTokens);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    return replyJson(error.status(call.protocol), protocol.renderError(error, call.requestId));
+    return replyJson(protocol.statusOf(error), protocol.renderError(error, call.requestId));
   }
 }
 
-/** Codecs read requests for one answer; the demo model composes the others itself. */
+/** Protocols read requests for one answer; the demo model composes the others itself. */
 function readOutline({ body, answers }: DemoCall): JsonOutline {
   const outline = scan(body);
   if (answers === 1) return outline;
@@ -85,7 +86,12 @@ function scan(body: Uint8Array): JsonOutline {
   return outline;
 }
 
-function answerRequest(call: DemoCall, request: GenerationRequest, codec: Codec, inputTokens: number): DemoReply {
+function answerRequest(
+  call: DemoCall,
+  request: GenerationRequest,
+  protocol: ClientProtocol,
+  inputTokens: number,
+): DemoReply {
   const id = call.requestId.slice('req_'.length);
   const context: AnswerContext = {
     id,
@@ -107,13 +113,13 @@ function answerRequest(call: DemoCall, request: GenerationRequest, codec: Codec,
     const end = { finish_reason, stop_sequence, reported: null, explanation: null, usageFlags: NO_FLAGS };
     return { id: null, model: request.model, parts, ...end, usage: index === 0 ? usage : null, complete: index === 0 };
   });
-  if (!request.stream) return replyJson(200, renderAnswers(codec, answers, context));
+  if (!request.stream) return replyJson(200, renderAnswers(protocol, answers, context));
   const contentType = 'text/event-stream; charset=utf-8';
-  return { status: 200, contentType, records: streamAnswers(codec, answers, context) };
+  return { status: 200, contentType, records: streamAnswers(protocol, answers, context) };
 }
 
-function renderAnswers(codec: Codec, answers: readonly Generation[], context: AnswerContext): string {
-  const [first = '', ...others] = answers.map((answer) => codec.renderAnswer(answer, context).json);
+function renderAnswers(protocol: ClientProtocol, answers: readonly Generation[], context: AnswerContext): string {
+  const [first = '', ...others] = answers.map((answer) => protocol.renderAnswer(answer, context).json);
   if (others.length === 0) return first;
   const rendered = [first, ...others].map((json) => JSON.parse(json) as { readonly choices: readonly object[] });
   const choices = rendered.flatMap((one, index) => one.choices.map((choice) => ({ ...choice, index })));
@@ -121,10 +127,14 @@ function renderAnswers(codec: Codec, answers: readonly Generation[], context: An
 }
 
 /** The answers alternate, event by event; usage and the end of the first come after all of them. */
-function* streamAnswers(codec: Codec, answers: readonly Generation[], context: AnswerContext): Iterable<DemoRecord> {
+function* streamAnswers(
+  protocol: ClientProtocol,
+  answers: readonly Generation[],
+  context: AnswerContext,
+): Iterable<DemoRecord> {
   const streams = answers.map((answer, index) => ({
     index,
-    renderer: codec.startStreamRenderer(context),
+    renderer: protocol.startStreamRenderer(context),
     events: unfoldGeneration(answer).flatMap(splitDelta),
   }));
   const isLast = ({ kind }: GenerationEvent) => kind === 'usage' || kind === 'end';

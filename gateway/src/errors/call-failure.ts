@@ -2,7 +2,7 @@
  * Defines the only error class of a call: thrown where a failure is detected, caught where a reply is made. Renders
  * nothing.
  */
-import { FAILURE_KINDS, type FailureKind } from './failure-kinds.ts';
+import type { FailureKind } from './failure-kinds.ts';
 import type { ReasonDraft, ReasonUpstream } from './reason.ts';
 
 /** Of the prompt, of the requested response, and the maximum of both together; null: unknown. */
@@ -43,11 +43,6 @@ export class CallFailure extends Error {
     this.name = 'CallFailure';
     this.kind = kind;
     this.details = details;
-  }
-
-  /** The HTTP status in the given protocol. */
-  status(protocol: 'chat' | 'messages'): number {
-    return this.details.status ?? FAILURE_KINDS[this.kind][protocol].status;
   }
 }
 

@@ -1,6 +1,33 @@
-/** Lists the wire formats by name. */
-import { chatCompletions } from './chat/index.ts';
-import { messages } from './messages/index.ts';
-import type { Protocol, ProtocolName } from './protocol.ts';
+/** Lists the halves of the wire formats by name. */
+import { chatClient } from './chat/client/client-protocol.ts';
+import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
+import type { ClientProtocol } from './client-protocol.ts';
+import { messagesClient } from './messages/client/client-protocol.ts';
+import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
+import { type ClientProtocolName, speaks, type UpstreamProtocolName } from './names.ts';
+import type { UpstreamProtocol } from './upstream-protocol.ts';
 
-export const PROTOCOLS: { readonly [name in ProtocolName]: Protocol } = { chat: chatCompletions, messages };
+export const CLIENT_PROTOCOLS: { readonly [name in ClientProtocolName]: ClientProtocol } = {
+  chat: chatClient,
+  messages: messagesClient,
+};
+
+export const UPSTREAM_PROTOCOLS: { readonly [name in UpstreamProtocolName]: UpstreamProtocol } = {
+  chat: chatUpstream,
+  messages: messagesUpstream,
+};
+
+/** The half that providers use of a format that clients use; null: it has none. */
+export function upstreamHalfOf(client: ClientProtocolName): UpstreamProtocol | null {
+  return (UPSTREAM_PROTOCOLS as { readonly [name: string]: UpstreamProtocol })[client] ?? null;
+}
+
+/** The format for a client's call to a host: the client's own if the host speaks it, else the first that it speaks. */
+export function chooseUpstreamProtocol(
+  client: ClientProtocolName,
+  spoken: readonly UpstreamProtocolName[],
+): UpstreamProtocol {
+  const [first] = spoken;
+  if (first === undefined) throw new Error('a provider speaks at least one format');
+  return (speaks(spoken, client) ? upstreamHalfOf(client) : null) ?? UPSTREAM_PROTOCOLS[first];
+}

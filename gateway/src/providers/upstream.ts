@@ -2,13 +2,14 @@
  * Builds the part of a provider request before its body: path, headers, credential. Binds each credential to its
  * origin; nothing that a client sends can change the destination.
  */
-import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
+import type { ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
 import type { Framing } from '../framing/framing.ts';
 import { SSE } from '../framing/sse-decoder.ts';
 import { Secret } from '../lib/secret.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
-import type { Endpoint } from './endpoint.ts';
 
 /** An upstream over HTTP: provider, its name of the model, and credential. */
 export interface HttpUpstream {
@@ -16,7 +17,7 @@ export interface HttpUpstream {
   readonly provider: string;
   readonly model: string;
   /** The formats it speaks; a call in another one is translated. */
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly UpstreamProtocolName[];
   /** How its streams are cut into records. */
   readonly framing: Framing;
   readonly origin: Origin;
@@ -26,8 +27,8 @@ export interface HttpUpstream {
   /** Output limits that the provider is known to honor before any response has shown it. */
   readonly provenLimits: readonly OutputLimitMember[];
   readonly credential: Secret | null;
-  /** The head of a request up to the headers that vary by call; contains the credential. */
-  readonly headStart: ReadonlyMap<Endpoint, Secret>;
+  /** By path: the head of a request up to the headers that vary by call; contains the credential. */
+  readonly headStart: ReadonlyMap<string, Secret>;
 }
 
 /** The built-in demo model: no origin, no credential. */
@@ -35,17 +36,13 @@ export interface DemoUpstream {
   readonly kind: 'demo';
   readonly provider: string;
   readonly model: string;
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly UpstreamProtocolName[];
   readonly framing: Framing;
 }
 
 export type Upstream = HttpUpstream | DemoUpstream;
 
 const USER_AGENT = 'tollgate';
-const ENDPOINTS: { readonly [protocol in 'chat' | 'messages']: readonly Endpoint[] } = {
-  chat: ['chat/completions'],
-  messages: ['messages', 'messages/count_tokens'],
-};
 
 /** Builds the upstream of one target. Throws if a credential is bound to another origin than the provider's address. */
 export function buildUpstream(target: TargetConfig): Upstream {
@@ -54,10 +51,11 @@ export function buildUpstream(target: TargetConfig): Upstream {
   if (provider.kind === 'demo')
     return { kind: 'demo', provider: provider.name, model: target.model, protocols, framing: SSE };
   const { origin, basePath } = addressOf(provider);
-  const headStart = new Map<Endpoint, Secret>();
+  const headStart = new Map<string, Secret>();
   for (const protocol of protocols) {
-    for (const endpoint of ENDPOINTS[protocol])
-      headStart.set(endpoint, renderStart(provider, origin, basePath, endpoint));
+    const { answer, count } = UPSTREAM_PROTOCOLS[protocol].paths;
+    headStart.set(answer, renderStart(provider, origin, basePath, answer));
+    if (count !== null) headStart.set(count, renderStart(provider, origin, basePath, count));
   }
   return {
     kind: 'http',
@@ -83,9 +81,9 @@ function addressOf({ name, baseUrl, credential, publicOnly }: UpstreamProvider) 
   return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
 }
 
-function renderStart(provider: UpstreamProvider, origin: Origin, basePath: string, endpoint: Endpoint): Secret {
+function renderStart(provider: UpstreamProvider, origin: Origin, basePath: string, path: string): Secret {
   const lines = [
-    `POST ${basePath}/${endpoint} HTTP/1.1`,
+    `POST ${basePath}/${path} HTTP/1.1`,
     `host: ${origin.authority}`,
     `user-agent: ${USER_AGENT}`,
     'content-type: application/json',
@@ -122,13 +120,13 @@ export function renderModelsRequest(provider: UpstreamProvider): { readonly orig
  */
 export function renderRequestHead(
   upstream: HttpUpstream,
-  endpoint: Endpoint,
+  path: string,
   forwarded: ReadonlyArray<readonly [name: string, value: string]>,
   stream: boolean,
   bodyBytes: number,
 ): string {
-  const start = upstream.headStart.get(endpoint);
-  if (start === undefined) throw new Error(`${upstream.provider} does not speak ${endpoint}`);
+  const start = upstream.headStart.get(path);
+  if (start === undefined) throw new Error(`${upstream.provider} does not speak ${path}`);
   let head = `${start.reveal()}accept: ${stream ? 'text/event-stream' : 'application/json'}\r\n`;
   for (const [name, value] of forwarded) head += `${name}: ${value}\r\n`;
   return `${head}content-length: ${bodyBytes}\r\n\r\n`;

@@ -1,8 +1,9 @@
 /** Builds the table from public model names to upstreams and prices. Rebuilt at start and at each reload. */
+
 import { FREE_PRICE, type Price } from '../billing/price.ts';
 import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
-import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
 import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
@@ -21,7 +22,7 @@ export interface Route {
   readonly model: string;
   readonly names: readonly string[];
   /** The endpoints that serve it under this name: an alias may have fewer than its model. */
-  readonly protocols: readonly Protocol[];
+  readonly protocols: readonly ClientProtocolName[];
   readonly upstream: Upstream;
   /** What the upstream's model and provider accept, for translated requests. */
   readonly traits: UpstreamTraits;
@@ -98,7 +99,7 @@ export function hiddenReasoningOf(
 /**
  * The public name of the model with the cheapest output at `nowMs` over the protocol; models without a price come last.
  */
-export function suggestModel(routes: RouteTable, protocol: Protocol, nowMs: number): string | null {
+export function suggestModel(routes: RouteTable, protocol: ClientProtocolName, nowMs: number): string | null {
   const speaking = [...routes].filter(([, route]) => route.protocols.includes(protocol));
   const priced = speaking.map(([name, route]) => ({ name, price: priceAt(route.prices, nowMs) }));
   return priced.sort(byPrice)[0]?.name ?? null;

@@ -9,8 +9,8 @@ import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
-import { chatCompletions } from '../protocols/chat/index.ts';
-import { messages } from '../protocols/messages/index.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
@@ -66,7 +66,8 @@ export function answerRequest(
         deps.settings.config.server.trustedProxies,
       );
     const answer = answerRoute(match, request, { connection, address, isHttps }, parts);
-    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
+    if (answer instanceof Promise)
+      return typeof match.row.name === 'object' ? answer : readyOnceAnswered(answer, connection);
     connection.replyReady();
     return answer;
   } catch (error) {
@@ -98,13 +99,9 @@ function answerRoute(
 ): Response | Promise<Response> {
   const { deps, describe, readKeyStanding } = parts;
   const { config } = deps.settings;
-  switch (match.row.name) {
-    case 'chat':
-      return handleCall({ request, protocol: chatCompletions, countOnly: false, address, connection }, deps);
-    case 'messages':
-      return handleCall({ request, protocol: messages, countOnly: false, address, connection }, deps);
-    case 'count-tokens':
-      return handleCall({ request, protocol: messages, countOnly: true, address, connection }, deps);
+  const { name } = match.row;
+  if (typeof name === 'object') return handleCall({ request, ...name, address, connection }, deps);
+  switch (name) {
     case 'models':
       return listModels(request, address, deps, describe);
     case 'model':
@@ -224,9 +221,6 @@ function isTrusted(address: string | null, trustedProxies: readonly IpRange[]): 
 }
 
 type RouteName =
-  | 'chat'
-  | 'messages'
-  | 'count-tokens'
   | 'models'
   | 'model'
   | 'key'
@@ -239,14 +233,18 @@ type RouteName =
   | 'console'
   | 'status';
 
+interface CallRoute {
+  readonly protocol: ClientProtocol;
+  readonly countOnly: boolean;
+}
+
 interface RouteRow {
-  readonly name: RouteName;
+  /** The name of a route, or the calls that the call pipeline answers. */
+  readonly name: RouteName | CallRoute;
   readonly methods: readonly string[];
   /** Exact paths; for `model` and `console` the id or the page follows the slash. */
   readonly paths: readonly string[];
   readonly below: boolean;
-  /** The call pipeline answers it. */
-  readonly isCall: boolean;
 }
 
 /** A base URL with or without `/v1`, or with it twice, works for both SDK families. */
@@ -254,22 +252,19 @@ function aliases(path: string): string[] {
   return [`/v1${path}`, path, `/v1/v1${path}`];
 }
 
-const CALLS: ReadonlySet<RouteName> = new Set(['chat', 'messages', 'count-tokens']);
-
-const row = (name: RouteName, methods: string[], paths: string[], below = false): RouteRow => ({
+const row = (name: RouteRow['name'], methods: string[], paths: string[], below = false): RouteRow => ({
   name,
   methods,
   paths,
   below,
-  isCall: CALLS.has(name),
 });
 
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const ROUTES: readonly RouteRow[] = [
-  row('chat', ['POST'], aliases('/chat/completions')),
-  row('messages', ['POST'], aliases('/messages')),
-  row('count-tokens', ['POST'], aliases('/messages/count_tokens')),
+  ...Object.values(CLIENT_PROTOCOLS).flatMap((protocol) =>
+    protocol.endpoints.map(({ path, countOnly }) => row({ protocol, countOnly }, ['POST'], aliases(path))),
+  ),
   row('models', ['GET'], aliases('/models')),
   row('model', ['GET'], aliases('/models'), true),
   row('key', ['GET'], aliases('/key')),

@@ -33,7 +33,7 @@ export function showKey(
   deps: Asked,
   readRateLimitStatus: ReadKeyLimitStatus,
 ): Promise<Response> {
-  const principal = identify(deps.directory, readCredential(request.headers, 'messages'));
+  const principal = identify(deps.directory, readCredential(request.headers, true));
   allowAddress(principal, principal.ranges === null ? null : address());
   const { defaults } = deps.settings.config;
   const key = deps.directory.keys.get(principal.keyId);

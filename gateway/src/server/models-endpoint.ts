@@ -61,7 +61,7 @@ function visibleModels(
   address: () => string | null,
   deps: CallDeps,
 ): Array<readonly [string, Route]> {
-  const principal: Principal = identify(deps.directory, readCredential(request.headers, 'messages'));
+  const principal: Principal = identify(deps.directory, readCredential(request.headers, true));
   allowCaller(principal, principal.ranges === null ? null : address());
   return [...deps.settings.routes].filter(([, route]) => mayUseModel(principal, route.names));
 }

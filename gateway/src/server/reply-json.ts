@@ -3,9 +3,9 @@
 import { baseHeaders, failureReply } from '../call/deliver/reply.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { newRequestId } from '../lib/request-id.ts';
-import { chatCompletions } from '../protocols/chat/index.ts';
-import { messages } from '../protocols/messages/index.ts';
-import type { Protocol } from '../protocols/protocol.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import { DEFAULT_PROTOCOL } from '../protocols/names.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 
 /** A JSON reply with a request id, as every reply under `/v1`. */
 export function replyJson(body: unknown, status = 200): Response {
@@ -22,10 +22,16 @@ export function replyFailure(failure: CallFailure, path: string, headers: Header
   return failureReply(failure, suggestedProtocol(path, headers), newRequestId());
 }
 
-/** Messages for paths below `/messages` and for clients that send its version header; else chat completions. */
-function suggestedProtocol(path: string, headers: Headers): Protocol {
-  if (/^\/(?:v1\/)*messages(?:\/|$)/.test(path) || headers.has('anthropic-version')) return messages;
-  return chatCompletions;
+/** The format whose path or version header the request has; else the default. */
+function suggestedProtocol(path: string, headers: Headers): ClientProtocol {
+  const below = path.replace(/^(?:\/v1)*(?=\/)/, '');
+  const isAt = (base: string) => below === base || below.startsWith(`${base}/`);
+  const suggested = Object.values(CLIENT_PROTOCOLS).find(
+    ({ name, versionHeader, endpoints }) =>
+      name !== DEFAULT_PROTOCOL &&
+      ((versionHeader !== null && headers.has(versionHeader)) || endpoints.some((one) => isAt(one.path))),
+  );
+  return suggested ?? CLIENT_PROTOCOLS[DEFAULT_PROTOCOL];
 }
 
 /** The error for an unknown path; the message names a similar supported path if there is one. */

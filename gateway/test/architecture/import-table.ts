@@ -34,8 +34,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'billing/money.ts': ['lib'],
   // A table of numbers without imports, so that a format can apply the limits of a request.
   'config/limits.ts': [],
-  'store/ports': ['lib', 'generation', 'errors'],
-  protocols: [...GROUND, 'tokens', 'errors', 'billing/money.ts', 'config/limits.ts'],
+  // Records, configuration and tools name a format without knowing it.
+  'protocols/names.ts': [],
+  'store/ports': ['lib', 'generation', 'errors', 'protocols/names.ts'],
+  protocols: [...GROUND, 'tokens', 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols/names.ts'],
 
   // A provider request is built from its configuration and sent to a parsed origin.
   providers: [...FLOOR, 'config/config.ts', 'upstream/origin.ts'],
@@ -95,7 +97,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/sqlite',
   ],
   // Edits configuration files of other programs; independent of this one.
-  connect: ['lib'],
+  connect: ['lib', 'protocols/names.ts'],
 
   app: ['*'],
   // The one command that starts a server assembles the parts.

@@ -6,7 +6,10 @@ import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
 import { resolveLimits } from '../../src/config/resolve-limits.ts';
 import { CallFailure } from '../../src/errors/call-failure.ts';
 import { SSE } from '../../src/framing/sse-decoder.ts';
-import type { Protocol } from '../../src/protocols/protocol.ts';
+import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';
+import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
+import { messagesClient } from '../../src/protocols/messages/client/client-protocol.ts';
+import { messagesUpstream } from '../../src/protocols/messages/upstream/upstream-protocol.ts';
 
 const HEAD = {
   status: 200,
@@ -24,17 +27,22 @@ export interface Relayed {
   readonly outcome: Outcome | null;
 }
 
+const PASSED = {
+  chat: { client: chatClient, passThrough: chatUpstream.passThrough },
+  messages: { client: messagesClient, passThrough: messagesUpstream.passThrough },
+};
+
 /** Feeds a stream's parts to a relay, then ends it: cleanly or by loss of the connection. */
 export async function relayed(
-  protocol: Protocol,
+  format: keyof typeof PASSED,
   parts: readonly Uint8Array[],
   end: 'clean' | 'lost' = 'clean',
 ): Promise<Relayed> {
   let outcome: Outcome | null = null;
   const relay = new StreamRelay({
-    protocol,
+    protocol: PASSED[format].client,
     framing: SSE,
-    observer: protocol.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
+    observer: PASSED[format].passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     requestId: 'req_0',
     limits: LIMITS,
     openOutbox: (listener) =>

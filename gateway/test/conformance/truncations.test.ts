@@ -3,8 +3,6 @@
  * by loss of the connection. Without the protocol's end the client gets an in-band error.
  */
 import { describe, expect, test } from 'bun:test';
-import { chatCompletions } from '../../src/protocols/chat/index.ts';
-import { messages } from '../../src/protocols/messages/index.ts';
 import type { Recording } from '../fake-upstream/recording.ts';
 import { recordingSets } from '../fake-upstream/recordings.ts';
 import { chooseStreams } from './choose-streams.ts';
@@ -63,8 +61,8 @@ function judge(found: Relayed, wanted: 'over' | 'failed' | 'cut', whole: string)
 }
 
 for (const [api, protocol] of [
-  ['openai-chat', chatCompletions],
-  ['anthropic-messages', messages],
+  ['openai-chat', 'chat'],
+  ['anthropic-messages', 'messages'],
 ] as const) {
   describe.each(recordingSets(api))(`${api} streams of $name that end behind every byte`, ({ recordings }) => {
     const streams = chooseStreams(recordings, CHOICE);

@@ -8,11 +8,14 @@ import { TokenRatio } from '../../src/call/money/token-ratio.ts';
 import { checkUsage } from '../../src/call/money/usage-checks.ts';
 import { routedCall } from '../../src/call/testing/routed-call.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
-import type { AnswerFacts } from '../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../src/protocols/registry.ts';
+import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
+import { messagesUpstream } from '../../src/protocols/messages/upstream/upstream-protocol.ts';
+import type { AnswerFacts } from '../../src/protocols/upstream-protocol.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';
 import { exchangeSets, type RecordedExchange } from './translation/rig.ts';
 import { object } from './wire-text.ts';
+
+const UPSTREAMS = { chat: chatUpstream, messages: messagesUpstream };
 
 /** Minimum number of answers with usage. */
 const JUDGED_MIN: Readonly<Record<SetName, number>> = { corpus: 100, recordings: 567 };
@@ -20,10 +23,10 @@ const JUDGED_MIN: Readonly<Record<SetName, number>> = { corpus: 100, recordings:
 /** The facts of an answer; null if it is not an answer or has no usage. */
 async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<AnswerFacts | null> {
   if (!streamed) {
-    const reading = await readAnswerBody(answer, PROTOCOLS[format]);
+    const reading = await readAnswerBody(answer, UPSTREAMS[format]);
     return reading.kind === 'answer' && reading.facts.usage !== null ? reading.facts : null;
   }
-  const observer = PROTOCOLS[format].startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-none' });
+  const observer = UPSTREAMS[format].passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-none' });
   const decoder = startSseDecoder();
   for (const output of [...decoder.push(answer), ...decoder.finish()]) {
     if (output.kind === 'event' && observer.observe(output) === 'terminal') break;

@@ -1,6 +1,6 @@
 /** Builds the record row of one attempt while it runs: its outcome and the time of each of its marks. */
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
-import type { StreamObserver } from '../../protocols/protocol.ts';
+import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { AttemptRecord } from '../../store/ports/records.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { Call } from '../call.ts';

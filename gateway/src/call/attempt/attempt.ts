@@ -4,13 +4,11 @@
  */
 import { DemoExchange } from '../../demo/demo-exchange.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import { endpointOf } from '../../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
-import { forwardedHeaders } from '../plan/pass-through.ts';
 import { planCall, type RoutedCall } from '../plan/plan-call.ts';
 import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
 import { openFold } from '../stream/folded-stream.ts';
@@ -23,7 +21,7 @@ import { AnswerCollector, type CollectedAnswer, unsentOf } from './collect-answe
 /** The inputs of an attempt. */
 export interface Dispatch extends RoutedCall {
   readonly request: Request;
-  readonly version: string;
+  readonly version: string | null;
   readonly countOnly: boolean;
   /** The upstream request, and how its answer is read. */
   readonly sending: UpstreamCall;
@@ -184,6 +182,7 @@ function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): Upstrea
   const { call, route, countOnly, sending } = job;
   const { upstream } = route;
   const { protocol, body } = sending;
+  const { paths } = protocol;
   const listener = call.content === null ? toTell : listenForContent(call.content, sending, toTell);
   const onSent = () => {
     call.dispatched = true;
@@ -198,10 +197,11 @@ function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): Upstrea
     return demo;
   }
   const stream = call.facts?.stream === true || sending.startFolding !== null;
-  const forwarded = forwardedHeaders(job.protocol.name, protocol.name, job.request.headers, job.version);
+  const own = sending.translation === null ? protocol.passThrough : null;
+  const forwarded = own === null ? protocol.headers : own.forwardHeaders(job.request.headers, job.version);
   const head = renderRequestHead(
     upstream,
-    endpointOf(protocol.name, countOnly),
+    countOnly && paths.count !== null ? paths.count : paths.answer,
     forwarded,
     stream && !countOnly,
     body.length,

@@ -1,8 +1,14 @@
 /** Collects an upstream's non-streamed answer or error body, within its limits. */
+
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { AnswerFacts, AnswerReading, Protocol, StreamObserver } from '../../protocols/protocol.ts';
+import type {
+  AnswerFacts,
+  AnswerReading,
+  StreamObserver,
+  UpstreamProtocol,
+} from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
@@ -114,7 +120,7 @@ const FACT_BYTES_MAX = 64 * 1024;
 const MANY = 1_000_000_000;
 
 /** @returns `nonsense` for bytes that are not JSON */
-export function readAnswerBody(bytes: Buffer, protocol: Protocol): AnswerReading | Promise<AnswerReading> {
+export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): AnswerReading | Promise<AnswerReading> {
   if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
   try {
     return protocol.readAnswer(JSON.parse(bytes.toString('utf8')), bytes.length);
@@ -123,7 +129,7 @@ export function readAnswerBody(bytes: Buffer, protocol: Protocol): AnswerReading
   }
 }
 
-async function readInSteps(bytes: Buffer, protocol: Protocol): Promise<AnswerReading> {
+async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<AnswerReading> {
   const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 3, outlineNodesMax: MANY };
   const scan = startJsonScan(bytes, limits);
   for (;;) {
@@ -171,7 +177,10 @@ export function unsentOf(observer: Pick<StreamObserver, 'facts' | 'rewrites'>): 
 }
 
 /** For a non-streamed answer, in upstream's format; null: it reports no usage or is not a valid answer. */
-export async function unsentIn({ head, body }: CollectedAnswer, upstream: Protocol): Promise<AnswerFacts | null> {
+export async function unsentIn(
+  { head, body }: CollectedAnswer,
+  upstream: UpstreamProtocol,
+): Promise<AnswerFacts | null> {
   if (head.status !== 200) return null;
   const { facts } = await readAnswerBody(body, upstream);
   return facts === undefined || facts.usage === null ? null : { ...facts, finish_reason: null };

@@ -2,7 +2,9 @@
  * Tests upstream-outcome.ts: the rows of contract 5 about upstream, and that no row blames the caller for an upstream
  * fault.
  */
+
 import { describe, expect, test } from 'bun:test';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { failureOfErrorWords, failureOfStatus, failureOfTransport, headerOf } from './upstream-outcome.ts';
 
 describe('a status', () => {
@@ -25,7 +27,11 @@ describe('a status', () => {
     [999, 'upstream_failed', 500, 500],
   ] as const)('%d is %s: %d on chat, %d on messages', (status, kind, chat, messages) => {
     const failure = failureOfStatus(status, null, 'words');
-    expect([failure.kind, failure.status('chat'), failure.status('messages')]).toEqual([kind, chat, messages]);
+    expect([
+      failure.kind,
+      CLIENT_PROTOCOLS.chat.statusOf(failure),
+      CLIENT_PROTOCOLS.messages.statusOf(failure),
+    ]).toEqual([kind, chat, messages]);
   });
 
   test('of a fault of upstream’s shows none of its words', () => {
@@ -104,7 +110,7 @@ describe('a fault of the connection', () => {
     expect(failure.kind).toBe(wanted);
     expect(failure.message).not.toContain('10.0.0.7');
     expect(failure.details.cause).toBe('10.0.0.7 refused');
-    expect([401, 403, 429]).not.toContain(failure.status('chat'));
+    expect([401, 403, 429]).not.toContain(CLIENT_PROTOCOLS.chat.statusOf(failure));
   });
 });
 

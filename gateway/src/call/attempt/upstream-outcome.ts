@@ -7,7 +7,7 @@ import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../../errors/reason.ts';
 import { type AccountTrouble, readAccountTrouble } from '../../protocols/answer/account-words.ts';
 import { type Overflow, readOverflow } from '../../protocols/answer/overflow-words.ts';
-import type { UpstreamError } from '../../protocols/codec.ts';
+import type { UpstreamError } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 

@@ -10,7 +10,7 @@ import { foldGeneration, type Generation } from '../../generation/generation.ts'
 import type { Part } from '../../generation/part.ts';
 import { isTextCounted } from '../../protocols/answer/is-text-counted.ts';
 import { textBytes } from '../../protocols/json.ts';
-import type { AnswerFacts, AnswerReading } from '../../protocols/protocol.ts';
+import type { AnswerFacts, AnswerReading } from '../../protocols/upstream-protocol.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Dispatch, Dispatched } from '../attempt/attempt.ts';
 import { type CollectedAnswer, readAnswerBody, unsentIn, unsentOf } from '../attempt/collect-answer.ts';
@@ -61,7 +61,7 @@ async function deliverAnswer(job: Dispatch, dispatched: Dispatched): Promise<Res
   if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
   if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
-  const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
+  const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, sending.protocol));
   if (job.countOnly) {
     if (!isJsonObject(answer.body)) {
       throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
@@ -135,7 +135,7 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   const isJson = !cut && isJsonObject(body);
   const shown =
     isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
-  const error = job.protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
+  const error = job.sending.protocol.readError(body.subarray(0, WORDS_BYTES_MAX));
   const said = scrubText(error.message, credential);
   const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, said, shown);
   // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
@@ -213,9 +213,9 @@ async function deliverTranslated(
   { protocol }: UpstreamCall,
   translation: Translation,
 ): Promise<Response> {
-  if (answer.head.status !== 200) throw failureOfTranslatedRefusal(job, answer, protocol.codec.readError);
+  if (answer.head.status !== 200) throw failureOfTranslatedRefusal(job, answer, protocol.readError);
   if (job.call.facts?.stream === true) {
-    const late = protocol.codec.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
+    const late = protocol.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
     if (late?.kind === 'error') throw failureOfEvent(job, late);
     throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
   }
@@ -227,7 +227,7 @@ async function deliverTranslated(
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
   }
   const generation = foldGeneration(events);
-  const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+  const { json, finish_reason } = translation.client.renderAnswer(generation, translation.context);
   const losses = translation.lossesIn(generation);
   if (losses.length > 0) job.call.dropped = [...job.call.dropped, ...losses];
   translation.listen(generation);
@@ -238,7 +238,7 @@ async function deliverTranslated(
 function failureOfTranslatedRefusal(
   job: Dispatch,
   { head, body }: CollectedAnswer,
-  readError: UpstreamCall['protocol']['codec']['readError'],
+  readError: UpstreamCall['protocol']['readError'],
 ) {
   const credential = credentialOf(job.route.upstream);
   const error = readError(body.subarray(0, WORDS_BYTES_MAX));

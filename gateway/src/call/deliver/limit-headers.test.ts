@@ -1,5 +1,7 @@
 /** Tests limit-headers.ts: the header names and values of both formats. */
+
 import { expect, test } from 'bun:test';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { limitHeaders } from './reply.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z');
@@ -7,7 +9,7 @@ const left = (resetAfterMs: number) => ({ limit: 60, remaining: 7, resetMs: NOW_
 
 test('chat has a span, messages a moment', () => {
   const rateLimitStatus = { requests: left(360_000), tokens: left(1_500) };
-  expect(limitHeaders(rateLimitStatus, 'chat', NOW_MS, NOW_MS)).toEqual({
+  expect(limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.chat, NOW_MS, NOW_MS)).toEqual({
     'x-ratelimit-limit-requests': '60',
     'x-ratelimit-remaining-requests': '7',
     'x-ratelimit-reset-requests': '6m0s',
@@ -15,7 +17,7 @@ test('chat has a span, messages a moment', () => {
     'x-ratelimit-remaining-tokens': '7',
     'x-ratelimit-reset-tokens': '2s',
   });
-  expect(limitHeaders(rateLimitStatus, 'messages', NOW_MS, NOW_MS)).toEqual({
+  expect(limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.messages, NOW_MS, NOW_MS)).toEqual({
     'anthropic-ratelimit-requests-limit': '60',
     'anthropic-ratelimit-requests-remaining': '7',
     'anthropic-ratelimit-requests-reset': '2026-11-20T12:06:00Z',
@@ -28,15 +30,19 @@ test('chat has a span, messages a moment', () => {
 test('a clock that was set off shows its own moments', () => {
   const rateLimitStatus = { requests: left(360_000), tokens: null };
   const shownMs = NOW_MS - 7_200_000;
-  expect(limitHeaders(rateLimitStatus, 'chat', NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe('6m0s');
-  expect(limitHeaders(rateLimitStatus, 'messages', NOW_MS, shownMs)['anthropic-ratelimit-requests-reset']).toBe(
-    '2026-11-20T10:06:00Z',
+  expect(limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.chat, NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe(
+    '6m0s',
   );
+  expect(
+    limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.messages, NOW_MS, shownMs)['anthropic-ratelimit-requests-reset'],
+  ).toBe('2026-11-20T10:06:00Z');
 });
 
 test('of a sort without a limit nothing is said', () => {
-  expect(limitHeaders({ requests: null, tokens: null }, 'chat', NOW_MS, NOW_MS)).toEqual({});
-  expect(Object.keys(limitHeaders({ requests: null, tokens: left(0) }, 'messages', NOW_MS, NOW_MS))).toEqual([
+  expect(limitHeaders({ requests: null, tokens: null }, CLIENT_PROTOCOLS.chat, NOW_MS, NOW_MS)).toEqual({});
+  expect(
+    Object.keys(limitHeaders({ requests: null, tokens: left(0) }, CLIENT_PROTOCOLS.messages, NOW_MS, NOW_MS)),
+  ).toEqual([
     'anthropic-ratelimit-tokens-limit',
     'anthropic-ratelimit-tokens-remaining',
     'anthropic-ratelimit-tokens-reset',
@@ -56,6 +62,8 @@ test.each([
   [90_061_000, '25h1m1s'],
 ])('a span of %i ms is %s', (spanMs, text) => {
   expect(
-    limitHeaders({ requests: left(spanMs), tokens: null }, 'chat', NOW_MS, NOW_MS)['x-ratelimit-reset-requests'],
+    limitHeaders({ requests: left(spanMs), tokens: null }, CLIENT_PROTOCOLS.chat, NOW_MS, NOW_MS)[
+      'x-ratelimit-reset-requests'
+    ],
   ).toBe(text);
 });

@@ -1,6 +1,6 @@
 /** Ends a call that got no answer: writes its record and log lines and renders the error reply. */
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../deps.ts';
@@ -8,7 +8,7 @@ import { settle } from '../money/settle.ts';
 import { failureReply } from './reply.ts';
 
 interface Ending {
-  readonly protocol: Protocol;
+  readonly protocol: ClientProtocol;
   readonly deps: CallDeps;
   readonly countOnly: boolean;
 }
@@ -24,7 +24,7 @@ export async function refuse(call: Call, error: unknown, { protocol, deps, count
   call.failure = failure;
   let isFree = false;
   if (!call.settled && call.principal !== null && !countOnly) {
-    const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: call.unsent };
+    const outcome = { status: protocol.statusOf(failure), failure: failure.kind, facts: call.unsent };
     try {
       isFree = (await settle(call, outcome, deps)) === 0n;
     } catch (cause) {

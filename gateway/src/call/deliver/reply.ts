@@ -1,9 +1,11 @@
 /** Renders the headers and bodies of replies to callers. Contract, 5, 6 and 8. */
+
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
-import type { Protocol, ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Call } from '../call.ts';
@@ -37,7 +39,10 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
   if (call.rateLimitStatus !== null)
-    Object.assign(headers, limitHeaders(call.rateLimitStatus, call.protocol, steadyNowMs(), Date.now()));
+    Object.assign(
+      headers,
+      limitHeaders(call.rateLimitStatus, CLIENT_PROTOCOLS[call.protocol], steadyNowMs(), Date.now()),
+    );
   if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
@@ -106,15 +111,15 @@ export function countReply(call: Call, input_tokens: number): Response {
 /** A refusal or fault, rendered in the caller's protocol. May quote the caller's input, but never a key. */
 export function failureReply(
   failure: CallFailure,
-  protocol: Protocol,
+  protocol: ClientProtocol,
   requestId: string,
   rateLimitStatus: RateLimitStatus | null = null,
 ): Response {
   const headers = failureHeaders(failure, requestId);
   if (rateLimitStatus !== null)
-    Object.assign(headers, limitHeaders(rateLimitStatus, protocol.name, steadyNowMs(), Date.now()));
+    Object.assign(headers, limitHeaders(rateLimitStatus, protocol, steadyNowMs(), Date.now()));
   return new Response(maskKeys(protocol.renderError(failure, requestId)), {
-    status: failure.status(protocol.name),
+    status: protocol.statusOf(failure),
     headers,
   });
 }
@@ -140,37 +145,17 @@ function failureHeaders(failure: CallFailure, requestId: string): Record<string,
  */
 export function limitHeaders(
   rateLimitStatus: RateLimitStatus,
-  protocol: ProtocolName,
+  { limitHeader, renderReset }: Pick<ClientProtocol, 'limitHeader' | 'renderReset'>,
   nowMs: number,
   shownMs: number,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const sort of ['requests', 'tokens'] as const) {
-    const left = rateLimitStatus[sort];
+  for (const unit of ['requests', 'tokens'] as const) {
+    const left = rateLimitStatus[unit];
     if (left === null) continue;
-    const name =
-      protocol === 'chat'
-        ? (member: string) => `x-ratelimit-${member}-${sort}`
-        : (member: string) => `anthropic-ratelimit-${sort}-${member}`;
-    headers[name('limit')] = String(left.limit);
-    headers[name('remaining')] = String(left.remaining);
-    headers[name('reset')] =
-      protocol === 'chat' ? spanText(left.resetMs - nowMs) : momentText(left.resetMs - nowMs + shownMs);
+    headers[limitHeader(unit, 'limit')] = String(left.limit);
+    headers[limitHeader(unit, 'remaining')] = String(left.remaining);
+    headers[limitHeader(unit, 'reset')] = renderReset(left.resetMs - nowMs, shownMs);
   }
   return headers;
-}
-
-/** `6m0s`, `59s`, `120ms`, `0s`: milliseconds only below a second, else seconds rounded up. */
-function spanText(spanMs: number): string {
-  if (spanMs <= 0) return '0s';
-  if (spanMs < 1_000) return `${spanMs}ms`;
-  const seconds = Math.ceil(spanMs / 1_000);
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
-  const [ofHours, ofMinutes] = [hours > 0 ? `${hours}h` : '', seconds >= 60 ? `${minutes}m` : ''];
-  return `${ofHours}${ofMinutes}${seconds % 60}s`;
-}
-
-/** RFC 3339 to the second, rounded up. */
-function momentText(atMs: number): string {
-  return new Date(Math.ceil(atMs / 1_000) * 1_000).toISOString().replace('.000Z', 'Z');
 }

@@ -2,10 +2,11 @@
  * Reads the header `Idempotency-Key`, and computes the keyed hashes under which a key and a body are stored. Contract,
  * 8.
  */
+
 import { createHmac, hkdfSync } from 'node:crypto';
 import { invalidRequest } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 
 const NAME_CHARS_MAX = 255;
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -26,7 +27,7 @@ export interface RunHasher {
   /** The same idempotency key under two API keys gives two hashes. Hex. */
   hashName(keyId: string, name: string): string;
   /** Hashes the endpoint and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
-  hashBody(protocol: ProtocolName, body: Uint8Array): Promise<string>;
+  hashBody(protocol: ClientProtocolName, body: Uint8Array): Promise<string>;
 }
 
 /** Hashing this many bytes blocks other calls for about 0.5 ms. */

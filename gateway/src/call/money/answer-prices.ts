@@ -10,7 +10,7 @@ import { findModel } from '../../catalog/catalog.ts';
 import { chargedTier, type TierWords } from '../../generation/tier-words.ts';
 import type { MediaAndToolUsage, Usage, UsagePart } from '../../generation/usage.ts';
 
-import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Call } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';

@@ -21,6 +21,7 @@ import type { Payer } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { CallDraft, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -192,7 +193,7 @@ export class CallMoney {
         ? record
         : {
             ...record,
-            status: AWAY.status(record.protocol),
+            status: CLIENT_PROTOCOLS[record.protocol].statusOf(AWAY),
             error: AWAY.kind,
             reason: { kind: 'ours', message: AWAY.message, at_step: 'answer' },
           };

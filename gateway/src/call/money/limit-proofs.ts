@@ -3,7 +3,8 @@
  * for it. In memory only: after a restart every target except the vendors' own hosts is unproven again. Decision 0025.
  */
 
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
+import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
@@ -162,7 +163,7 @@ export interface SentLimit {
 /** Null: only the model limits the output. */
 export function sentLimit(
   facts: RequestFacts,
-  protocol: ProtocolName,
+  protocol: ClientProtocolName,
   route: Pick<Route, 'upstream' | 'traits'>,
 ): SentLimit | null {
   const { outputTokensMax, mayChangeLimit } = facts;
@@ -174,12 +175,12 @@ export function sentLimit(
 /** The caller's own member if its bytes pass through with one limit, otherwise the one that upstream knows. */
 function memberOf(
   { outputLimitMember, otherLimit }: RequestFacts,
-  protocol: ProtocolName,
+  protocol: ClientProtocolName,
   { upstream, traits }: Pick<Route, 'upstream' | 'traits'>,
 ): OutputLimitMember | null {
-  const known = traits.chat.outputLimitMember;
-  if (upstream.protocols.includes(protocol)) return otherLimit === null ? outputLimitMember : known;
-  return upstream.protocols[0] === 'messages' ? 'max_tokens' : known;
+  const known = chooseUpstreamProtocol(protocol, upstream.protocols).outputLimitMember(traits);
+  if (speaks(upstream.protocols, protocol)) return otherLimit === null ? outputLimitMember : known;
+  return known;
 }
 
 /** All answers combined, by the caller's own limit, else the catalog's; null: unlimited. */

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
 import { holdMoney } from '../testing/held-money.ts';

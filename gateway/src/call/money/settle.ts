@@ -11,8 +11,8 @@ import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText } from '../../generation/tier-words.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
-import type { AnswerFacts } from '../../protocols/protocol.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../../store/ports/records.ts';
 import type { ProviderHealth } from '../attempt/provider-health.ts';
@@ -92,7 +92,7 @@ export async function settle(
       await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
       if (cause instanceof CallFailure) {
-        call.content?.ended(cause.status(call.protocol), cause.kind);
+        call.content?.ended(CLIENT_PROTOCOLS[call.protocol].statusOf(cause), cause.kind);
         call.failure = cause;
         await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, deps);
       }
@@ -124,7 +124,7 @@ function noteLimit(call: Call, { failure, facts }: Outcome, { limitProofs, ratio
   // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
   if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
   const told = facts.usage?.output ?? null;
-  const isCut = facts.finish_reason === PROTOCOLS[call.protocol].cutReason;
+  const isCut = facts.finish_reason === CLIENT_PROTOCOLS[call.protocol].cutReason;
   const endedByLimit = failure === null && told !== null && isCut;
   const counted = told ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
   const output = Math.max(counted, facts.usageSoFar?.output ?? 0);
@@ -149,7 +149,7 @@ function warnUnpriced({ route }: Call, kinds: readonly string[], { billing }: Bo
 async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
   await recorder.append({
     ...record,
-    status: failure.status(record.protocol),
+    status: CLIENT_PROTOCOLS[record.protocol].statusOf(failure),
     error: failure.kind,
     usage: ZERO_USAGE,
     usage_source: 'void',

@@ -1,8 +1,8 @@
 /** Tests usage-checks.ts: how far upstream's numbers may be from our own estimate, and what is not checked. */
 import { describe, expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import type { AnswerFacts } from '../../protocols/protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { checkUsage } from './usage-checks.ts';

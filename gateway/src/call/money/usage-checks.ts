@@ -3,8 +3,8 @@
  * Upstream's numbers are billed anyway (money design, "Units").
  */
 import { NO_FLAGS, type Usage, type UsageFlag } from '../../generation/usage.ts';
-import type { AnswerFacts } from '../../protocols/protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import { mostOutputTokens } from './limit-proofs.ts';
 import { estimateTokens, type TokenRatio } from './token-ratio.ts';

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test';
 import { chainFilters } from '../../generation/filters/chain.ts';
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import { chatCompletions } from '../../protocols/chat/index.ts';
 import { CONTEXT, calls, DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
-import { messages } from '../../protocols/messages/index.ts';
+import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
+import { messagesClient } from '../../protocols/messages/client/client-protocol.ts';
 import { recordsOf } from '../../protocols/testing/outline-of.ts';
 import { foldTranslated } from './translate.ts';
 
@@ -14,8 +14,8 @@ const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
 function fold(records: readonly string[], { stops = [] as readonly string[] } = {}) {
   const filter = chainFilters(stops.length === 0 ? [] : [stopAtTexts(stops)]);
   const heard: unknown[] = [];
-  const folding = foldTranslated(chatCompletions.codec.startStreamParser(), filter, {
-    client: messages,
+  const folding = foldTranslated(chatUpstream.startStreamParser(), filter, {
+    client: messagesClient,
     context: CONTEXT,
     readAnswer: () => [],
     lossesIn: () => [],

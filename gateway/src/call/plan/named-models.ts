@@ -2,10 +2,11 @@
  * Checks the models that a request names in addition to its own: whether the caller may use them, and by which route
  * they are priced. Contract, 10.2. Chooses no upstream: the provider of the request's own model runs them.
  */
+
 import { CallFailure } from '../../errors/call-failure.ts';
 import { mayUseModel } from '../../identity/authorize.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NamedModel, PricedMembers } from '../../protocols/request/priced-members.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
@@ -25,7 +26,7 @@ export interface PricedRequest {
 interface Asked {
   readonly principal: Principal;
   readonly route: Route;
-  readonly protocol: ProtocolName;
+  readonly protocol: ClientProtocolName;
 }
 
 /**

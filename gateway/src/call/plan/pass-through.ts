@@ -2,10 +2,10 @@
  * Plans a call to an upstream of the client's own format: forwards the client's bytes and headers, changing only what
  * must change. Contract, 7.
  */
-import { stripThinking } from '../../protocols/messages/upstream/strip-thinking.ts';
-import type { Protocol, ProtocolName, StreamObserver } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/upstream.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
@@ -21,7 +21,9 @@ import {
 } from './upstream-call.ts';
 
 export interface PassThroughPlan {
-  readonly protocol: Protocol;
+  readonly client: ClientProtocol;
+  readonly upstream: UpstreamProtocol;
+  readonly own: PassThrough;
   readonly outline: JsonOutline;
   readonly facts: RequestFacts;
   /** The model's name at the upstream. */
@@ -44,7 +46,7 @@ const OLDER_LIMIT: readonly string[] = ['max_tokens'];
 const NOTHING: readonly string[] = [];
 
 export function passThrough(plan: PassThroughPlan): UpstreamCall {
-  const { protocol, outline, facts, model, limitMember, asksForUsage } = plan;
+  const { upstream, own, outline, facts, model, limitMember, asksForUsage } = plan;
   const body = renderUpstreamBody(outline, facts, {
     model,
     stream: plan.folds,
@@ -54,23 +56,23 @@ export function passThrough(plan: PassThroughPlan): UpstreamCall {
   });
   const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
   return {
-    protocol,
-    body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
+    protocol: upstream,
+    body: own.stripReasoning === null ? body : withoutReasoning(body, own.stripReasoning, plan.strips),
     translation: null,
     dropped: [
       ...(facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING : OLDER_LIMIT),
       ...plan.drops,
     ],
-    startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
-    startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
+    startObserver: (): StreamObserver => own.startObserver({ withholdUsage: asksForUsage, fallbackId }),
+    startFolding: plan.folds ? () => foldOwn(plan, fallbackId) : null,
     nextAttemptAfter: (answer) => nextAttemptAfter(plan, answer),
   };
 }
 
 /** Keeps all members that upstream sends, known or not. */
-function foldOwn(protocol: Protocol, fallbackId: string): Folding {
-  const observer = protocol.startObserver({ withholdUsage: false, fallbackId });
-  const fold = protocol.startFold(fallbackId);
+function foldOwn({ client, own }: PassThroughPlan, fallbackId: string): Folding {
+  const observer = own.startObserver({ withholdUsage: false, fallbackId });
+  const fold = own.startFold(fallbackId);
   return {
     observer,
     take: (record) => fold.push(record),
@@ -78,7 +80,7 @@ function foldOwn(protocol: Protocol, fallbackId: string): Folding {
       const { finish_reason } = observer.facts();
       return {
         json: fold.finish(cut),
-        finish_reason: cut === null ? finish_reason : (finish_reason ?? protocol.cutReason),
+        finish_reason: cut === null ? finish_reason : (finish_reason ?? client.cutReason),
         dropped: [],
       };
     },
@@ -89,10 +91,14 @@ function foldOwn(protocol: Protocol, fallbackId: string): Folding {
  * Reasoning with our mark was never signed by upstream's issuer and would be refused. Skips bodies that cannot contain
  * it.
  */
-function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array {
+function withoutReasoning(
+  body: Uint8Array,
+  stripReasoning: NonNullable<PassThrough['stripReasoning']>,
+  strips: 'marked' | 'all',
+): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  if (strips === 'all') return stripThinking(bytes, () => true);
-  return bytes.includes(MARK_PREFIX) ? stripThinking(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
+  if (strips === 'all') return stripReasoning(bytes, () => true);
+  return bytes.includes(MARK_PREFIX) ? stripReasoning(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
 }
 
 function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextAttempt | null {
@@ -102,11 +108,11 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
     return {
       call: passThrough({ ...plan, asksForUsage: false, drops }),
       why,
-      unknown: unknownOption(plan.protocol, answer),
+      unknown: unknownOption(plan.upstream, answer),
     };
   }
-  if (plan.protocol.name !== 'messages' || plan.strips === 'all' || answer.head.status !== 400) return null;
-  if (plan.protocol.codec.readError(answer.body).condition !== 'signature') return null;
+  if (plan.own.stripReasoning === null || plan.strips === 'all' || answer.head.status !== 400) return null;
+  if (plan.upstream.readError(answer.body).condition !== 'signature') return null;
   return {
     call: passThrough({ ...plan, strips: 'all' }),
     why: 'refuses a signature in the history: sent again without reasoning',
@@ -114,9 +120,13 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
 }
 
 /** Whether the gateway requests the usage chunk, and so withholds it from the client. */
-export function asksForUsage(protocol: ProtocolName, facts: RequestFacts, upstream: Upstream): boolean {
+export function asksForUsage(
+  { reportsUsageOnRequest }: UpstreamProtocol,
+  facts: RequestFacts,
+  upstream: Upstream,
+): boolean {
   const takesOption = upstream.kind === 'demo' || upstream.takesUsageOption;
-  return protocol === 'chat' && facts.stream && !facts.wantsUsage && takesOption;
+  return reportsUsageOnRequest && facts.stream && !facts.wantsUsage && takesOption;
 }
 
 /** Changes to a body for an upstream of the same format. */
@@ -150,37 +160,4 @@ function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: 
 function oneLimit({ outputTokensMax }: RequestFacts, known: OutputLimitMember): JsonEdit[] {
   const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   return [{ set: [known], json: String(outputTokensMax) }, { remove: [other] }];
-}
-
-/**
- * Headers that would select among the operator's own workspaces or reveal where the caller runs: callers must not set
- * them upstream.
- */
-const NOT_FORWARDED = new Set([
-  'anthropic-version',
-  'anthropic-workspace-id',
-  'anthropic-organization-id',
-  'anthropic-dangerous-direct-browser-access',
-]);
-
-/** The version for a messages upstream if the client uses another format: the one that accepts the most. */
-const TRANSLATED_VERSION = '2023-06-01';
-
-/**
- * The header lines to forward upstream in addition to our own. For a messages upstream: the caller's version, betas and
- * other `anthropic-*` headers if the client also speaks messages. For chat: none.
- */
-export function forwardedHeaders(
-  client: ProtocolName,
-  upstream: ProtocolName,
-  headers: Headers,
-  version: string,
-): ReadonlyArray<readonly [string, string]> {
-  if (upstream === 'chat') return [];
-  if (client === 'chat') return [['anthropic-version', TRANSLATED_VERSION]];
-  const forwarded: Array<readonly [string, string]> = [['anthropic-version', version]];
-  for (const [name, value] of headers) {
-    if (name.startsWith('anthropic-') && !NOT_FORWARDED.has(name)) forwarded.push([name, value]);
-  }
-  return forwarded;
 }

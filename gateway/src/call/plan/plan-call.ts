@@ -1,10 +1,10 @@
 /** Plans how a call goes to its upstream: passed through if both sides use the same format, otherwise translated. */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
+import { type ClientProtocol, TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
+import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
+import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
@@ -23,7 +23,7 @@ import type { UpstreamCall } from './upstream-call.ts';
 export interface RoutedCall {
   readonly call: Call;
   readonly deps: CallDeps;
-  readonly protocol: Protocol;
+  readonly protocol: ClientProtocol;
   readonly route: Route;
   readonly outline: JsonOutline;
 }
@@ -44,16 +44,20 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
   const { upstream } = route;
   const { facts } = call;
   if (facts === null) throw new Error('a call is planned only after its body was read');
-  if (!upstream.protocols.includes(protocol.name)) return planTranslation(routed, folds);
+  const format = chooseUpstreamProtocol(protocol.name, upstream.protocols);
+  const own = format.name === protocol.name ? format.passThrough : null;
+  if (own === null) return planTranslation(routed, format, folds);
   return passThrough({
-    protocol,
+    client: protocol,
+    upstream: format,
+    own,
     outline,
     facts,
     model: upstream.model,
-    limitMember: route.traits.chat.outputLimitMember,
+    limitMember: format.outputLimitMember(route.traits),
     asksForUsage:
       !route.refuses?.includes('stream_options') &&
-      asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
+      asksForUsage(format, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(routed, call.priced),
@@ -79,26 +83,32 @@ function dropRetryToken({ call, deps, route }: RoutedCall, { members }: PricedRe
 }
 
 /** Most bodies are scanned in one step and need no promise. */
-function planTranslation(routed: RoutedCall, folds: boolean): UpstreamCall | Promise<UpstreamCall> {
+function planTranslation(
+  routed: RoutedCall,
+  upstream: UpstreamProtocol,
+  folds: boolean,
+): UpstreamCall | Promise<UpstreamCall> {
   const scanned = scanDeeper(routed);
   return scanned instanceof Promise
-    ? scanned.then((outline) => translateOutline(routed, outline, folds))
-    : translateOutline(routed, scanned, folds);
+    ? scanned.then((outline) => translateOutline(routed, upstream, outline, folds))
+    : translateOutline(routed, upstream, scanned, folds);
 }
 
-function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boolean): UpstreamCall {
+function translateOutline(
+  routed: RoutedCall,
+  upstream: UpstreamProtocol,
+  outline: JsonOutline,
+  folds: boolean,
+): UpstreamCall {
   const { call, deps, protocol, route } = routed;
   const { principal, facts } = call;
-  const [speaks] = route.upstream.protocols;
-  if (principal === null || facts === null || speaks === undefined) throw new Error('the call has no route');
-  const upstream = PROTOCOLS[speaks];
+  if (principal === null || facts === null) throw new Error('the call has no route');
   const notes = startTranslationNotes(principal.strict);
-  const parsed = protocol.codec.parseRequest(outline, notes);
+  const parsed = protocol.parseRequest(outline, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
     provider: route.upstream.provider,
-    // Claude models accept each other's signatures; no chat host documents that.
-    model: upstream.name === 'messages' ? null : route.upstream.model,
+    model: upstream.signsReasoning ? null : route.upstream.model,
   };
   const request = settleReasoning(routed, parsed, owner, upstream);
   const estimatedInputTokens = estimateInput(routed, request);
@@ -128,7 +138,7 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
 function estimateInput({ call, protocol, route }: RoutedCall, request: GenerationRequest): number {
   const { inputTokensMax } = route.traits;
   const mayBeTooLong = inputTokensMax !== null && (call.facts?.inputBytes ?? 0) > inputTokensMax;
-  if (protocol.name !== 'messages' && !mayBeTooLong) return 0;
+  if (!protocol.startsWithInputTokens && !mayBeTooLong) return 0;
   return estimatePromptTokens(request, familyOf(route.upstream.model));
 }
 
@@ -184,9 +194,9 @@ function settleReasoning(
   { deps }: RoutedCall,
   request: GenerationRequest,
   owner: ReasoningOwner,
-  upstream: Protocol,
+  upstream: UpstreamProtocol,
 ): GenerationRequest {
-  if (upstream.name === 'messages') return deps.keptReasoning.restore(owner, request, Date.now());
+  if (upstream.signsReasoning) return deps.keptReasoning.restore(owner, request, Date.now());
   const turns = request.turns.map((turn) => {
     const parts = turn.parts.filter(
       (part) =>

@@ -4,10 +4,10 @@
  * not change what others send. In memory only.
  */
 
-import type { Feature, GenerationRequest } from '../../generation/request.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { GenerationRequest } from '../../generation/request.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
+import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { Upstream } from '../../providers/upstream.ts';
 import type { Route } from '../../routing/route.ts';
@@ -77,40 +77,15 @@ export function adaptRoute(route: Route, workspace: string, nowMs: number, refus
   return { ...route, refuses, traits: refuses.reduce(traitsWithout, route.traits) };
 }
 
-/** Upstream's optional members, and the feature that each one renders. */
-const FEATURE_OF: { readonly [upstream in ProtocolName]: { readonly [member: string]: Feature } } = {
-  chat: {
-    reasoning_effort: 'reasoning',
-    temperature: 'temperature',
-    top_p: 'top_p',
-    top_k: 'top_k',
-    frequency_penalty: 'frequency_penalty',
-    presence_penalty: 'presence_penalty',
-    seed: 'seed',
-    parallel_tool_calls: 'parallel_tool_calls',
-    service_tier: 'service_tier',
-    verbosity: 'verbosity',
-  },
-  messages: {
-    temperature: 'temperature',
-    top_p: 'top_p',
-    top_k: 'top_k',
-    thinking: 'reasoning',
-    service_tier: 'service_tier',
-    metadata: 'end_user',
-  },
-};
-
 const OTHER_LIMIT: { readonly [member in OutputLimitMember]: OutputLimitMember } = {
   max_tokens: 'max_completion_tokens',
   max_completion_tokens: 'max_tokens',
 };
 
 /** Members that an upstream's refusal may name, so that the request is sent without them or in another form. */
-export const DROPPABLE: { readonly [upstream in ProtocolName]: ReadonlySet<string> } = {
-  chat: new Set([...Object.keys(FEATURE_OF.chat), 'stop', 'stream_options', 'max_tokens', 'max_completion_tokens']),
-  messages: new Set([...Object.keys(FEATURE_OF.messages), 'reasoning_effort']),
-};
+export function omissible({ optionalMembers, replaceableMembers }: UpstreamProtocol): ReadonlySet<string> {
+  return new Set([...Object.keys(optionalMembers), ...replaceableMembers]);
+}
 
 /**
  * Adapts the traits to an upstream that does not know a member: it takes the other limit, no `stop` (the gateway looks
@@ -133,12 +108,12 @@ export function traitsWithout(traits: UpstreamTraits, member: string): UpstreamT
 export function requestWithout(
   request: GenerationRequest,
   members: readonly string[],
-  upstream: ProtocolName,
+  { optionalMembers }: UpstreamProtocol,
   notes: TranslationNotes,
 ): GenerationRequest {
   let left = request;
   for (const member of members) {
-    const feature = Object.hasOwn(FEATURE_OF[upstream], member) ? FEATURE_OF[upstream][member] : undefined;
+    const feature = Object.hasOwn(optionalMembers, member) ? optionalMembers[member] : undefined;
     // The traits cover these; the renderer reports the member or keeps the part that it can render.
     if (feature === undefined || member === 'reasoning_effort') continue;
     if (left[feature as keyof GenerationRequest] === null) continue;

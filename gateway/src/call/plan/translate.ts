@@ -2,6 +2,7 @@
  * Translates a call to an upstream of another format, and its answer back to the client's format, through the canonical
  * format. Also retries a refused translation without the refused part.
  */
+
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { chainFilters, type EventPipe } from '../../generation/filters/chain.ts';
@@ -14,19 +15,18 @@ import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
 import { UNSIGNED_CALL } from '../../protocols/chat/shared/host-data.ts';
-import type {
-  AnswerContext,
-  RenderedRequest,
-  StreamParser,
-  StreamRenderer,
-  UpstreamError,
-} from '../../protocols/codec.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
+import type { AnswerContext, ClientProtocol, StreamRenderer } from '../../protocols/client-protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
+import type {
+  RenderedRequest,
+  StreamParser,
+  UpstreamError,
+  UpstreamProtocol,
+} from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { DROPPABLE, requestWithout, traitsWithout } from './refused-members.ts';
+import { omissible, requestWithout, traitsWithout } from './refused-members.ts';
 import {
   type Folding,
   type NextAttempt,
@@ -39,8 +39,8 @@ import {
 
 /** The inputs of a translated call. */
 export interface TranslationPlan {
-  readonly client: Protocol;
-  readonly upstream: Protocol;
+  readonly client: ClientProtocol;
+  readonly upstream: UpstreamProtocol;
   readonly traits: UpstreamTraits;
   /** The caller's key refuses requests from which something would be dropped. */
   readonly strict: boolean;
@@ -59,19 +59,16 @@ export interface TranslationPlan {
   startListening(): (event: GenerationEvent) => void;
 }
 
-/** The members that carry the text of a delta, by format. */
-const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], messages: ['text', 'thinking'] } as const;
-
 /** Renders the request in upstream's format. Throws CallFailure `invalid_request` for features that it cannot carry. */
 export function translate(plan: TranslationPlan): UpstreamCall {
   const { client, upstream, traits, context } = plan;
   const notes = startTranslationNotes(plan.strict);
-  const request = requestWithout(plan.request, plan.refuses, upstream.name, notes);
-  const rendered = upstream.codec.renderRequest(request, traits, notes);
+  const request = requestWithout(plan.request, plan.refuses, upstream, notes);
+  const rendered = upstream.renderRequest(request, traits, notes);
   const translation: Translation = {
     client,
     context,
-    readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
+    readAnswer: (body) => pipeOf(rendered).pipe(upstream.parseAnswer(body)),
     lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
     listen(generation) {
       if (!generation.parts.some(isKept)) return;
@@ -87,16 +84,16 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     startObserver() {
       const { pipe, isEmpty, readsText } = pipeOf(rendered);
       return new TranslatingObserver({
-        parser: upstream.codec.startStreamParser(),
+        parser: upstream.startStreamParser(),
         filter: isEmpty ? null : pipe,
         filtersText: readsText,
-        renderer: client.codec.startStreamRenderer(context),
-        deltaMembers: DELTA_MEMBERS[upstream.name],
+        renderer: client.startStreamRenderer(context),
+        deltaMembers: upstream.deltaMembers,
         onEvent: plan.startListening(),
       });
     },
     startFolding: plan.folds
-      ? () => foldTranslated(upstream.codec.startStreamParser(), pipeOf(rendered).pipe, translation)
+      ? () => foldTranslated(upstream.startStreamParser(), pipeOf(rendered).pipe, translation)
       : null,
     nextAttemptAfter: (answer) => nextAttemptAfter(plan, rendered.json, answer),
   };
@@ -133,7 +130,7 @@ function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest)
 
 function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): NextAttempt | null {
   const { traits, request } = plan;
-  if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
+  if (traits.chat.usageOption && plan.upstream.reportsUsageOnRequest && request.stream && refusesUsageOption(answer)) {
     const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
     const why = 'refuses stream_options.include_usage: sent again without';
     const dropped = [...plan.dropped, USAGE_OPTION];
@@ -146,7 +143,7 @@ function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: Collected
   const isSigned = request.turns.some(({ parts }) =>
     parts.some(({ kind }) => kind === 'reasoning' || kind === 'tool_call'),
   );
-  const error = plan.upstream.codec.readError(answer.body);
+  const error = plan.upstream.readError(answer.body);
   const { condition, message } = error;
   if (condition === 'other') return withoutRefused(plan, sent, answer.head.status, error);
   if (!isSigned || condition !== 'signature') return null;
@@ -162,7 +159,7 @@ function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: Collected
 function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): NextAttempt | null {
   if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
   const { upstream, traits } = plan;
-  const refused = findRefusedMember(error, DROPPABLE[upstream.name]);
+  const refused = findRefusedMember(error, omissible(upstream));
   if (refused === null) return null;
   const { why } = refused;
   // If two members exclude each other, `temperature` stays.
@@ -245,7 +242,7 @@ export function foldTranslated(parser: StreamParser, filter: EventPipe, translat
         fold.push({ kind: 'usage', usage: cut });
       }
       const generation = fold.result();
-      const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+      const { json, finish_reason } = translation.client.renderAnswer(generation, translation.context);
       translation.listen(generation);
       return { json, finish_reason, dropped: translation.lossesIn(generation) };
     },

@@ -4,16 +4,16 @@ import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import type { Generation } from '../../generation/generation.ts';
 import type { Usage } from '../../generation/usage.ts';
-import type { AnswerContext } from '../../protocols/codec.ts';
-import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
+import type { AnswerContext, ClientProtocol } from '../../protocols/client-protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
+import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { DROPPABLE } from './refused-members.ts';
+import { omissible } from './refused-members.ts';
 
 export interface UpstreamCall {
   /** Upstream's format. */
-  readonly protocol: Protocol;
+  readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
   /** Null: both sides use the same format. */
   readonly translation: Translation | null;
@@ -61,7 +61,7 @@ export interface FoldedAnswer {
 
 /** How a translated non-streamed answer is read: its events, filtered like those of a stream. */
 export interface Translation {
-  readonly client: Protocol;
+  readonly client: ClientProtocol;
   readonly context: AnswerContext;
   readAnswer(body: Buffer): readonly GenerationEvent[];
   /** Losses in the answer, for `x-tollgate-dropped`. */
@@ -82,8 +82,8 @@ export function refusesStream({ head, body }: CollectedAnswer): boolean {
 export const USAGE_OPTION = 'stream_options.include_usage';
 
 /** `stream_options`, if the refusal says that upstream does not know it; undefined for any other refusal. */
-export function unknownOption({ codec }: Protocol, { body }: CollectedAnswer): string | undefined {
-  const refused = findRefusedMember(codec.readError(body), DROPPABLE.chat);
+export function unknownOption(upstream: UpstreamProtocol, { body }: CollectedAnswer): string | undefined {
+  const refused = findRefusedMember(upstream.readError(body), omissible(upstream));
   return refused?.member === 'stream_options' && refused.why === 'unknown' ? refused.member : undefined;
 }
 

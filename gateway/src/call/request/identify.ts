@@ -1,5 +1,5 @@
 /** Authenticates and authorizes the caller: key, scope, address, model. Contract, 4 and 5. */
-import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
 import {
   authenticate,
@@ -12,7 +12,8 @@ import {
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { hasKeyForm } from '../../identity/key-format.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
 
@@ -75,7 +76,7 @@ export function chooseRoute(
   { routes }: Pick<Settings, 'routes'>,
   rights: ModelRights & Partial<PolicyOwners>,
   model: string,
-  protocol: ProtocolName,
+  protocol: ClientProtocolName,
 ): Route {
   const route = routes.get(model);
   const name = JSON.stringify(model);
@@ -94,8 +95,8 @@ export function chooseRoute(
     );
   }
   if (!route.protocols.includes(protocol)) {
-    const other = protocol === 'chat' ? 'POST /v1/messages' : 'POST /v1/chat/completions';
-    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${other}`, {
+    const others = route.protocols.map((one) => `POST /v1${CLIENT_PROTOCOLS[one].endpoints[0]?.path}`).join(' or ');
+    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${others}`, {
       param: 'model',
     });
   }
@@ -120,13 +121,16 @@ function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: reado
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
-/** The key as the caller sent it. Throws `unauthorized` if there is none; the message says how to send one. */
-export function readCredential(headers: Headers, protocol: 'chat' | 'messages'): string {
+/**
+ * The key as the caller sent it. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
+ * Throws `unauthorized` if there is none; the message says how to send one.
+ */
+export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): string {
   const authorization = headers.get('authorization');
   const apiKey = headers.get('x-api-key')?.trim() || null;
   if (authorization === null && apiKey !== null) return apiKey;
   const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
-  if (protocol === 'messages' && apiKey !== null && (bearer === null || hasKeyForm(apiKey))) return apiKey;
+  if (prefersApiKeyHeader && apiKey !== null && (bearer === null || hasKeyForm(apiKey))) return apiKey;
   if (bearer !== null) return bearer;
   throw new CallFailure(
     'unauthorized',
@@ -134,19 +138,5 @@ export function readCredential(headers: Headers, protocol: 'chat' | 'messages'):
       ? 'no API key: send it as "authorization: Bearer KEY" or "x-api-key: KEY". Keys are made at /app/keys or with "tollgate keys create"'
       : 'the authorization header is not of the form "Bearer KEY"',
     { closeConnection: true },
-  );
-}
-
-type ProtocolVersion = '2023-06-01' | '2026-10-21';
-
-/** `provider-version` and `anthropic-version` are synonyms; absent means 2023-06-01, any other value is refused. */
-export function readProtocolVersion(headers: Headers, protocol: 'chat' | 'messages'): ProtocolVersion {
-  if (protocol === 'chat') return '2023-06-01';
-  const found = headers.get('anthropic-version') ?? headers.get('provider-version');
-  if (found === null) return '2023-06-01';
-  if (found === '2023-06-01' || found === '2026-10-21') return found;
-  throw invalidRequest(
-    `anthropic-version is ${JSON.stringify(found.slice(0, 80))}; expected 2023-06-01 or 2026-10-21`,
-    'anthropic-version',
   );
 }

@@ -1,6 +1,6 @@
 /** Parses and validates a call's body: JSON within its limits, members by type and range. Reads no headers. */
 import { invalidRequest } from '../../errors/call-failure.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { CheckContext, RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
@@ -18,7 +18,11 @@ const OUTLINE_DEPTH = 5;
 const STEP_BYTES = 256 * 1024;
 
 /** Validates a body. Throws CallFailure `invalid_request` with position and cause. */
-export function readCall(bytes: Uint8Array, protocol: Protocol, context: CheckContext): ReadCall | Promise<ReadCall> {
+export function readCall(
+  bytes: Uint8Array,
+  protocol: ClientProtocol,
+  context: CheckContext,
+): ReadCall | Promise<ReadCall> {
   const { limits } = context;
   const scan = startJsonScan(bytes, {
     depthMax: limits.jsonDepthMax,
@@ -29,7 +33,7 @@ export function readCall(bytes: Uint8Array, protocol: Protocol, context: CheckCo
   return outcome === 'more' ? readOn(scan, protocol, context) : check(outcome, protocol, context);
 }
 
-async function readOn(scan: JsonScan, protocol: Protocol, context: CheckContext): Promise<ReadCall> {
+async function readOn(scan: JsonScan, protocol: ClientProtocol, context: CheckContext): Promise<ReadCall> {
   for (;;) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     const outcome = scan.step(STEP_BYTES);
@@ -37,7 +41,7 @@ async function readOn(scan: JsonScan, protocol: Protocol, context: CheckContext)
   }
 }
 
-function check(outcome: JsonOutline | JsonProblem, protocol: Protocol, context: CheckContext): ReadCall {
+function check(outcome: JsonOutline | JsonProblem, protocol: ClientProtocol, context: CheckContext): ReadCall {
   if (!outcome.ok) throw invalidRequest(`the body is not JSON that this gateway takes: ${outcome.message}`);
   return { outline: outcome, facts: protocol.checkRequest(outcome, context) };
 }

@@ -4,8 +4,8 @@ import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
-import { chatCompletions } from '../../protocols/chat/index.ts';
 import { DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
+import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { FoldedStream } from './folded-stream.ts';
 
@@ -17,9 +17,9 @@ function head(status: number, type = 'text/event-stream'): ResponseHead {
 
 function rig() {
   const told: string[] = [];
-  const fold = chatCompletions.startFold('chatcmpl-0');
+  const fold = chatUpstream.passThrough.startFold('chatcmpl-0');
   const folding = {
-    observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
+    observer: chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
     take: fold.push.bind(fold),
     finish: () => ({ json: fold.finish(null), finish_reason: null, dropped: [] }),
   };

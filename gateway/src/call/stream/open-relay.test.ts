@@ -4,7 +4,8 @@ import { loadConfig } from '../../config/load-config.ts';
 import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
-import { chatCompletions } from '../../protocols/chat/index.ts';
+import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
+import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow } from '../attempt/attempt-row.ts';
 import { type Call, openCall } from '../call.ts';
@@ -26,9 +27,9 @@ function head(status: number, type: string): ResponseHead {
 }
 
 const plan = (call: Call) => ({
-  protocol: chatCompletions,
-  upstream: chatCompletions,
-  observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
+  protocol: chatClient,
+  upstream: chatUpstream,
+  observer: chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
   framing: SSE,
   row: new AttemptRow(call),
 });

@@ -1,7 +1,9 @@
 /** Connects a stream's relay to its call: settlement, scrubbing, logging, the registry of open streams. */
+
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
-import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
@@ -22,9 +24,9 @@ import { StreamRelay } from './stream-relay.ts';
 /** The inputs of one attempt's relay. */
 export interface RelayPlan {
   /** The client's protocol. */
-  readonly protocol: Protocol;
+  readonly protocol: ClientProtocol;
   /** Upstream's protocol. */
-  readonly upstream: Protocol;
+  readonly upstream: UpstreamProtocol;
   readonly observer: StreamObserver;
   /** Upstream's framing. */
   readonly framing: Framing;
@@ -96,7 +98,7 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
     failureOfLate(answer) {
       late = answer;
       const { head, body } = answer;
-      const error = plan.upstream.codec.readError(body);
+      const error = plan.upstream.readError(body);
       return failureOfLateAnswer(head, error, scrubText(error.message, credential));
     },
     onFirstByte() {
@@ -129,13 +131,13 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
  * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
  * counted.
  */
-function countDisorders({ protocolViolations }: CallDeps, { name }: Protocol, observer: StreamObserver): void {
+function countDisorders({ protocolViolations }: CallDeps, { name }: ClientProtocol, observer: StreamObserver): void {
   protocolViolations[observer.rewrites ? 'withheld' : 'received'][name] += observer.protocolViolations;
 }
 
 class OnePieceAnswer implements ExchangeListener {
   readonly #next: ExchangeListener;
-  readonly #upstream: Protocol;
+  readonly #upstream: UpstreamProtocol;
   readonly #framing: Framing;
   readonly #limits: CollectLimits;
   /** The head of an answer without an event stream's content type, until its form is known. */
@@ -143,7 +145,7 @@ class OnePieceAnswer implements ExchangeListener {
   #spans: Uint8Array[] = [];
 
   /** `upstream` and `framing`: upstream's format and framing. */
-  constructor(next: ExchangeListener, upstream: Protocol, framing: Framing, limits: CollectLimits) {
+  constructor(next: ExchangeListener, upstream: UpstreamProtocol, framing: Framing, limits: CollectLimits) {
     this.#next = next;
     this.#upstream = upstream;
     this.#framing = framing;

@@ -1,8 +1,10 @@
 /** Defines the inputs of a stream's relay, its upstream side, and the form of its start. */
+
 import type { Limits } from '../../config/limits.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
-import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import type { Outcome } from '../money/settle.ts';
 import type { Outbox, OutboxListener } from './outbox.ts';
@@ -29,7 +31,7 @@ export interface UpstreamTap extends UpstreamMarks {
  */
 export interface RelaySettings {
   /** The client's protocol. */
-  readonly protocol: Protocol;
+  readonly protocol: ClientProtocol;
   readonly observer: StreamObserver;
   /** Upstream's framing. */
   readonly framing: Framing;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, mock, spyOn, test } from 'bun:test';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import type { StreamObserver } from '../../protocols/protocol.ts';
+import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import { type HeldPlan, holdMoney } from '../testing/held-money.ts';
 import { StreamMeter } from './stream-meter.ts';
 

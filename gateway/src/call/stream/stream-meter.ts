@@ -6,7 +6,7 @@ import { reasonOfRefusal } from '../../admission/limit-messages.ts';
 import type { HoldSlice } from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import type { StreamObserver } from '../../protocols/protocol.ts';
+import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../deps.ts';

@@ -5,7 +5,7 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type FramingOutput, rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
-import type { RecordVerdict, StreamObserver } from '../../protocols/protocol.ts';
+import type { RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';

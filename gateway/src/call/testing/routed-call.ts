@@ -10,7 +10,7 @@ import { SSE } from '../../framing/sse-decoder.ts';
 import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
-import { chatCompletions } from '../../protocols/chat/index.ts';
+import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { buildUpstream, type Upstream } from '../../providers/upstream.ts';
 import type { Route } from '../../routing/route.ts';
@@ -69,7 +69,7 @@ export function routedCall(plan: CallPlan): RoutedCall {
   const route = routeOf(plan);
   call.route = route;
   const deps: MoneyGate | null = plan.billing === undefined ? null : gateOf(plan, plan.billing);
-  return { call, deps: deps as CallDeps, protocol: chatCompletions, route, outline };
+  return { call, deps: deps as CallDeps, protocol: chatClient, route, outline };
 }
 
 /** The dependencies that money needs. */

@@ -2,12 +2,13 @@
  * Defines the schema of the configuration file: every member this version accepts, with its description. Rules between
  * members are in resolve-*.ts.
  */
+
 import { z } from 'zod';
+import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { PRESETS } from '../../providers/presets.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../../store/ports/records.ts';
 import { capabilitySchema } from '../capability-schema.ts';
 import {
-  ALL_PROTOCOLS,
   DEFAULT_BROKEN_ANSWERS,
   DEFAULT_CONSOLE,
   DEFAULT_HOLDS,
@@ -200,7 +201,7 @@ const targetSchema = z.strictObject({
   timeouts: timeoutsSchema.meta({ description: 'As above. Default: those of the provider.' }).optional(),
 });
 
-const endpoints = z.array(choice(['chat', 'messages'])).min(1);
+const endpoints = z.array(choice(CLIENT_PROTOCOL_NAMES)).min(1);
 
 const aliasSchema = z.union([
   modelName,
@@ -216,7 +217,7 @@ const modelSchema = z.strictObject({
   protocols: endpoints
     .meta({
       description: 'The endpoints that serve it. Requests are translated for a target of the other format.',
-      default: ALL_PROTOCOLS,
+      default: CLIENT_PROTOCOL_NAMES,
     })
     .optional(),
   alias: z

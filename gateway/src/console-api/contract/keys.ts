@@ -1,5 +1,7 @@
 /** Defines the routes about API keys. */
+
 import { z } from 'zod';
+import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
 import { caps, gauge, givenName, id, layeredCaps, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
 
 const scope = z.enum(['inference', 'usage', 'admin']);
@@ -135,7 +137,10 @@ export const keyRoutes = {
   'GET /accounts/{account}/keys/{key}/may-call': {
     summary: 'Whether a key may call a model now, and why.',
     access: 'keys.read',
-    query: z.object({ model: z.string().min(1).max(256), protocol: z.enum(['chat', 'messages']).default('chat') }),
+    query: z.object({
+      model: z.string().min(1).max(256),
+      protocol: z.enum(CLIENT_PROTOCOL_NAMES).default(DEFAULT_PROTOCOL),
+    }),
     reply: z.object({ may: z.boolean(), reasons: z.array(z.object({ passes: z.boolean(), text: z.string() })) }),
   },
   'GET /accounts/{account}/model-matches': {

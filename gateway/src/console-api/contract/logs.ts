@@ -1,6 +1,8 @@
 /** Defines the routes about single calls: the list with its live tail and CSV export, and the detail of one call. */
+
 import { z } from 'zod';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const usage = z.object({
@@ -95,7 +97,7 @@ const callView = z.object({
   key_name: z.string(),
   end_user: z.string().nullable(),
   session: z.string().nullable(),
-  protocol: z.enum(['chat', 'messages']),
+  protocol: z.enum(CLIENT_PROTOCOL_NAMES),
   model: z.string().nullable(),
   served_model: z.string().nullable(),
   provider: z.string().nullable(),
@@ -131,7 +133,7 @@ const filters = {
   workspace: id.optional(),
   end_user: z.string().max(64).optional(),
   session: z.string().max(256).optional(),
-  protocol: z.enum(['chat', 'messages']).optional(),
+  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
   without,
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
 };

@@ -1,5 +1,7 @@
 /** Defines the routes about models, their prices and routes, and the providers that serve them. */
+
 import { z } from 'zod';
+import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
 import { id, nothing, type RouteTable, time } from './row.ts';
 
 /** US dollars per million tokens as decimal text; null: as input or output. */
@@ -36,7 +38,7 @@ export const priceView = z.object({
 const modelView = z.object({
   name: z.string(),
   aliases: z.array(z.string()),
-  protocols: z.array(z.enum(['chat', 'messages'])),
+  protocols: z.array(z.enum(CLIENT_PROTOCOL_NAMES)),
   targets: z.array(z.object({ provider: z.string(), model: z.string() })),
   display_name: z.string().nullable(),
   context_tokens: z.int().nullable(),
@@ -84,7 +86,7 @@ export const modelRoutes = {
   'GET /accounts/{account}/models/{model}/dry-run': {
     summary: 'Where a call of the model would go, and why; nothing is sent.',
     access: 'models.read',
-    query: z.object({ protocol: z.enum(['chat', 'messages']).default('chat'), key: id.optional() }),
+    query: z.object({ protocol: z.enum(CLIENT_PROTOCOL_NAMES).default(DEFAULT_PROTOCOL), key: id.optional() }),
     reply: z.object({ steps: z.array(z.object({ outcome: z.enum(['goes', 'then', 'stops']), text: z.string() })) }),
   },
   'PUT /accounts/{account}/models/{model}/price': {

@@ -2,7 +2,9 @@
  * Defines the routes about usage: the home page's overview, the usage page and its CSV file, and the reconciliation
  * with the ledger.
  */
+
 import { z } from 'zod';
+import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
@@ -57,7 +59,7 @@ const filters = {
   workspace: id.optional(),
   end_user: z.string().max(64).optional(),
   session: z.string().max(256).optional(),
-  protocol: z.enum(['chat', 'messages']).optional(),
+  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
   without,
 };
 

@@ -8,10 +8,11 @@ import { startSseDecoder } from '../../framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration } from '../../generation/generation.ts';
 import type { Part, Source } from '../../generation/part.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
+import { CLIENT_PROTOCOLS, upstreamHalfOf } from '../../protocols/registry.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
+import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { CallContent, ContentStore, StoredBytes } from '../../store/ports/content.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -49,7 +50,7 @@ export function createContentOf(
 
 async function showContent(content: CallContent): Promise<ShownContent> {
   const { request, upstreamRequest, response, upstreamResponse, stream, status } = content;
-  const protocol = PROTOCOLS[content.protocol];
+  const { protocol } = content;
   const said = isCut(request) ? null : await readRequestTurns(protocol, request.bytes);
   // The beginning of a stream is readable without its end; the beginning of JSON is not.
   const answered =
@@ -86,7 +87,10 @@ type ConversationPart = ConversationTurn['parts'][number];
 const STEP_BYTES = 256 * 1024;
 
 /** The conversation in the request; null: it is incomplete or not in the protocol's format. */
-async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promise<readonly ConversationTurn[] | null> {
+async function readRequestTurns(
+  protocol: ClientProtocolName,
+  request: Uint8Array,
+): Promise<readonly ConversationTurn[] | null> {
   const scan = startJsonScan(request, { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   let outcome = scan.step(STEP_BYTES);
   while (outcome === 'more') {
@@ -95,7 +99,7 @@ async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promis
   }
   if (!outcome.ok) return null;
   try {
-    const { turns } = protocol.codec.parseRequest(outcome, startTranslationNotes(false));
+    const { turns } = CLIENT_PROTOCOLS[protocol].parseRequest(outcome, startTranslationNotes(false));
     return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
   } catch {
     // The content of a request may be invalid; then only the raw body can be shown.
@@ -105,24 +109,26 @@ async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promis
 
 /** The response, as far as it was sent, or its error; null: neither can be read from it. */
 function readAnswerTurn(
-  protocol: Protocol,
+  protocol: ClientProtocolName,
   { bytes, stream, status }: { readonly bytes: Uint8Array; readonly stream: boolean; readonly status: number },
 ): ConversationTurn | null {
+  const format = upstreamHalfOf(protocol);
+  if (format === null) return null;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (!stream && status !== 200) {
-    const { message } = protocol.codec.readError(body);
+    const { message } = format.readError(body);
     return message === '' ? null : errorTurn(message);
   }
-  const events = stream ? readStream(protocol, body) : protocol.codec.parseAnswer(body);
+  const events = stream ? readStream(format, body) : format.parseAnswer(body);
   const parts = foldGeneration(events).parts.map(showPart);
   const failed = events.find((event) => event.kind === 'error');
   if (failed !== undefined) parts.push({ kind: 'other', name: 'error', text: failed.message });
   return parts.length === 0 ? null : { role: 'assistant', parts };
 }
 
-function readStream(protocol: Protocol, body: Buffer): readonly GenerationEvent[] {
+function readStream(format: UpstreamProtocol, body: Buffer): readonly GenerationEvent[] {
   const decoder = startSseDecoder();
-  const parser = protocol.codec.startStreamParser();
+  const parser = format.startStreamParser();
   const events: GenerationEvent[] = [];
   for (const output of [...decoder.push(body), ...decoder.finish()]) {
     if (output.kind === 'event') events.push(...parser.push(output));

@@ -2,6 +2,7 @@
  * Serves the routes that show models: the served models, their prices, the keys that may call them, and the routing
  * preview. Setting a price is in `set-price.ts`.
  */
+
 import { KNOWN_KINDS } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../billing/price-book.ts';
 import { chooseRoute } from '../../call/request/identify.ts';
@@ -9,6 +10,7 @@ import type { ServedModel } from '../../config/served-models.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { authorize, type ModelRights, mayUseModel } from '../../identity/authorize.ts';
 import type { ModelMatcher } from '../../identity/model-patterns.ts';
+import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
@@ -152,13 +154,13 @@ function rightsOfKey(
     : stops('Refused: the key may not call models; it lacks the scope inference.');
 }
 
-function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: 'chat' | 'messages'): Step[] {
+function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: ClientProtocolName): Step[] {
   const { upstream } = route;
   const { served } = parts.running();
   const targets = served.get(asked)?.targets ?? [];
   const named = asked === route.model ? '' : `${asked} is another name of ${route.model}. `;
   const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
-  const spoken = upstream.protocols.includes(protocol)
+  const spoken = speaks(upstream.protocols, protocol)
     ? `it speaks ${protocol} itself, so bytes pass through`
     : `the call is translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
   const goes = `${named}To ${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;

@@ -1,8 +1,9 @@
 /** Calls the demo model in tests: directly, and as a server for the vendors' SDKs. */
+
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { scanJson } from '../../wire/json-scan.ts';
 import { answerDemoCall, type DemoReply } from '../answer-demo-call.ts';
 
@@ -16,24 +17,28 @@ interface Asked {
 }
 
 /** Calls it without a network. */
-export function askDemo(protocol: ProtocolName, body: object, requestId = 'req_1', countOnly = false): Asked {
+export function askDemo(protocol: ClientProtocolName, body: object, requestId = 'req_1', countOnly = false): Asked {
   const { status, contentType, records } = reply(protocol, Buffer.from(JSON.stringify(body)), requestId, countOnly);
   const text = [...records].map((record) => record.text).join('');
   return { status, contentType, text, records: text.split(/(?<=\n\n)/) };
 }
 
 /** Processes the body as the gateway does before the demo model gets it. */
-function reply(protocol: ProtocolName, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
+function reply(protocol: ClientProtocolName, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
   const outline = scanJson(body, { outlineDepth: 8 });
   if (!outline.ok) throw new Error(outline.message);
   const context = { limits: resolveLimits({}), version: '2023-06-01', countOnly } as const;
   try {
-    const { answers } = PROTOCOLS[protocol].checkRequest(outline, context);
+    const { answers } = CLIENT_PROTOCOLS[protocol].checkRequest(outline, context);
     return answerDemoCall({ protocol, body, countOnly, answers, requestId, atMs: 1_760_000_000_123 });
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    const text = PROTOCOLS[protocol].renderError(error, requestId);
-    return { status: error.status(protocol), contentType: 'application/json', records: [{ text, pauseMs: 0 }] };
+    const text = CLIENT_PROTOCOLS[protocol].renderError(error, requestId);
+    return {
+      status: CLIENT_PROTOCOLS[protocol].statusOf(error),
+      contentType: 'application/json',
+      records: [{ text, pauseMs: 0 }],
+    };
   }
 }
 

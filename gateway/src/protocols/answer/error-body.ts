@@ -1,7 +1,7 @@
 /** Extracts and classifies the message and code of any provider's error body. Ignores the HTTP status. */
 
-import type { UpstreamError } from '../codec.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
+import type { UpstreamError } from '../upstream-protocol.ts';
 import { readAccountTrouble } from './account-words.ts';
 import { readOverflow } from './overflow-words.ts';
 

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SSE } from '../../framing/sse-decoder.ts';
-import type { AnswerContext } from '../codec.ts';
-import type { Protocol, RecordVerdict } from '../protocol.ts';
-import { PROTOCOLS } from '../registry.ts';
+import type { AnswerContext } from '../client-protocol.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../registry.ts';
+import type { RecordVerdict } from '../upstream-protocol.ts';
 import { TranslatingObserver } from './translating-observer.ts';
 
 const context: AnswerContext = {
@@ -25,13 +26,18 @@ interface Translated {
 }
 
 /** The complete output to a client of format `client` for a stream of format `upstream`. */
-function translated(upstream: Protocol, client: Protocol, parts: readonly Uint8Array[], skims = true): Translated {
+function translated(
+  upstream: UpstreamProtocolName,
+  client: ClientProtocolName,
+  parts: readonly Uint8Array[],
+  skims = true,
+): Translated {
   let heard = '';
   const observer = new TranslatingObserver({
-    parser: upstream.codec.startStreamParser(),
+    parser: UPSTREAM_PROTOCOLS[upstream].startStreamParser(),
     filter: null,
     filtersText: !skims,
-    renderer: client.codec.startStreamRenderer(context),
+    renderer: CLIENT_PROTOCOLS[client].startStreamRenderer(context),
     deltaMembers: ['content', 'reasoning_content', 'reasoning', 'text', 'thinking'],
     onEvent(event) {
       if (event.kind === 'text_delta') heard += event.text;
@@ -98,8 +104,6 @@ function split(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 
-const { chat, messages } = PROTOCOLS;
-
 describe('skimming changes nothing', () => {
   test('of a chat stream told in messages', () => {
     fc.assert(
@@ -114,8 +118,8 @@ describe('skimming changes nothing', () => {
             ...texts.map((text) => ({ content: text })),
           ];
           const bytes = chatStream(deltas, padding);
-          const parsed = translated(chat, messages, [bytes], false);
-          const skimmed = translated(chat, messages, split(bytes, cuts));
+          const parsed = translated('chat', 'messages', [bytes], false);
+          const skimmed = translated('chat', 'messages', split(bytes, cuts));
           expect(parsed.skims).toBe(0);
           expect(skimmed.text).toBe(parsed.text);
           expect(skimmed.heard).toBe(parsed.heard);
@@ -134,8 +138,8 @@ describe('skimming changes nothing', () => {
         fc.array(fc.nat(), { maxLength: 5 }),
         (texts, kind, cuts) => {
           const bytes = messagesStream(texts, kind);
-          const parsed = translated(messages, chat, [bytes], false);
-          const skimmed = translated(messages, chat, split(bytes, cuts));
+          const parsed = translated('messages', 'chat', [bytes], false);
+          const skimmed = translated('messages', 'chat', split(bytes, cuts));
           expect(skimmed.text).toBe(parsed.text);
           expect(skimmed.heard).toBe(parsed.heard);
           expect(skimmed.observer.facts()).toEqual(parsed.observer.facts());
@@ -160,7 +164,9 @@ describe('usage is final', () => {
     ['not before text', [saying({ role: 'assistant' }, count), ...texts, stop], false],
     ['not before a call', [{ choices: [], ...count }, call, stop], false],
   ])('of a chat stream: %s', (_, chunks, isFinal) => {
-    const { observer } = translated(chat, messages, [Buffer.from(`${chunks.map(record).join('')}data: [DONE]\n\n`)]);
+    const { observer } = translated('chat', 'messages', [
+      Buffer.from(`${chunks.map(record).join('')}data: [DONE]\n\n`),
+    ]);
     const { usage, usageSoFar } = observer.facts();
     expect([usage, usageSoFar?.output]).toEqual([isFinal ? usageSoFar : null, 7]);
   });
@@ -168,7 +174,7 @@ describe('usage is final', () => {
   test('of a messages stream: where its message_delta counts the output', () => {
     const whole = messagesStream(['ab'], 'text').toString();
     const without = whole.replace(',"usage":{"output_tokens":9}', '');
-    const found = [whole, without].map((text) => translated(messages, chat, [Buffer.from(text)]).observer.facts());
+    const found = [whole, without].map((text) => translated('messages', 'chat', [Buffer.from(text)]).observer.facts());
     expect(found.map(({ usage, usageSoFar }) => [usage?.output, usageSoFar?.output])).toEqual([
       [9, 9],
       [undefined, 1],
@@ -177,7 +183,7 @@ describe('usage is final', () => {
 });
 
 test('a run of plain deltas is skimmed: all but the first in one go', () => {
-  const { skims, text } = translated(chat, messages, [
+  const { skims, text } = translated('chat', 'messages', [
     chatStream(Array.from({ length: 50 }, () => ({ content: ' toll' }))),
   ]);
   expect(skims).toBe(1);
@@ -187,7 +193,7 @@ test('a run of plain deltas is skimmed: all but the first in one go', () => {
 test('a control character that JSON does not take bare is the parser’s to refuse, in the midst of a run too', () => {
   const plain = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"one"}}]}\n\n';
   const stream = plain.repeat(3) + plain.replace('one', 'o\u0001e');
-  const { observer, verdicts } = translated(chat, messages, [Buffer.from(stream)]);
+  const { observer, verdicts } = translated('chat', 'messages', [Buffer.from(stream)]);
   expect(verdicts.at(-1)).toBe('error');
   expect(observer.failure?.type).toBe('nonsense');
 });
@@ -196,13 +202,13 @@ test('bytes that are not UTF-8 come out as a parser reads them', () => {
   const plain = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"one"}}]}\n\n';
   const bytes = Buffer.from(plain.repeat(4), 'latin1');
   bytes[bytes.lastIndexOf('one') + 1] = 0xff;
-  expect(translated(chat, messages, [bytes]).text).toBe(translated(chat, messages, [bytes], false).text);
+  expect(translated('chat', 'messages', [bytes]).text).toBe(translated('chat', 'messages', [bytes], false).text);
 });
 
 test('an error record after the first delta is a failure, and nothing of its record goes out', () => {
   const stream =
     'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: {"error":{"message":"no"}}\n\n';
-  const { observer, verdicts } = translated(chat, messages, [Buffer.from(stream)]);
+  const { observer, verdicts } = translated('chat', 'messages', [Buffer.from(stream)]);
   expect(verdicts).toEqual(['replace', 'error']);
   expect(observer.failure).toMatchObject({ message: 'no' });
 });
@@ -210,8 +216,8 @@ test('an error record after the first delta is a failure, and nothing of its rec
 test('a stream that was cut has no end', () => {
   const whole = chatStream([{ content: 'a' }]).toString();
   const cut = whole.slice(0, whole.indexOf('data: {"id":"c","model":"up","choices":[{"index":0,"delta":{},'));
-  expect(translated(chat, messages, [Buffer.from(cut)]).observer.endOfBytes()).toBeNull();
+  expect(translated('chat', 'messages', [Buffer.from(cut)]).observer.endOfBytes()).toBeNull();
   const finished = whole.slice(0, whole.indexOf('data: [DONE]'));
-  const { observer } = translated(chat, messages, [Buffer.from(finished)]);
+  const { observer } = translated('chat', 'messages', [Buffer.from(finished)]);
   expect(observer.endOfBytes()?.toString()).toContain('event: message_stop');
 });

@@ -7,8 +7,8 @@ import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import type { EventPipe } from '../../generation/filters/chain.ts';
 import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
-import type { StreamParser, StreamRenderer } from '../codec.ts';
-import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
+import type { StreamRenderer } from '../client-protocol.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver, StreamParser } from '../upstream-protocol.ts';
 import { RecordSkimmer, rawLatin1 } from './record-template.ts';
 
 export interface TranslationParts {

@@ -44,8 +44,8 @@ export interface RequestFacts {
 
 export interface CheckContext {
   readonly limits: Limits;
-  /** The caller's version of the messages format; chat has none. */
-  readonly version: '2023-06-01' | '2026-10-21';
+  /** The caller's version of the format; null: it has none. */
+  readonly version: string | null;
   /** A token-counting request gets no answer: `max_tokens` is not required. */
   readonly countOnly: boolean;
 }

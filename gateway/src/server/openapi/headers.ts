@@ -1,11 +1,11 @@
 /** Describes the headers that the gateway adds to its responses, and which responses have which. */
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 import { COUNT, is, type OpenapiPart, TEXT, TIME } from './schema.ts';
 
 const SPAN: OpenapiPart = { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]+(s|ms)$' };
 
 /** What remains of the caller's limits (contract, 8). The provider's limits are never sent. */
-const LIMIT_HEADERS: { readonly [protocol in ProtocolName]: OpenapiPart } = {
+const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } = {
   chat: describeLimits((member, unit) => `x-ratelimit-${member}-${unit}`, SPAN),
   messages: describeLimits((member, unit) => `anthropic-ratelimit-${unit}-${member}`, TIME),
 };
@@ -69,7 +69,8 @@ const CALL_HEADERS: OpenapiPart = {
   ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-cost-usd'),
 };
 
-export const limitHeaders = (protocol: ProtocolName): OpenapiPart => pick(...Object.keys(LIMIT_HEADERS[protocol]));
+export const limitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
+  pick(...Object.keys(LIMIT_HEADERS[protocol]));
 
 /** Only request limits apply to a token count. */
 export const COUNT_LIMIT_HEADERS: OpenapiPart = pick(
@@ -78,7 +79,7 @@ export const COUNT_LIMIT_HEADERS: OpenapiPart = pick(
 export const COUNT_HEADERS: OpenapiPart = { ...CALL_HEADERS, ...COUNT_LIMIT_HEADERS };
 
 /** On every model response, which may be a stored one. */
-export const answerHeaders = (protocol: ProtocolName): OpenapiPart => ({
+export const answerHeaders = (protocol: ClientProtocolName): OpenapiPart => ({
   ...CALL_HEADERS,
   ...pick('x-tollgate-dropped', 'x-tollgate-cut', 'x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
   ...limitHeaders(protocol),

@@ -2,8 +2,10 @@
  * Tests that the document names exactly the headers that a caller gets about their limits, in the format that they
  * have.
  */
+
 import { describe, expect, test } from 'bun:test';
 import { limitHeaders } from '../../call/deliver/reply.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { openapiText } from './openapi-document.ts';
 
 const document = JSON.parse(openapiText('https://gw.example', false));
@@ -35,7 +37,7 @@ describe.each([
     'and what is sent %d ms before a reset fits what they say',
     (spanMs) => {
       const left = { limit: 5, remaining: 0, resetMs: NOW_MS + spanMs };
-      const sent = limitHeaders({ requests: left, tokens: left }, protocol, NOW_MS, NOW_MS);
+      const sent = limitHeaders({ requests: left, tokens: left }, CLIENT_PROTOCOLS[protocol], NOW_MS, NOW_MS);
       expect(Object.keys(sent).sort()).toEqual([...names].sort());
       for (const [name, value] of Object.entries(sent)) {
         const { schema } = document.components.headers[name];

@@ -1,7 +1,8 @@
 /** Builds the OpenAPI document of the gateway's endpoints: `/v1`, its probes, the console API. */
+
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
-import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 import {
   answerHeaders,
   COUNT_HEADERS,
@@ -30,7 +31,7 @@ const IDEMPOTENCY_KEY = parameter(
     'With another body: 400. While the first one runs, or where its answer cannot be given again: 409. A request that failed without cost frees its name.',
   { ...TEXT, minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 );
-const STREAMS: { readonly [protocol in ProtocolName]: string } = {
+const STREAMS: { readonly [protocol in ClientProtocolName]: string } = {
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
     'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. Comment lines (`: keep-alive`) may come in between.',
@@ -84,7 +85,7 @@ function json(description: string, schema: string, headers: OpenapiPart = {}): O
 }
 
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
-function answer(protocol: ProtocolName, schema: string, record: string): OpenapiPart {
+function answer(protocol: ClientProtocolName, schema: string, record: string): OpenapiPart {
   const description = STREAMS[protocol];
   const ofStream = { ...TEXT, description, contentMediaType: 'application/json', contentSchema: refTo(record) };
   const { content } = json('', schema);

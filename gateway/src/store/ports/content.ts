@@ -2,6 +2,7 @@
  * Defines the store for the request and response bodies of calls, kept separately from call records. Bodies are bytes;
  * the store knows no policy and no wire format.
  */
+import type { ClientProtocolName } from '../../protocols/names.ts';
 
 /** The beginning of a body, and the body's full length. */
 export interface StoredBytes {
@@ -18,7 +19,7 @@ export interface CallContent {
   /** Unix ms of the call's arrival. */
   readonly atMs: number;
   /** The client's wire format, used by `request` and `response`. */
-  readonly protocol: 'chat' | 'messages';
+  readonly protocol: ClientProtocolName;
   /** The HTTP status sent to the client. */
   readonly status: number;
   /** True where `response` is an event stream. */

@@ -1,8 +1,10 @@
 /**
  * Defines the stored shapes of keys, workspaces and call records, and the interfaces that write and read call records.
  */
+
 import type { Reason } from '../../errors/reason.ts';
 import type { Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
@@ -97,7 +99,7 @@ export interface CallRecord {
   readonly key_name: string;
   readonly end_user: string | null;
   readonly session: string | null;
-  readonly protocol: 'chat' | 'messages';
+  readonly protocol: ClientProtocolName;
   readonly model: string | null;
   readonly served_model: string | null;
   readonly provider: string | null;

@@ -4,7 +4,7 @@
  */
 import type { Generation } from '../../../src/generation/generation.ts';
 import type { Part } from '../../../src/generation/part.ts';
-import type { ProtocolName } from '../../../src/protocols/protocol.ts';
+import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { type Json, list, object, words } from '../wire-text.ts';
 import {
   annotationsOf,
@@ -20,12 +20,12 @@ import type { ClientReading } from './clients.ts';
 import { CONTEXT } from './rig.ts';
 
 /** What the client parsed. */
-export function foundBy(format: ProtocolName, reading: ClientReading): Json {
+export function foundBy(format: ClientProtocolName, reading: ClientReading): Json {
   return format === 'chat' ? foundInCompletion(reading) : foundInMessage(reading);
 }
 
 /** What it should have parsed. */
-export function wantedBy(format: ProtocolName, answer: Generation, form: Form): Json {
+export function wantedBy(format: ClientProtocolName, answer: Generation, form: Form): Json {
   return format === 'chat' ? wantedCompletion(answer, form) : wantedMessage(answer, form);
 }
 

@@ -9,8 +9,8 @@ import { foldGeneration, type Generation } from '../../../src/generation/generat
 import type { Part } from '../../../src/generation/part.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { cutsArbitrary } from '../../../src/generation/testing/split-deltas.ts';
-import type { ProtocolName } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import type { ClientProtocolName } from '../../../src/protocols/names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { SEED } from '../../harness/exhaustive.ts';
 import { type Form, type ReadAnswer, readBack, withoutCitations } from './answer-oracle.ts';
 import { judgeChatRequest } from './chat-legality.ts';
@@ -37,7 +37,7 @@ interface Leg {
  * Translates through one format: writes the request for an upstream that accepts everything, checks it, and parses it
  * again.
  */
-function pass(request: GenerationRequest, format: ProtocolName): Leg {
+function pass(request: GenerationRequest, format: ClientProtocolName): Leg {
   const { json, dropped, tools, stopTexts } = writeRequest(format, request);
   expect([format, LEGALITY[format](JSON.parse(json))]).toEqual([format, []]);
   const back = readRequest(format, json, true);
@@ -50,7 +50,7 @@ function pass(request: GenerationRequest, format: ProtocolName): Leg {
 }
 
 /** Chat upstreams get a hash of the messages `user_id`, and of an id that is too long for them. */
-function endUserAt({ end_user, named }: GenerationRequest, format: ProtocolName): string | null {
+function endUserAt({ end_user, named }: GenerationRequest, format: ClientProtocolName): string | null {
   if (end_user === null || format === 'messages') return end_user;
   const hides = named.end_user?.startsWith('metadata') === true || end_user.length > 128;
   return hides ? createHash('sha256').update(end_user).digest('hex').slice(0, 32) : end_user;
@@ -95,18 +95,19 @@ describe('random requests', () => {
 });
 
 interface AnswerLeg {
-  readonly format: ProtocolName;
+  readonly format: ClientProtocolName;
   readonly form: Form;
   readonly cuts: readonly number[];
 }
 
 /** Writes an answer for a client of the format and parses it in the same format. */
 function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Generation {
-  const { codec } = PROTOCOLS[format];
   const events =
     form === 'streamed'
       ? eventsOfStream(format, [Buffer.from(streamFor(format, tell(answer, cuts)))])
-      : codec.parseAnswer(Buffer.from(codec.renderAnswer(answer, CONTEXT).json));
+      : UPSTREAM_PROTOCOLS[format].parseAnswer(
+          Buffer.from(CLIENT_PROTOCOLS[format].renderAnswer(answer, CONTEXT).json),
+        );
   return foldGeneration(events);
 }
 
@@ -114,7 +115,7 @@ function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Gene
  * The members of an answer that the tables cover; chat's citations are offsets into the whole text, which
  * answers.test.ts checks.
  */
-function told(answer: ReadAnswer, format: ProtocolName): ReadAnswer {
+function told(answer: ReadAnswer, format: ClientProtocolName): ReadAnswer {
   const { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete } = answer;
   const kept = { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete };
   return format === 'chat' ? withoutCitations(kept) : kept;
@@ -138,7 +139,7 @@ function essence({ parts, usage }: Generation) {
 }
 
 const form = fc.constantFrom<Form>('plain', 'streamed');
-const leg = (format: ProtocolName): fc.Arbitrary<AnswerLeg> =>
+const leg = (format: ClientProtocolName): fc.Arbitrary<AnswerLeg> =>
   fc.record({ format: fc.constant(format), form, cuts: cutsArbitrary });
 
 describe('random answers', () => {
@@ -218,7 +219,7 @@ function changed(part: Part): Part[] {
 test('a request that lost or changed anything that both formats carry is seen to have', () => {
   fc.assert(
     fc.property(randomRequest, (request) => {
-      const through = new Set<ProtocolName>(['chat', 'messages']);
+      const through = new Set<ClientProtocolName>(['chat', 'messages']);
       const lost = new Set<string>();
       const whole = JSON.stringify(carried(request, through, lost));
       for (const one of spoiled(request)) expect(JSON.stringify(carried(one, through, lost))).not.toBe(whole);

@@ -5,11 +5,15 @@
 import { describe, expect, test } from 'bun:test';
 import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import { foldGeneration } from '../../../src/generation/generation.ts';
-import type { ProtocolName } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { chatUpstream } from '../../../src/protocols/chat/upstream/upstream-protocol.ts';
+import { messagesUpstream } from '../../../src/protocols/messages/upstream/upstream-protocol.ts';
+import type { ClientProtocolName } from '../../../src/protocols/names.ts';
+import { UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { chunksOf, type Json, list, object, textRecords, words } from '../wire-text.ts';
 import { readBack, withoutCitations } from './answer-oracle.ts';
 import { eventsOf, exchangeSets, type RecordedExchange } from './rig.ts';
+
+const OWN = { chat: chatUpstream.passThrough, messages: messagesUpstream.passThrough };
 
 const complete = exchangeSets().flatMap(({ exchanges }) =>
   exchanges
@@ -19,9 +23,9 @@ const complete = exchangeSets().flatMap(({ exchanges }) =>
 );
 
 function foldOf({ format, answer }: RecordedExchange): string {
-  const fold = PROTOCOLS[format].startFold('chatcmpl-none');
+  const fold = OWN[format].startFold('chatcmpl-none');
   const decoder = startSseDecoder();
-  const observer = PROTOCOLS[format].startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-none' });
+  const observer = OWN[format].startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-none' });
   for (const output of [...decoder.push(answer), ...decoder.finish()]) {
     if (output.kind !== 'event') continue;
     if (observer.observe(output) === 'terminal') break;
@@ -30,7 +34,7 @@ function foldOf({ format, answer }: RecordedExchange): string {
   return fold.finish(null);
 }
 
-function named(format: ProtocolName) {
+function named(format: ClientProtocolName) {
   return complete.filter(({ exchange }) => exchange.format === format).map((one) => [one.exchange.id, one] as const);
 }
 
@@ -38,7 +42,7 @@ describe('a folded stream', () => {
   for (const format of ['chat', 'messages'] as const) {
     test.each(named(format))(`of ${format}, %s, reads as the stream does`, (_id, { exchange, events }) => {
       const streamed = foldGeneration(events);
-      const folded = foldGeneration(PROTOCOLS[format].codec.parseAnswer(Buffer.from(foldOf(exchange))));
+      const folded = foldGeneration(UPSTREAM_PROTOCOLS[format].parseAnswer(Buffer.from(foldOf(exchange))));
       const [found, wanted] = [folded, streamed].map((one) => withoutCitations(readBack(one, format, 'plain')));
       expect(found).toEqual(wanted as NonNullable<typeof wanted>);
       expect([folded.id, folded.stop_sequence]).toEqual([streamed.id ?? 'chatcmpl-none', streamed.stop_sequence]);

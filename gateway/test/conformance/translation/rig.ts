@@ -6,10 +6,11 @@ import { CallFailure } from '../../../src/errors/call-failure.ts';
 import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
-import { type AnswerContext, type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../../src/protocols/codec.ts';
-import type { ProtocolName } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { type AnswerContext, TRANSLATION_OUTLINE_DEPTH } from '../../../src/protocols/client-protocol.ts';
+import type { ClientProtocolName } from '../../../src/protocols/names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
+import type { RenderedRequest } from '../../../src/protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../../src/protocols/upstream-traits.ts';
 import { scanJson } from '../../../src/wire/json-scan.ts';
 import { type Recording, recordingBytes } from '../../fake-upstream/recording.ts';
@@ -19,7 +20,7 @@ import { object } from '../wire-text.ts';
 /** The data of a recording that translations need. */
 export interface RecordedExchange {
   readonly id: string;
-  readonly format: ProtocolName;
+  readonly format: ClientProtocolName;
   readonly status: number;
   /** JSON of the request body; null if it was not recorded or is not JSON. */
   readonly request: string | null;
@@ -28,7 +29,10 @@ export interface RecordedExchange {
   readonly streamed: boolean;
 }
 
-export const OTHER: { readonly [format in ProtocolName]: ProtocolName } = { chat: 'messages', messages: 'chat' };
+export const OTHER: { readonly [format in ClientProtocolName]: ClientProtocolName } = {
+  chat: 'messages',
+  messages: 'chat',
+};
 
 export interface ExchangeSet {
   readonly name: SetName;
@@ -113,11 +117,11 @@ export interface ReadRequest {
 }
 
 /** Parses a body into a canonical request. Throws CallFailure if it is refused. */
-export function readRequest(format: ProtocolName, json: string, strict = false): ReadRequest {
+export function readRequest(format: ClientProtocolName, json: string, strict = false): ReadRequest {
   const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(strict);
-  return { request: PROTOCOLS[format].codec.parseRequest(outline, notes), dropped: notes.dropped };
+  return { request: CLIENT_PROTOCOLS[format].parseRequest(outline, notes), dropped: notes.dropped };
 }
 
 export interface WrittenRequest extends RenderedRequest {
@@ -129,13 +133,13 @@ export interface WrittenRequest extends RenderedRequest {
  * refused.
  */
 export function writeRequest(
-  format: ProtocolName,
+  format: ClientProtocolName,
   request: GenerationRequest,
   traits: UpstreamTraits = takesAll(request.model),
   strict = false,
 ): WrittenRequest {
   const notes = startTranslationNotes(strict);
-  const rendered = PROTOCOLS[format].codec.renderRequest(request, traits, notes);
+  const rendered = UPSTREAM_PROTOCOLS[format].renderRequest(request, traits, notes);
   return { ...rendered, dropped: notes.dropped };
 }
 
@@ -150,9 +154,9 @@ export function orRefusal<Result>(act: () => Result): Result | { readonly refuse
 }
 
 /** Parses a stream's parts into events, up to a clean end of its bytes. */
-export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+export function eventsOfStream(format: ClientProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
   const decoder = startSseDecoder();
-  const parser = PROTOCOLS[format].codec.startStreamParser();
+  const parser = UPSTREAM_PROTOCOLS[format].startStreamParser();
   const events: GenerationEvent[] = [];
   const take = (outputs: ReturnType<typeof decoder.finish>) => {
     for (const output of outputs) if (output.kind === 'event') events.push(...parser.push(output));
@@ -164,16 +168,16 @@ export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>
 
 /** Parses a recorded answer. */
 export function eventsOf({ format, streamed, answer }: RecordedExchange): readonly GenerationEvent[] {
-  return streamed ? eventsOfStream(format, [answer]) : PROTOCOLS[format].codec.parseAnswer(answer);
+  return streamed ? eventsOfStream(format, [answer]) : UPSTREAM_PROTOCOLS[format].parseAnswer(answer);
 }
 
 /** Renders events for a client of the format. Throws if the format does not allow their order. */
 export function streamFor(
-  format: ProtocolName,
+  format: ClientProtocolName,
   events: readonly GenerationEvent[],
   context: AnswerContext = CONTEXT,
 ): string {
-  const renderer = PROTOCOLS[format].codec.startStreamRenderer(context);
+  const renderer = CLIENT_PROTOCOLS[format].startStreamRenderer(context);
   const text = events.map((event) => renderer.push(event)).join('');
   if (renderer.violation !== null) throw new Error(`the ${format} renderer refuses its events: ${renderer.violation}`);
   return text;

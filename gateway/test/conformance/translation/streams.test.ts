@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { translate } from '../../../src/call/plan/translate.ts';
 import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
-import type { StreamObserver } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
+import type { StreamObserver } from '../../../src/protocols/upstream-protocol.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
 import { CONTEXT, eventsOfStream, exchangeSets, OTHER, type RecordedExchange, readRequest, takesAll } from './rig.ts';
 
@@ -36,8 +36,8 @@ interface Translated {
 function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], skims: boolean): Translated {
   const heard: GenerationEvent[] = [];
   const observer = translate({
-    client: PROTOCOLS[OTHER[format]],
-    upstream: PROTOCOLS[format],
+    client: CLIENT_PROTOCOLS[OTHER[format]],
+    upstream: UPSTREAM_PROTOCOLS[format],
     traits: takesAll('m'),
     strict: false,
     folds: false,

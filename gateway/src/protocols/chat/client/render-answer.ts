@@ -2,7 +2,7 @@
 import type { Generation } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { AnswerContext } from '../../codec.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
 import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
 import { renderUsage } from '../shared/usage.ts';

@@ -1,13 +1,71 @@
-/** Renders chat-completions error bodies, in-band stream errors and the keep-alive. Contract, 5 and 6. */
+/** Renders failed calls as chat-completions error bodies and in-band stream errors. Contract, 5 and 6. */
 import type { CallFailure, TokenCounts } from '../../../errors/call-failure.ts';
-import { FAILURE_KINDS } from '../../../errors/failure-kinds.ts';
+import type { FailureKind } from '../../../errors/failure-kinds.ts';
+
+type Words = readonly [status: number, type: string, code: string];
+
+const INVALID = 'invalid_request_error';
+const FORBIDDEN: Words = [403, 'permission_error', 'forbidden'];
+const RATE_LIMITED: Words = [429, 'rate_limit_error', 'rate_limit_exceeded'];
+const FAULT: Words = [500, 'api_error', 'internal_error'];
+const UNAVAILABLE: Words = [503, 'api_error', 'internal_error'];
+/** Clients shorten the prompt and retry on this code. Wire reference C.6. */
+const OVER_CONTEXT: Words = [400, INVALID, 'context_length_exceeded'];
+const invalid = (status: number): Words => [status, INVALID, INVALID];
+
+const WORDS: { readonly [kind in FailureKind]: Words } = {
+  invalid_request: invalid(400),
+  unauthorized: [401, 'authentication_error', 'unauthorized'],
+  model_unknown: FORBIDDEN,
+  model_forbidden: FORBIDDEN,
+  model_wrong_protocol: invalid(400),
+  address_forbidden: FORBIDDEN,
+  scope_forbidden: FORBIDDEN,
+  not_found: invalid(404),
+  method_not_allowed: invalid(405),
+  body_timeout: invalid(408),
+  body_too_large: invalid(413),
+  url_too_long: invalid(414),
+  encoding_unsupported: invalid(415),
+  headers_too_large: invalid(431),
+  idempotency_reused: invalid(400),
+  idempotency_running: invalid(409),
+  idempotency_lost: invalid(409),
+  not_supported: [501, 'api_error', 'internal_error'],
+  client_left: [499, INVALID, 'client_closed'],
+  upstream_rejected: invalid(400),
+  context_overflow: OVER_CONTEXT,
+  output_over_context: OVER_CONTEXT,
+  upstream_rate_limited: RATE_LIMITED,
+  upstream_overloaded: FAULT,
+  upstream_timeout: FAULT,
+  upstream_failed: FAULT,
+  upstream_credential: FAULT,
+  upstream_misconfigured: FAULT,
+  upstream_malformed: FAULT,
+  upstream_truncated: FAULT,
+  rate_limited: RATE_LIMITED,
+  rate_out_of_reach: RATE_LIMITED,
+  unpriced: FAULT,
+  quota_exceeded: [429, 'insufficient_quota', 'rate_limit_exceeded'],
+  reader_too_slow: invalid(408),
+  gateway_fault: FAULT,
+  draining: UNAVAILABLE,
+  over_capacity: UNAVAILABLE,
+  store_unavailable: UNAVAILABLE,
+};
+
+/** The HTTP status of a failure: upstream's, if it is passed on. */
+export function statusOf({ kind, details }: CallFailure): number {
+  return details.status ?? WORDS[kind][0];
+}
 
 /** Clients skip SSE comments. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 /** `{"error":{"message","type","param","code"}}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
-  const { type, code } = FAILURE_KINDS[failure.kind].chat;
+  const [, type, code] = WORDS[failure.kind];
   const message = withRequestId(failure, requestId);
   return JSON.stringify({ error: { message, type, param: failure.details.param ?? null, code } });
 }
@@ -21,7 +79,7 @@ export function renderStreamError(failure: CallFailure, requestId: string): Buff
 function withRequestId(failure: CallFailure, requestId: string): string {
   const { tokens } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
-  return failure.status('chat') >= 500 ? `${words} (request id ${requestId})` : words;
+  return statusOf(failure) >= 500 ? `${words} (request id ${requestId})` : words;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { GenerationEvent, PartOpening } from '../../../generation/event.ts'
 import type { Citation } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { AnswerContext, StreamRenderer } from '../../codec.ts';
+import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
 import { renderUsage } from '../shared/usage.ts';

@@ -7,7 +7,7 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../../answer/merge-delta.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import type { AnswerFold } from '../../protocol.ts';
+import type { AnswerFold } from '../../upstream-protocol.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { continuesCall } from '../upstream/tool-call-reader.ts';
 

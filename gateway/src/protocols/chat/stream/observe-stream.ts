@@ -11,7 +11,7 @@ import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../protocol.ts';
+import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { readReportedUsage, readTier, withTier } from '../shared/usage.ts';
 import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';

@@ -2,7 +2,7 @@
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
-import type { AnswerFacts, AnswerReading } from '../../protocol.ts';
+import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { readReportedUsage, readTier } from '../shared/usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. Some providers send errors with status 200. */

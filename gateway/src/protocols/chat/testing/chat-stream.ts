@@ -1,7 +1,7 @@
 /** Test helpers: build chat-completions chunks, and parse and render streams of them. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
-import type { AnswerContext } from '../../codec.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { startStreamRenderer } from '../client/render-stream.ts';
 import { startStreamParser } from '../upstream/parse-stream.ts';

@@ -1,8 +1,8 @@
 /** Parses a non-streamed chat completion into the events of an equivalent stream, and parses error bodies. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { describeError, type ErrorBody, readErrorBody } from '../../answer/error-body.ts';
-import type { UpstreamError } from '../../codec.ts';
 import { asArray, asCount, asObject, asText, parseObject } from '../../json.ts';
+import type { UpstreamError } from '../../upstream-protocol.ts';
 import { findError } from '../shared/find-error.ts';
 import { AnswerReader } from './answer-reader.ts';
 

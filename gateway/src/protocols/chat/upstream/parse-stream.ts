@@ -2,8 +2,8 @@
 
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
-import type { StreamParser } from '../../codec.ts';
 import { parseObject } from '../../json.ts';
+import type { StreamParser } from '../../upstream-protocol.ts';
 import { findError } from '../shared/find-error.ts';
 import { AnswerReader } from './answer-reader.ts';
 

@@ -1,8 +1,8 @@
 /** Renders a canonical request as a chat-completions body. rendered-features.ts lists how each feature is handled. */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
-import type { RenderedRequest } from '../../codec.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import {
   callerWord,

@@ -4,7 +4,7 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { AnswerContext } from '../../codec.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
 import { isCut } from '../shared/stop-reasons.ts';
 import { estimateUsage, renderUsage } from '../shared/usage.ts';
 import { checkArguments, keepWholeMembers } from './call-arguments.ts';

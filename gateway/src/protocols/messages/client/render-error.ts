@@ -3,7 +3,63 @@
  * and 6.
  */
 import type { CallFailure, TokenCounts } from '../../../errors/call-failure.ts';
-import { FAILURE_KINDS } from '../../../errors/failure-kinds.ts';
+import type { FailureKind } from '../../../errors/failure-kinds.ts';
+
+type Words = readonly [status: number, type: string];
+
+const INVALID = 'invalid_request_error';
+const FORBIDDEN: Words = [403, 'permission_error'];
+const NOT_FOUND: Words = [404, 'not_found_error'];
+const RATE_LIMITED: Words = [429, 'rate_limit_error'];
+const FAULT: Words = [500, 'api_error'];
+const UNAVAILABLE: Words = [503, 'api_error'];
+
+const WORDS: { readonly [kind in FailureKind]: Words } = {
+  invalid_request: [400, INVALID],
+  unauthorized: [401, 'authentication_error'],
+  model_unknown: NOT_FOUND,
+  model_forbidden: FORBIDDEN,
+  model_wrong_protocol: NOT_FOUND,
+  address_forbidden: FORBIDDEN,
+  scope_forbidden: FORBIDDEN,
+  not_found: NOT_FOUND,
+  method_not_allowed: [405, INVALID],
+  body_timeout: [408, INVALID],
+  body_too_large: [413, 'request_too_large'],
+  url_too_long: [414, INVALID],
+  encoding_unsupported: [415, INVALID],
+  headers_too_large: [431, INVALID],
+  idempotency_reused: [400, INVALID],
+  idempotency_running: [409, INVALID],
+  idempotency_lost: [409, INVALID],
+  not_supported: [501, 'not_supported'],
+  client_left: [499, INVALID],
+  upstream_rejected: [400, INVALID],
+  context_overflow: [400, INVALID],
+  output_over_context: [400, INVALID],
+  upstream_rate_limited: RATE_LIMITED,
+  upstream_overloaded: [529, 'overloaded_error'],
+  upstream_timeout: [504, 'timeout_error'],
+  upstream_failed: FAULT,
+  upstream_credential: FAULT,
+  upstream_misconfigured: FAULT,
+  upstream_malformed: FAULT,
+  upstream_truncated: FAULT,
+  rate_limited: RATE_LIMITED,
+  rate_out_of_reach: RATE_LIMITED,
+  unpriced: FAULT,
+  quota_exceeded: [429, 'billing_error'],
+  reader_too_slow: [408, INVALID],
+  gateway_fault: FAULT,
+  draining: UNAVAILABLE,
+  over_capacity: UNAVAILABLE,
+  store_unavailable: UNAVAILABLE,
+};
+
+/** The HTTP status of a failure: upstream's, if it is passed on. */
+export function statusOf({ kind, details }: CallFailure): number {
+  return details.status ?? WORDS[kind][0];
+}
 
 /** Allowed at any time after the headers; SDKs ignore it. */
 export const KEEP_ALIVE = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n');
@@ -23,10 +79,10 @@ const THREADLESS = { error_code: 'thread_unsupported_request', unsupported: ['mo
 /** `{"type":"error","error":{"type","message"},"request_id"}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
   const kept = failure.details.status;
-  const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? FAILURE_KINDS[failure.kind].messages.type;
+  const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? WORDS[failure.kind][1];
   const { tokens, param } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
-  const repeated = failure.status('messages') >= 500 ? ` (request id ${requestId})` : '';
+  const repeated = statusOf(failure) >= 500 ? ` (request id ${requestId})` : '';
   return JSON.stringify({
     type: 'error',
     error: { type, message: `${words}${repeated}`, details: param === 'thread' ? THREADLESS : undefined },

@@ -1,7 +1,7 @@
 /** Renders the message object around the blocks, its stop members, and the ids of its calls. Source: B.5 and C.3. */
 import type { FinishReason } from '../../../generation/event.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import type { AnswerContext } from '../../codec.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { renderStopReason } from '../shared/stop-reasons.ts';
 

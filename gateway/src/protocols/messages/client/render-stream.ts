@@ -6,7 +6,7 @@ import type { GenerationEvent, PartOpening } from '../../../generation/event.ts'
 import type { Citation, OpaquePart } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { AnswerContext, StreamRenderer } from '../../codec.ts';
+import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';

@@ -9,7 +9,7 @@ import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer
 import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
-import type { AnswerFold } from '../../protocol.ts';
+import type { AnswerFold } from '../../upstream-protocol.ts';
 import { keepWholeMembers } from '../client/call-arguments.ts';
 
 /** Reasons by which upstream itself cut the response, perhaps in the middle of a call. */

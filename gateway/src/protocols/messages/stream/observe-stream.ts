@@ -4,7 +4,7 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
-import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../protocol.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { EMPTY_TALLY, namesOutput, reportedUsageOf, tallyUsage, type UsageTally } from '../shared/usage.ts';
 import { fallbackModel, generatedBytes, reasoningBytes, retryTokenOf, statusOfType } from './read-answer.ts';
 import { MessagesGrammar, type MessagesStep } from './stream-grammar.ts';

@@ -2,7 +2,7 @@
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { isTextCounted } from '../../answer/is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
-import type { AnswerFacts, AnswerReading } from '../../protocol.ts';
+import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { EMPTY_TALLY, reportedUsageOf, tallyUsage } from '../shared/usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */

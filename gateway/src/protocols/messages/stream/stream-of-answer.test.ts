@@ -2,10 +2,10 @@
 import { expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
-import { messages } from '../index.ts';
 import { parseAnswer } from '../upstream/parse-answer.ts';
 import { startStreamParser } from '../upstream/parse-stream.ts';
 import { startFold } from './fold-stream.ts';
+import { MessagesStreamObserver } from './observe-stream.ts';
 import { streamOfAnswer } from './stream-of-answer.ts';
 
 const ANSWER = `{"id":"msg_1","type":"message","role":"assistant","model":"claude","extra":1,"content":[
@@ -27,7 +27,7 @@ test('it says what the answer says, digit by digit', () => {
 });
 
 test('it keeps the order of the format, and members that nobody here knows', () => {
-  const observer = messages.startObserver({ withholdUsage: false, fallbackId: 'x' });
+  const observer = new MessagesStreamObserver();
   const fold = startFold();
   for (const record of recordsOfAnswer(ANSWER)) {
     observer.observe(record);

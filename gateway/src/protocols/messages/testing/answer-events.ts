@@ -1,8 +1,9 @@
 /** Builds test inputs for responses: a context, upstream records, and the events and records derived from them. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
-import type { AnswerContext, StreamParser } from '../../codec.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
+import type { StreamParser } from '../../upstream-protocol.ts';
 import { startStreamRenderer } from '../client/render-stream.ts';
 import { startStreamParser } from '../upstream/parse-stream.ts';
 

@@ -3,7 +3,7 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../codec.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../../client-protocol.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
 import type { MessagesTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { parseRequest } from '../client/parse-request.ts';

@@ -1,9 +1,9 @@
 /** Parses a messages response in one piece into the events of the same response streamed, and upstream error bodies. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { describeError, readErrorBody } from '../../answer/error-body.ts';
-import type { UpstreamError } from '../../codec.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
+import type { UpstreamError } from '../../upstream-protocol.ts';
 import { statusOfType } from '../stream/read-answer.ts';
 import { startBlockParser } from './parse-answer-block.ts';
 import { FinishParser } from './parse-finish.ts';

@@ -5,9 +5,9 @@
 
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
-import type { StreamParser } from '../../codec.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import type { StreamParser } from '../../upstream-protocol.ts';
 import { namesOutput } from '../shared/usage.ts';
 import { asIndex } from '../stream/observe-stream.ts';
 import { parseError } from './parse-answer.ts';

@@ -4,8 +4,8 @@
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { RenderedRequest } from '../../codec.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
+import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { keepLastMarks, renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import { chooseOutputForm } from './choose-output-form.ts';

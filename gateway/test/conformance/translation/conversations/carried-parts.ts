@@ -10,11 +10,11 @@ import type {
   Source,
   ToolResultPart,
 } from '../../../../src/generation/part.ts';
-import type { ProtocolName } from '../../../../src/protocols/protocol.ts';
+import type { ClientProtocolName } from '../../../../src/protocols/names.ts';
 
 /** The formats a request passed through; `marksLost`: the loss of cache marks was reported. */
 export interface Way {
-  readonly through: ReadonlySet<ProtocolName>;
+  readonly through: ReadonlySet<ClientProtocolName>;
   readonly marksLost: boolean;
 }
 

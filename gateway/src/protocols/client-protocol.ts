@@ -1,0 +1,91 @@
+/** Defines the half of a wire format that clients use: reads their requests, writes their answers and errors. */
+import type { CallFailure } from '../errors/call-failure.ts';
+import type { GenerationEvent } from '../generation/event.ts';
+import type { Generation } from '../generation/generation.ts';
+import type { GenerationRequest } from '../generation/request.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import type { ClientProtocolName } from './names.ts';
+import type { RequestCheck } from './request/request-facts.ts';
+import type { TranslationNotes } from './request/translation-notes.ts';
+
+/** Deep enough for every member that is read; deeper values (schemas, arguments) are carried verbatim. */
+export const TRANSLATION_OUTLINE_DEPTH = 12;
+
+export interface AnswerContext {
+  /** Without the format's own prefix. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  /** Used if upstream named none. */
+  readonly model: string;
+  /** The client asked for the usage chunk (chat); messages always has usage. */
+  readonly wantsUsage: boolean;
+  /** The gateway's estimate of the prompt, used until upstream reports its count. */
+  readonly estimatedInputTokens: number;
+  /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
+  sign(reasoning: string): string;
+}
+
+/** Renders one client stream; synchronous. `ClientProtocol.renderStreamError` renders errors. */
+export interface StreamRenderer {
+  /** The records for the event, as SSE text; empty: none yet. */
+  push(event: GenerationEvent): string;
+  /** Deltas of a part were sent without this renderer, in the form of its last one; `text` is their text. */
+  skipped(part: number, text: string): void;
+  /** The finish reason sent to the client, in its own format; null: not sent yet. */
+  readonly finish_reason: string | null;
+  /**
+   * Why the output of `push` would violate the format's order; then it returned nothing, and only an error may follow.
+   * Null: no violation.
+   */
+  readonly violation: string | null;
+}
+
+/** Which member of a limit a header states. */
+export type LimitMember = 'limit' | 'remaining' | 'reset';
+
+/** One address of a format's requests. */
+export interface ClientEndpoint {
+  /** Begins with a slash and follows `/v1`. */
+  readonly path: string;
+  /** Its requests ask for a token count, not for an answer. */
+  readonly countOnly: boolean;
+}
+
+export interface ClientProtocol {
+  readonly name: ClientProtocolName;
+  readonly endpoints: readonly ClientEndpoint[];
+  /** The header by which a client states the version of this format; null: there are no versions. */
+  readonly versionHeader: string | null;
+  /** The version of a request; null: the format has none. Throws CallFailure `invalid_request`. */
+  readVersion(headers: Headers): string | null;
+  /** If a request has both credentials, `x-api-key` comes before `authorization`. */
+  readonly prefersApiKeyHeader: boolean;
+  readonly checkRequest: RequestCheck;
+  /**
+   * Parses a checked request. The outline must reach `TRANSLATION_OUTLINE_DEPTH`.
+   * @throws CallFailure `invalid_request`
+   */
+  parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest;
+  /** A stream states the number of input tokens before upstream has reported it. */
+  readonly startsWithInputTokens: boolean;
+  startStreamRenderer(context: AnswerContext): StreamRenderer;
+  /** The JSON of a non-streamed answer. */
+  renderAnswer(
+    generation: Generation,
+    context: AnswerContext,
+  ): { readonly json: string; readonly finish_reason: string };
+  /** The format's finish reason for an answer that reached its token limit. */
+  readonly cutReason: string;
+  /** The HTTP status of a failure. */
+  statusOf(failure: CallFailure): number;
+  /** The JSON body of an error response. */
+  renderError(failure: CallFailure, requestId: string): string;
+  /** The record that ends a stream that failed after its first byte. */
+  renderStreamError(failure: CallFailure, requestId: string): Buffer;
+  /** Sent into a silent stream; clients ignore it. */
+  readonly keepAlive: Buffer;
+  /** The name of the header that states a member of a limit per minute. */
+  limitHeader(unit: 'requests' | 'tokens', member: LimitMember): string;
+  /** The value of `reset`: the full limit is available again in `leftMs`; `nowMs` is Unix time. */
+  renderReset(leftMs: number, nowMs: number): string;
+}

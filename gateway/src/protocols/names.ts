@@ -1,0 +1,36 @@
+/** Lists the wire formats. The only source of their names and of the types of the names. */
+
+interface Row {
+  readonly title: string;
+  /** Clients may call the gateway in this format. */
+  readonly client: boolean;
+  /** The gateway may call a provider in this format. */
+  readonly upstream: boolean;
+}
+
+export const PROTOCOLS = {
+  chat: { title: 'Chat completions', client: true, upstream: true },
+  messages: { title: 'Messages', client: true, upstream: true },
+} as const satisfies Readonly<Record<string, Row>>;
+
+type NamesWith<Half extends 'client' | 'upstream'> = {
+  [Name in keyof typeof PROTOCOLS]: (typeof PROTOCOLS)[Name][Half] extends true ? Name : never;
+}[keyof typeof PROTOCOLS];
+
+export type ClientProtocolName = NamesWith<'client'>;
+export type UpstreamProtocolName = NamesWith<'upstream'>;
+
+function namesWith<Half extends 'client' | 'upstream'>(half: Half): NamesWith<Half>[] {
+  return Object.entries(PROTOCOLS).flatMap(([name, row]) => (row[half] ? [name as NamesWith<Half>] : []));
+}
+
+export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = namesWith('client');
+export const UPSTREAM_PROTOCOL_NAMES: readonly UpstreamProtocolName[] = namesWith('upstream');
+
+/** The format to suggest, and to use where nothing says which one the client uses. */
+export const DEFAULT_PROTOCOL: ClientProtocolName = 'chat';
+
+/** Whether a host that speaks these formats reads the client's bytes as they are. */
+export function speaks(spoken: readonly UpstreamProtocolName[], client: ClientProtocolName): boolean {
+  return (spoken as readonly string[]).includes(client);
+}

@@ -1,0 +1,191 @@
+/** Defines the half of a wire format that providers use: writes requests to them, reads their answers and errors. */
+import type { StreamRecord } from '../framing/framing.ts';
+import type { GenerationEvent } from '../generation/event.ts';
+import type { Feature, GenerationRequest } from '../generation/request.ts';
+import type { TierWords } from '../generation/tier-words.ts';
+import type { Usage, UsageFlag } from '../generation/usage.ts';
+import type { AccountTrouble } from './answer/account-words.ts';
+import type { UpstreamProtocolName } from './names.ts';
+import type { OutputLimitMember } from './request/output-limit.ts';
+import type { ToolNames } from './request/tool-names.ts';
+import type { TranslationNotes } from './request/translation-notes.ts';
+import type { UpstreamTraits } from './upstream-traits.ts';
+
+/** Facts read from an answer. `usage` is null if upstream gave none that is valid, or none for the whole answer. */
+export interface AnswerFacts {
+  readonly usage: Usage | null;
+  /** Anomalies of `usage`, as far as its own numbers show them. */
+  readonly usageFlags: readonly UsageFlag[];
+  /** Upstream's counts so far, for a stream that ends early; null: none. */
+  readonly usageSoFar: Usage | null;
+  readonly finish_reason: string | null;
+  readonly model: string | null;
+  /** The tier that the answer states, including standard tiers; absent: none stated, or a translated answer. */
+  readonly tier?: TierWords | undefined;
+  /** The token in a refusal that makes the retry on another model cheaper. */
+  readonly retryToken?: string | undefined;
+  /** UTF-8 bytes of generated text, arguments and reasoning; 0 for a non-streamed answer if not `isTextCounted`. */
+  readonly outputBytes: number;
+  /** The part of `outputBytes` that is reasoning. */
+  readonly reasoningBytes: number;
+  /** Upper bound of `outputBytes`, counted or not: for a non-streamed answer the whole body. */
+  readonly outputBytesMax: number;
+  /** The part of `outputBytes` received when upstream reported `usageSoFar`, if it did so in mid-stream. */
+  readonly outputBytesTold?: number;
+}
+
+/**
+ * What a non-streamed 200 really is: an answer, an error with the status that it names, or nonsense (malformed).
+ * `facts` of the last two: the body reports usage anyway, and upstream will bill it.
+ */
+export type AnswerReading =
+  | { readonly kind: 'answer'; readonly facts: AnswerFacts }
+  | {
+      readonly kind: 'error';
+      readonly type: string;
+      readonly status: number | null;
+      readonly message: string;
+      readonly facts?: AnswerFacts | undefined;
+    }
+  | { readonly kind: 'nonsense'; readonly message: string; readonly facts?: AnswerFacts | undefined };
+
+/**
+ * How to handle one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it
+ * (a usage chunk that the client did not ask for, or a record without an event in the client's format); `replace` it
+ * with `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
+ */
+export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
+
+/** Observes the records of one stream. Changes them only through its verdicts. */
+export interface StreamObserver {
+  /** The client gets only `replacement`, none of upstream's bytes: the two sides use different formats. */
+  readonly rewrites: boolean;
+  /**
+   * The end of the consecutive records from `start` (the beginning of a record) on that need no inspection; `start` if
+   * there are none. They are passed on, or sent as `replacement` if the observer rewrites.
+   */
+  skim(bytes: Uint8Array, start: number): number;
+  /** Inspects a record that has data. */
+  observe(record: StreamRecord): RecordVerdict;
+  /** Sent instead of the last record after the verdict `replace`; if the observer rewrites, after `terminal` too. */
+  readonly replacement: Buffer | null;
+  /** Upstream's error status, type and message after the verdict `error`. */
+  readonly failure: { readonly type: string; readonly message: string; readonly status: number | null } | null;
+  /** Called once if the bytes ended normally without the protocol's own end: completes the stream; null: it was cut. */
+  endOfBytes(): Buffer | null;
+  /** The number of inspected events in an order that the upstream's format does not allow. */
+  readonly protocolViolations: number;
+  facts(): AnswerFacts;
+}
+
+export interface ObserverSettings {
+  /** The gateway asked for usage, not the client: the chunk that carries it is withheld. */
+  readonly withholdUsage: boolean;
+  /** The id for a stream whose chunks carry none. */
+  readonly fallbackId: string;
+}
+
+/**
+ * Folds the records of a stream into the non-streamed answer that the same call would have got. Carries unknown
+ * members. Rounds numbers that a double cannot hold, except within arguments and untouched blocks of messages.
+ */
+export interface AnswerFold {
+  /** Adds a record that the observer of the same stream did not find to be an error. */
+  push(record: StreamRecord): void;
+  /**
+   * The JSON of the answer. `cut`: the stream was stopped before its end; then the finish reason is `cutReason`, and
+   * these are its counters. Throws CallFailure `upstream_malformed` if the records are not an answer.
+   */
+  finish(cut: Usage | null): string;
+}
+
+/** A request for upstream, and what must be undone in its answer. */
+export interface RenderedRequest {
+  readonly json: string;
+  readonly tools: ToolNames;
+  /** The output format is requested through a tool of this name, whose arguments are the answer; null: no such tool. */
+  readonly outputTool: string | null;
+  /** JSON was requested by instructions alone: the gateway strips the text around it. */
+  readonly extractsJson: boolean;
+  /** Stop sequences that upstream does not accept: the gateway looks for them in the answer. */
+  readonly stopTexts: readonly string[];
+}
+
+/** Parses one upstream stream; synchronous. Returns no events after an `error`, `nonsense` or `end`. */
+export interface StreamParser {
+  /** Parses a record that has data. */
+  push(record: StreamRecord): readonly GenerationEvent[];
+  /** Called when the bytes ended normally. If only the format's own end is missing: events up to `end`; else none. */
+  finish(): readonly GenerationEvent[];
+  /** The last `usage` event covers the whole answer: it came with its end or after it. */
+  readonly isUsageFinal: boolean;
+}
+
+/** The content of an upstream error body, independent of the format. */
+export interface UpstreamError {
+  readonly condition: 'context_overflow' | 'output_over_context' | 'signature' | 'other';
+  /** Upstream's message; empty: it gave none. Not scrubbed. */
+  readonly message: string;
+  /** Upstream's error code or type, if it is a string. */
+  readonly code: string | null;
+  /** The path of the request member at fault (`error.param`), as upstream reports it. */
+  readonly param: string | null;
+  /** The problem with the operator's account at the upstream, by code and message; null if none. */
+  readonly trouble: AccountTrouble | null;
+  /** Tokens of the prompt, of the requested output, and the limit, if the message names them. */
+  readonly promptTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly tokensMax: number | null;
+}
+
+/** Header lines of a request, in addition to those of every request. */
+export type HeaderLines = ReadonlyArray<readonly [name: string, value: string]>;
+
+/** Handles calls whose client uses the same format: bytes pass through. */
+export interface PassThrough {
+  /** The client's header lines that upstream gets. `version`: as `ClientProtocol.readVersion` returned it. */
+  forwardHeaders(headers: Headers, version: string | null): HeaderLines;
+  /**
+   * The body without the reasoning in its history whose signature `strips` matches; the same bytes if there is none.
+   * Null: the format has no signatures.
+   */
+  readonly stripReasoning: ((body: Uint8Array, strips: (signature: string) => boolean) => Uint8Array) | null;
+  startObserver(settings: ObserverSettings): StreamObserver;
+  /** `fallbackId`: as in `ObserverSettings`. */
+  startFold(fallbackId: string): AnswerFold;
+}
+
+export interface UpstreamProtocol {
+  readonly name: UpstreamProtocolName;
+  /** Paths after a provider's base address, without a slash at the start. `count` null: it cannot count tokens. */
+  readonly paths: { readonly answer: string; readonly count: string | null };
+  /** Null: no client uses the format. */
+  readonly passThrough: PassThrough | null;
+  /** The header lines of a translated request. */
+  readonly headers: HeaderLines;
+  /** A stream reports its usage only if `stream_options.include_usage` asks for it. */
+  readonly reportsUsageOnRequest: boolean;
+  /** Models sign their reasoning and accept each other's signatures; otherwise the gateway marks reasoning itself. */
+  readonly signsReasoning: boolean;
+  /** The member that limits the output of a target with these traits. */
+  outputLimitMember(traits: UpstreamTraits): OutputLimitMember;
+  /** Optional members and the feature that each one renders: omitted if a provider refuses it. */
+  readonly optionalMembers: { readonly [member: string]: Feature };
+  /** Other members that the request can do without, or in another form. */
+  readonly replaceableMembers: readonly string[];
+  /**
+   * Renders the request for an upstream of this format.
+   * @throws CallFailure `invalid_request` for what it cannot carry
+   */
+  renderRequest(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): RenderedRequest;
+  /** The members that carry the text of a stream's deltas. */
+  readonly deltaMembers: readonly string[];
+  startStreamParser(): StreamParser;
+  /** The body of a non-streamed 200 as events, up to `end`; or one `error` or `nonsense`. */
+  parseAnswer(body: Buffer): readonly GenerationEvent[];
+  /** `bodyBytes`: the length of the body that `answer` was parsed from. */
+  readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
+  /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
+  streamOfAnswer(body: Buffer): Buffer | null;
+  readError(body: Buffer): UpstreamError;
+}
