@@ -20,12 +20,9 @@ type NamesWith<Half extends 'client' | 'upstream'> = {
 export type ClientProtocolName = NamesWith<'client'>;
 export type UpstreamProtocolName = NamesWith<'upstream'>;
 
-function namesWith<Half extends 'client' | 'upstream'>(half: Half): NamesWith<Half>[] {
-  return Object.entries(PROTOCOLS).flatMap(([name, row]) => (row[half] ? [name as NamesWith<Half>] : []));
-}
-
-export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = namesWith('client');
-export const UPSTREAM_PROTOCOL_NAMES: readonly UpstreamProtocolName[] = namesWith('upstream');
+export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = Object.entries(PROTOCOLS).flatMap(([name, row]) =>
+  row.client ? [name as ClientProtocolName] : [],
+);
 
 /** The format to suggest, and to use where nothing says which one the client uses. */
 export const DEFAULT_PROTOCOL: ClientProtocolName = 'chat';
