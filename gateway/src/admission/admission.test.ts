@@ -2,11 +2,13 @@
  * Tests admission.ts and money-seeds.ts: a call ends exactly once with any store of limits, and spending is known
  * before its limit applies.
  */
+
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
 import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
+import { ConstraintViolation } from '../store/ports/store-errors.ts';
 import {
   type Admission,
   admitCall,
@@ -180,6 +182,6 @@ test('limits that forget at once what they are told are a fault, not an endless 
 test('a charge that the limits do not take leaves the call to be settled rightly', async () => {
   const limits = limitsOf(memory());
   const admission = await admitted(limits, 'a', 4n);
-  expect(() => admission.settle(5n, 0, START_MS)).toThrow(RangeError);
+  expect(() => admission.settle(5n, 0, START_MS)).toThrow(ConstraintViolation);
   expect(await admission.settle(4n, 0, START_MS)).toBe(true);
 });

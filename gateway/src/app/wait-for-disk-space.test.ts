@@ -1,12 +1,13 @@
 /** Tests that a start waits for disk space, and for nothing else. */
 import { expect, test } from 'bun:test';
-import { nameSqliteFault, StoreFailure } from '../store/sqlite/store-failure.ts';
+import { Unavailable } from '../store/ports/store-errors.ts';
+import { nameSqliteFault } from '../store/sqlite/sqlite-fault.ts';
 import { waitForDiskSpace } from './wait-for-disk-space.ts';
 
 const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code });
 
 test.each([
-  new StoreFailure('full', 'no room'),
+  new Unavailable('full', 'no room'),
   coded('ENOSPC'),
   coded('EDQUOT'),
   coded('SQLITE_FULL'),
@@ -29,7 +30,7 @@ test.each([
 });
 
 test.each([
-  new StoreFailure('foreign', 'another program'),
+  new Unavailable('incompatible', 'another program'),
   coded('EACCES'),
   coded('SQLITE_IOERR_READ'),
   new Error('x'),

@@ -1,5 +1,5 @@
 /** Makes a start on a full disk wait for space and log it, instead of failing. */
-import { isDiskFull } from '../store/sqlite/store-failure.ts';
+import { isDiskFull } from '../store/sqlite/sqlite-fault.ts';
 import type { Log } from '../telemetry/log.ts';
 
 const RETRY_MS = 2_000;

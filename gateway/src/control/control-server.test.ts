@@ -1,8 +1,10 @@
 /** Tests the control socket: who can open it, its path, and that nothing is lost on it. */
+
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Unavailable } from '../store/ports/store-errors.ts';
 import type { ControlAnswer } from './command.ts';
 import type { Control } from './control.ts';
 import { callControl } from './control-client.ts';
@@ -66,7 +68,7 @@ describe('the control socket', () => {
 
   test('a command that throws is answered, and the next one too; what is not known to be undone is not said to be', async () => {
     const folder = newFolder();
-    const full = Object.assign(new Error('the disk is full'), { kind: 'full' });
+    const full = new Unavailable('full', 'the disk is full');
     const faults = [full, new Error('the writer died')];
     const server = serveControl(folder, { run: () => Promise.reject(faults.shift()) });
     for (const [kind, message] of [

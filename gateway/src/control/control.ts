@@ -1,4 +1,6 @@
 /** Runs administrative commands by name, one after another. Trusts the requester it is given. */
+
+import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
@@ -41,14 +43,12 @@ export function createControl(context: ControlContext): Control {
   };
 }
 
-/**
- * Store failures after which it is certain that nothing was changed; the store's error classes are below this layer.
- */
-const UNDONE: ReadonlySet<unknown> = new Set(['refused', 'conflict', 'full', 'closed']);
+/** A failed read is not among them: the command may have written before it. */
+const UNDONE: ReadonlySet<StoreErrorKind> = new Set(['insufficient_funds', 'conflict', 'invalid', 'full', 'closed']);
 
 /** Whether it is certain that nothing was changed by the command that threw this. */
 export function isUndone(fault: unknown): boolean {
-  return fault instanceof Error && 'kind' in fault && UNDONE.has(fault.kind);
+  return fault instanceof StoreError && UNDONE.has(fault.kind);
 }
 
 /** Runs a command and converts a fault to an answer. Never rejects. */

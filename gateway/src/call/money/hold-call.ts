@@ -17,6 +17,7 @@ import { steadyNowMs } from '../../lib/steady-clock.ts';
 import type { Route } from '../../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
+import { ConstraintViolation, InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { member } from '../../wire/json-node.ts';
 import type { CallDeps } from '../deps.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
@@ -86,7 +87,11 @@ function takeHold(
   const { ledger, limits } = deps.billing;
   const draft = draftRecord(call, price?.version ?? null);
   const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
-    if (!isRefused(cause)) throw cause;
+    if (cause instanceof ConstraintViolation) {
+      deps.log.fault(call.requestId, 'the ledger refused the hold', cause);
+      throw new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
+    }
+    if (!(cause instanceof InsufficientFunds)) throw cause;
     // The ledger knows of calls that the limits do not: those that were running when the account became prepaid.
     limits.store.forgetBalance(draft.account);
     throw new CallFailure(
@@ -105,11 +110,6 @@ function takeHold(
   });
   const { brokenAnswers } = deps.settings.config.defaults;
   call.money = new CallMoney({ price, holdRequest, slice, admission, ledger, draft, durable, brokenAnswers });
-}
-
-/** Whether the ledger rejected the hold because the prepaid balance does not cover it. */
-function isRefused(cause: unknown): boolean {
-  return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
 }
 
 /** A call as its limits see it. Tokens are whole numbers, times are unix ms. */

@@ -1,6 +1,6 @@
 /** Tests a route's reply to a command that the store did not accept. */
 import { expect, test } from 'bun:test';
-import { StoreFailure, type StoreFailureKind } from '../../store/sqlite/store-failure.ts';
+import { createStoreError, type StoreErrorKind } from '../../store/ports/store-errors.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import { runCommand } from './run-command.ts';
 
@@ -9,14 +9,15 @@ const ASKING = {
   address: null,
 } as const;
 
-const CASES: readonly (readonly [StoreFailureKind, string, RegExp])[] = [
-  ['refused', 'conflict', /^the words of the store$/],
+const CASES: readonly (readonly [StoreErrorKind, string, RegExp])[] = [
+  ['invalid', 'conflict', /^the words of the store$/],
+  ['insufficient_funds', 'conflict', /^the words of the store$/],
   ['full', 'store_unavailable', /nothing was changed/],
-  ['writer-lost', 'store_unavailable', /not known whether the change was kept: look before you ask again/],
+  ['unknown', 'store_unavailable', /not known whether the change was kept: look before you ask again/],
 ];
 
 test.each(CASES)('a store that fails as %s is %s, and only what is sure is said', async (kind, name, words) => {
-  const fault = new StoreFailure(kind, 'the words of the store');
+  const fault = createStoreError(kind, 'the words of the store');
   const asked = runCommand({ run: () => Promise.reject(fault) }, ASKING, 'keys.create', {});
   const failure: unknown = await asked.catch((thrown: unknown) => thrown);
   expect(failure).toBeInstanceOf(ConsoleFailure);

@@ -1,6 +1,7 @@
 /** Runs a control command on behalf of a console API caller, and turns its errors into console API errors. */
 import type { CommandOrigin } from '../../control/command.ts';
 import { type Control, isUndone } from '../../control/control.ts';
+import { ConstraintViolation, InsufficientFunds, StoreError } from '../../store/ports/store-errors.ts';
 import { type Actor, isOperator } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
@@ -40,11 +41,10 @@ function changedBy({ actor, address }: Asking): CommandOrigin {
   return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address, authority };
 }
 
-/** Store failures are distinguished by `kind`, because their classes belong to a lower layer. */
 function nameStoreFault(fault: unknown): never {
-  const kind = fault instanceof Error && 'kind' in fault ? fault.kind : null;
-  if (!(fault instanceof Error) || fault.name !== 'StoreFailure') throw fault;
-  if (kind === 'refused' || kind === 'conflict') throw new ConsoleFailure('conflict', fault.message, { cause: fault });
+  if (!(fault instanceof StoreError)) throw fault;
+  if (fault instanceof ConstraintViolation || fault instanceof InsufficientFunds)
+    throw new ConsoleFailure('conflict', fault.message, { cause: fault });
   const known = isUndone(fault)
     ? 'nothing can be written at the moment, and nothing was changed; try again soon'
     : 'nothing can be written at the moment, and it is not known whether the change was kept: look before you ask again';

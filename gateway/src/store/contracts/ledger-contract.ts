@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
+import { StoreError } from '../ports/store-errors.ts';
 import { sampleRecord } from '../sqlite/testing/sample-record.ts';
 import { heldCall, PRICE_VERSION, settledCall, usageOf } from './sample-call.ts';
 
@@ -20,13 +21,13 @@ export interface LedgerRig {
 const LARGEST = 2n ** 63n - 1n;
 const MOVEMENT = { id: 'm1', account: 'paid', amount: 1_000n, note: 'first', at_ms: 5 };
 
-/** The outcome of a promise: `kept`, or the kind of its failure. */
+/** The outcome of a promise: `kept`, or the kind of its StoreError. */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
     return 'kept';
   } catch (failure) {
-    return failure instanceof Error && 'kind' in failure ? String(failure.kind) : String(failure);
+    return failure instanceof StoreError ? failure.kind : String(failure);
   }
 }
 
@@ -117,7 +118,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.append(sampleRecord('b', { cost_nano_usd: '0' })))).toBe('conflict');
       await ledger.append(sampleRecord('c', { cost_nano_usd: null }));
       expect(await outcomeOf(ledger.hold(heldCall('c', 1n)))).toBe('conflict');
-      expect(await outcomeOf(ledger.append(sampleRecord('d', { cost_nano_usd: '1' })))).toBe('refused');
+      expect(await outcomeOf(ledger.append(sampleRecord('d', { cost_nano_usd: '1' })))).toBe('invalid');
       expect((await rig.readCalls()).map(({ request_id }) => request_id)).toEqual(['c']);
     });
 
@@ -132,25 +133,25 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
         { ...right, record: { ...right.record, account: 'paid' } },
         { ...right, record: { ...right.record, at_ms: Number.NaN } },
       ];
-      for (const settlement of wrong) expect(await outcomeOf(ledger.settle(settlement))).toBe('refused');
+      for (const settlement of wrong) expect(await outcomeOf(ledger.settle(settlement))).toBe('invalid');
       expect(await balanceOf('default')).toMatchObject({ available: -100n, held: 100n });
       await ledger.settle(right);
     });
 
     test('a prepaid account holds what it has and not a nano-dollar more', async () => {
-      expect(await outcomeOf(ledger.hold(heldCall('early', 1n, 'paid')))).toBe('refused');
+      expect(await outcomeOf(ledger.hold(heldCall('early', 1n, 'paid')))).toBe('insufficient_funds');
       await ledger.hold(heldCall('nothing', 0n, 'paid'));
       await ledger.topup(MOVEMENT);
       const outcomes = await Promise.all(
         Array.from({ length: 500 }, (_, index) => outcomeOf(ledger.hold(heldCall(`c${index}`, 3n, 'paid')))),
       );
       expect(outcomes.filter((outcome) => outcome === 'kept')).toHaveLength(333);
-      expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(167);
-      expect(await outcomeOf(ledger.extend('c0', 1, 2n))).toBe('refused');
+      expect(outcomes.filter((outcome) => outcome === 'insufficient_funds')).toHaveLength(167);
+      expect(await outcomeOf(ledger.extend('c0', 1, 2n))).toBe('insufficient_funds');
       await ledger.extend('c0', 1, 1n);
       expect(await balanceOf('paid')).toMatchObject({ available: 0n, held: 1_000n });
       await ledger.settle(settledCall('c1', { held: 3n, output: 1, account: 'paid' }));
-      expect(await outcomeOf(ledger.hold(heldCall('late', 2n, 'paid')))).toBe('refused');
+      expect(await outcomeOf(ledger.hold(heldCall('late', 2n, 'paid')))).toBe('insufficient_funds');
       await ledger.hold(heldCall('last', 1n, 'paid'));
     });
 
@@ -158,7 +159,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await rig.setAccount('paid', 'postpaid');
       await ledger.hold(heldCall('a', 5n, 'paid'));
       await rig.setAccount('paid', 'prepaid');
-      expect(await outcomeOf(ledger.hold(heldCall('b', 1n, 'paid')))).toBe('refused');
+      expect(await outcomeOf(ledger.hold(heldCall('b', 1n, 'paid')))).toBe('insufficient_funds');
       await ledger.settle(settledCall('a', { held: 5n, output: 2, account: 'paid' }));
       expect(await balanceOf('paid')).toMatchObject({ mode: 'prepaid', available: -4n, held: 0n });
       await ledger.topup({ ...MOVEMENT, amount: 5n });
@@ -172,7 +173,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.extend('a', 1, 5n))).toBe('conflict');
       await ledger.extend('a', 2, 0n);
       expect(await outcomeOf(ledger.extend('gone', 1, 5n))).toBe('conflict');
-      expect(await outcomeOf(ledger.extend('a', 3, -1n))).toBe('refused');
+      expect(await outcomeOf(ledger.extend('a', 3, -1n))).toBe('invalid');
       await ledger.settle(settledCall('a', { held: 15n, output: 7 }));
       expect(await outcomeOf(ledger.extend('a', 3, 5n))).toBe('conflict');
       expect(await outcomeOf(ledger.checkpoint({ call_id: 'a', usage: usageOf(1), cost: 2n }))).toBe('conflict');
@@ -186,28 +187,28 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await ledger.topup(MOVEMENT)).toMatchObject(topped);
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, amount: 999n }))).toBe('conflict');
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, account: 'default' }))).toBe('conflict');
-      expect(await outcomeOf(ledger.correct({ ...MOVEMENT, amount: -1_001n }))).toBe('refused');
+      expect(await outcomeOf(ledger.correct({ ...MOVEMENT, amount: -1_001n }))).toBe('insufficient_funds');
       expect(await ledger.correct({ ...MOVEMENT, amount: -999n })).toMatchObject({ available: 1n, toppedUp: 1_000n });
       expect(await ledger.correct({ ...MOVEMENT, id: 'm2', amount: 2n })).toMatchObject({ available: 3n });
       await ledger.topup({ ...MOVEMENT, note: 'in other words' });
       expect(await ledger.readMovement('topup', MOVEMENT.id)).toEqual(MOVEMENT);
       expect(await ledger.readMovement('correct', MOVEMENT.id)).toEqual({ ...MOVEMENT, amount: -999n });
       expect(await ledger.readMovement('topup', 'm2')).toBeNull();
-      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm3', amount: 0n }))).toBe('refused');
-      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm4', account: 'nobody' }))).toBe('refused');
-      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm5', note: 'half \ud800' }))).toBe('refused');
+      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm3', amount: 0n }))).toBe('invalid');
+      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm4', account: 'nobody' }))).toBe('invalid');
+      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm5', note: 'half \ud800' }))).toBe('invalid');
     });
 
     test('amounts are exact to the last digit of 64 bits, and none goes beyond', async () => {
       expect(await ledger.topup({ ...MOVEMENT, amount: LARGEST })).toMatchObject({ available: LARGEST });
-      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm2', amount: 1n }))).toBe('refused');
-      expect(await outcomeOf(ledger.hold(heldCall('a', LARGEST + 1n, 'paid')))).toBe('refused');
+      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm2', amount: 1n }))).toBe('invalid');
+      expect(await outcomeOf(ledger.hold(heldCall('a', LARGEST + 1n, 'paid')))).toBe('insufficient_funds');
       await ledger.hold(heldCall('a', LARGEST - 1n, 'paid'));
       expect(await balanceOf('paid')).toMatchObject({ available: 1n, held: LARGEST - 1n });
       // Here the balance would fit, but the amount itself does not.
       const lowest = { ...MOVEMENT, account: 'default', amount: -LARGEST - 1n };
       expect(await ledger.correct({ ...lowest, id: 'm3' })).toMatchObject({ available: -LARGEST - 1n });
-      expect(await outcomeOf(ledger.correct({ ...lowest, id: 'm4', amount: 2n * LARGEST + 1n }))).toBe('refused');
+      expect(await outcomeOf(ledger.correct({ ...lowest, id: 'm4', amount: 2n * LARGEST + 1n }))).toBe('invalid');
       expect(await balanceOf('default')).toMatchObject({ available: -LARGEST - 1n });
     });
 
@@ -225,7 +226,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
           ledger.hold(heldCall('e', 999n, 'paid')),
         ].map(outcomeOf),
       );
-      expect(outcomes).toEqual(['kept', 'refused', 'kept', 'refused', 'kept', 'kept', 'conflict', 'kept']);
+      expect(outcomes).toEqual(['kept', 'invalid', 'kept', 'invalid', 'kept', 'kept', 'conflict', 'kept']);
       expect(await balanceOf('default')).toMatchObject({ available: -12n, held: 10n, charged: 2n });
       expect(await balanceOf('paid')).toMatchObject({ available: 1n, held: 999n });
     });

@@ -2,6 +2,7 @@
  * Stores the limits of one process in memory: applies caps to calls, tracks what running calls hold, and gives it back
  * once per call. Settled spend comes from the ledger by seeding and may be dropped.
  */
+
 import { type Bucket, followClock, levelAt, usedOf, wholeAfterMs } from '../../admission/gcra.ts';
 import {
   type BindingCaps,
@@ -16,7 +17,9 @@ import {
   type LimitStore,
   type Subject,
 } from '../ports/limits.ts';
+import { ConstraintViolation } from '../ports/store-errors.ts';
 import {
+  type BudgetBinding,
   beginWindow,
   capWindow,
   findWindow,
@@ -119,7 +122,8 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
   return {
     acquire(claim, nowMs) {
       checkAmounts(claim.amount, claim.tokens);
-      if (holdings.has(claim.callId)) throw new Error(`call ${claim.callId} holds its limits already`);
+      if (holdings.has(claim.callId))
+        throw new ConstraintViolation('conflict', `call ${claim.callId} holds its limits already`);
       const places = openPlaces(book, claim, nowMs);
       const decision = decide(claim, places, nowMs);
       if (decision !== null) {
@@ -174,7 +178,8 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       if (holding === undefined) return false;
       const isBound = holding.balance !== null || holding.budgets.length > 0;
       if (isBound && charged > holding.amount) {
-        throw new RangeError(
+        throw new ConstraintViolation(
+          'invalid',
           `call ${callId}: found a charge of ${charged} nano-USD, expected at most the ${holding.amount} that it holds; extend it first`,
         );
       }
@@ -187,7 +192,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       if (balance?.known === true) balance.available += amount;
     },
     beginSeed(binding) {
-      if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
+      requireBudget(binding);
       const state = beginWindow(book.expect(binding.subject).windows, binding);
       if (state === null) return [];
       const counted: string[] = [];
@@ -199,7 +204,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       return counted;
     },
     seedBudget(binding, settled) {
-      if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
+      requireBudget(binding);
       seedWindow(book.expect(binding.subject).windows, binding, settled);
     },
     seedBalance(account, available) {
@@ -262,10 +267,15 @@ function meantBy(book: SubjectBook, subject: Subject): Iterable<SubjectState> {
   return state === undefined ? [] : [state];
 }
 
+function requireBudget(binding: BindingCaps): asserts binding is BudgetBinding {
+  const { kind, id } = binding.subject;
+  if (!hasBudget(binding)) throw new ConstraintViolation('invalid', `${kind} ${id} has no budget to seed`);
+}
+
 function checkAmounts(amount: bigint, tokens: number): void {
-  if (amount < 0n) throw new RangeError(`amount: found ${amount} nano-USD, expected 0 or more`);
+  if (amount < 0n) throw new ConstraintViolation('invalid', `amount: found ${amount} nano-USD, expected 0 or more`);
   if (!Number.isSafeInteger(tokens) || tokens < 0)
-    throw new RangeError(`tokens: found ${tokens}, expected a whole number, 0 or more`);
+    throw new ConstraintViolation('invalid', `tokens: found ${tokens}, expected a whole number, 0 or more`);
 }
 
 /** Returns zero use for a subject without state: no recent call named it. */

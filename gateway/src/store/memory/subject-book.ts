@@ -2,8 +2,10 @@
  * Stores the in-memory state of each subject and drops idle ones, since the number of end users is unbounded. Decides
  * on no call.
  */
+
 import { type Bucket, levelAt } from '../../admission/gcra.ts';
 import { SUBJECT_KINDS, type Subject, type SubjectKind } from '../ports/limits.ts';
+import { ConstraintViolation } from '../ports/store-errors.ts';
 import type { WindowState } from './budget-window.ts';
 
 /** Mutable by the limit store. */
@@ -57,7 +59,8 @@ export function createSubjectBook(): SubjectBook {
   const shelves = [...operators.values(), ...accounts.values()];
   const shelfOf = ({ kind, layer }: Subject): Shelf => {
     const shelf = (layer === 'account' ? accounts : operators).get(kind);
-    if (shelf === undefined) throw new Error(`found a subject of kind ${kind}, expected ${SUBJECT_KINDS.join(', ')}`);
+    if (shelf === undefined)
+      throw new ConstraintViolation('invalid', `found a subject of kind ${kind}, expected ${SUBJECT_KINDS.join(', ')}`);
     return shelf;
   };
   return {

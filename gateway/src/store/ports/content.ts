@@ -41,7 +41,7 @@ export interface ContentCutoff {
 }
 
 export interface ContentStore {
-  /** Takes ownership of the bytes' memory. Rejects where they could not be stored. */
+  /** Takes ownership of the bytes' memory. Rejects with a StoreError where they could not be stored. */
   keep(content: CallContent): Promise<void>;
   /** The workspace of a call with stored content; null: none in this account. */
   find(account: string, requestId: string): Promise<string | null>;

@@ -178,7 +178,8 @@ export interface CapsUse {
  */
 export interface LimitStore {
   /**
-   * Takes all limits of the claim or none. Throws where the call id already holds limits. A call with amount 0 passes
+   * Takes all limits of the claim or none. Throws ConstraintViolation where the call id already holds limits, or an amount is
+   * out of range. A call with amount 0 passes
    * every budget and balance. A budget moves from one window to the next without seeding.
    */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision | Promise<LimitDecision>;
@@ -196,7 +197,7 @@ export interface LimitStore {
   /**
    * Ends the call: settles its charge in the window that held it, and returns the rest of the money, its concurrency
    * slots and unused tokens. Takes effect once; returns false and does nothing for a call that holds nothing. Throws
-   * RangeError, and changes nothing, for a charge above what the call holds of a budget or balance: extend first.
+   * ConstraintViolation for a charge above what the call holds of a budget or balance: extend first.
    */
   release(callId: string, charged: NanoUsd, tokens: number, nowMs: number): boolean | Promise<boolean>;
   /**

@@ -4,6 +4,7 @@ import type { Ledger } from '../ports/ledger.ts';
 import type { PolicyReader } from '../ports/policy.ts';
 import type { ProviderStore } from '../ports/providers.ts';
 import type { CallReader } from '../ports/records.ts';
+import { Unavailable } from '../ports/store-errors.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createQueries } from './database/sqlite-dialect.ts';
 import { createCallReader } from './ledger/call-reader.ts';
@@ -11,7 +12,7 @@ import { readBalances } from './ledger/fold-balance.ts';
 import { requireCurrentSchema } from './migrations/migrate.ts';
 import { createPolicyReader } from './policy/policy-store.ts';
 import { readProviders } from './policy/provider-store.ts';
-import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+import { nameSqliteFault } from './sqlite-fault.ts';
 
 export interface StoreReading
   extends CallReader,
@@ -24,13 +25,13 @@ export interface StoreReading
 /**
  * Opens a data folder's database read-only; takes no lock.
  *
- * @throws StoreFailure where the database is missing, belongs to another program, or has another schema version.
+ * @throws Unavailable where the database is missing, belongs to another program, or has another schema version.
  */
 export function openReading(dataDir: string): StoreReading {
   const path = databasePath(dataDir);
   if (!existsSync(path)) {
-    throw new StoreFailure(
-      'foreign',
+    throw new Unavailable(
+      'incompatible',
       `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
     );
   }

@@ -70,7 +70,7 @@ describe('call records', () => {
       store.recorder.append(sampleRecord('e')),
     ]);
     const kinds = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'kept' : outcome.reason.kind));
-    expect(kinds).toEqual(['kept', 'conflict', 'refused', 'refused', 'refused', 'kept']);
+    expect(kinds).toEqual(['kept', 'conflict', 'invalid', 'invalid', 'invalid', 'kept']);
     expect(store.recorder.writable()).toBe(true);
     expect((await store.calls.readCalls(EVERYTHING)).map(({ request_id }) => request_id)).toEqual(['e', 'a']);
     await store.close();

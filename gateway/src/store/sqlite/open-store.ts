@@ -11,6 +11,7 @@ import type { PolicyStore } from '../ports/policy.ts';
 import type { ProviderStore } from '../ports/providers.ts';
 import type { CallReader, CallRecorder } from '../ports/records.ts';
 import type { StatementReader } from '../ports/statements.ts';
+import { type StoreError, Unavailable } from '../ports/store-errors.ts';
 import type { UsageReader } from '../ports/usage.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
@@ -31,7 +32,7 @@ import { createBudgetSpends } from './spend/budget-spends.ts';
 import { createSpendThread } from './spend/spend-thread.ts';
 import type { Drained } from './spool/drain-spool.ts';
 import { openSpool, type Spool } from './spool/spool.ts';
-import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+import { nameSqliteFault } from './sqlite-fault.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { keepAbandonment, keepRecord } from './writer/ledger-operations.ts';
 import { startWriter, type Writer } from './writer/writer.ts';
@@ -48,7 +49,7 @@ export interface StoreOptions {
   /** Maximum database size in bytes; beyond it the store behaves as on a full disk. Default: none. */
   readonly databaseBytesMax?: number;
   /** Called when writes begin to fail (with the reason), and when they work again (null). */
-  readonly onWritableChange?: (failure: StoreFailure | null) => void;
+  readonly onWritableChange?: (failure: StoreError | null) => void;
   /** Called with sentences for the operator about problems of the spool. */
   readonly onSpoolProblem?: (problem: string) => void;
   /** Called with the number of calls whose settlements moved from the spool into the ledger while the store is open. */
@@ -108,13 +109,13 @@ const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
  * Opens a data folder's store for writing; creates the database or migrates its tables. A new database has the account
  * `default` and the workspace `default`.
  *
- * @throws StoreFailure where the database cannot be opened, is newer than this program, or belongs to another program.
+ * @throws Unavailable where the database cannot be opened, is newer than this program, or belongs to another program.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = databasePath(options.dataDir);
   let spool: Spool | null = null;
   /** The writer's state change from before the spool was open. */
-  let early: StoreFailure | null = null;
+  let early: StoreError | null = null;
   const writer = await startWriter({
     path,
     databaseBytesMax: options.databaseBytesMax ?? null,
@@ -153,7 +154,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     budgetSpends: (namesOfModel) => createBudgetSpends(far, namesOfModel),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
       if (!opened.writable()) {
-        throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
+        throw new Unavailable('failed', 'The charges of calls are unknown while the store accepts no writes.');
       }
       return spends.ask({
         kind,
@@ -192,7 +193,7 @@ async function openBeside(
   writer: Writer,
   path: string,
   { onSpoolProblem, onSpoolDrained, reach }: StoreOptions,
-  onChange: (failure: StoreFailure | null) => void,
+  onChange: (failure: StoreError | null) => void,
 ): Promise<{ readonly reading: Database; readonly spool: Spool }> {
   const listener = {
     onChange,

@@ -6,11 +6,11 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
+import type { StoreError } from '../ports/store-errors.ts';
 import { databasePath } from './database/connection.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
-import type { StoreFailure } from './store-failure.ts';
 import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
@@ -29,7 +29,7 @@ function watchChanges() {
   let wake = () => {};
   return {
     seen,
-    onWritableChange(failure: StoreFailure | null) {
+    onWritableChange(failure: StoreError | null) {
       seen.push(failure?.kind ?? null);
       wake();
     },
@@ -121,12 +121,12 @@ describe('a writer that dies', () => {
     const kinds = (await Promise.allSettled(doomed)).map(
       (outcome) => outcome.status === 'rejected' && outcome.reason.kind,
     );
-    expect(kinds).toEqual(['writer-lost', 'writer-lost']);
+    expect(kinds).toEqual(['unknown', 'unknown']);
     await changes.until(1);
     expect(store.recorder.writable()).toBe(false);
-    await expect(store.recorder.append(sampleRecord('meanwhile'))).rejects.toMatchObject({ kind: 'writer-lost' });
+    await expect(store.recorder.append(sampleRecord('meanwhile'))).rejects.toMatchObject({ kind: 'failed' });
     await changes.until(2);
-    expect(changes.seen).toEqual(['writer-lost', null]);
+    expect(changes.seen).toEqual(['unknown', null]);
     await store.recorder.append(sampleRecord('after'));
     expect((await readIds(folder)).sort()).toEqual(['after', 'before']);
     await store.close();
@@ -143,7 +143,7 @@ describe('a writer that dies', () => {
     await store.ledger.hold(heldCall('running', 40n));
     await store.ledger.hold(heldCall('lost', 40n));
     const doomed = store.recorder.append(sampleRecord('exit'));
-    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await expect(doomed).rejects.toMatchObject({ name: 'OutcomeUnknown' });
     await changes.until(2);
     await store.ledger.settle(settledCall('running', { held: 40n, output: 10 }));
     await store.ledger.abandon('lost');
@@ -162,7 +162,7 @@ describe('a writer that dies', () => {
     });
     const doomed = store.recorder.append(sampleRecord('exit'));
     const closed = store.close();
-    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await expect(doomed).rejects.toMatchObject({ name: 'OutcomeUnknown' });
     await closed;
   });
 
@@ -173,7 +173,7 @@ describe('a writer that dies', () => {
       onWritableChange: changes.onWritableChange,
       writerProgram: new URL('./testing/not-there.ts', import.meta.url),
     });
-    await expect(opening).rejects.toMatchObject({ kind: 'writer-lost' });
+    await expect(opening).rejects.toMatchObject({ name: 'Unavailable', kind: 'failed' });
     expect(changes.seen).toEqual([]);
   });
 });

@@ -138,7 +138,7 @@ describe('while the disk is full', () => {
     await store.ledger.hold(heldCall('lost', 50n));
     await fill(folder, store);
     const ended = store.ledger.settle(settledCall('lost', { held: 50n, output: 10 }));
-    expect(await outcomeOf(ended)).toBe('unwritable');
+    expect(await outcomeOf(ended)).toBe('unknown');
     const abandoned = outcomeOf(store.ledger.abandon('lost'));
     expect(told.problems).toEqual([
       expect.stringContaining('does not take what call lost asks for: Error: the disk is gone'),
@@ -176,7 +176,7 @@ describe('the writer thread dies', () => {
     await store.ledger.hold(heldCall('a', 50n));
     const doomed = store.recorder.append(sampleRecord('exit'));
     const ended = store.ledger.settle(settledCall('a', { held: 50n, output: 10 }));
-    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await expect(doomed).rejects.toMatchObject({ name: 'OutcomeUnknown' });
     await ended;
     await until(() => told.changes.length === 2);
     expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 20n }]);

@@ -38,7 +38,7 @@ interface ContentRow {
 export interface ContentDatabase {
   /**
    * All or none; durable against a crash of the process, and, except for the last moments, of the machine. Throws
-   * StoreFailure `full` where the file with its log would exceed `bytesMax`.
+   * Unavailable `full` where the file with its log would exceed `bytesMax`.
    */
   keep(contents: readonly CallContent[], bytesMax: number): void;
   find(account: string, requestId: string): string | null;

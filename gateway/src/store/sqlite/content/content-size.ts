@@ -4,11 +4,11 @@
  */
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
-import { StoreFailure } from '../store-failure.ts';
+import { Unavailable } from '../../ports/store-errors.ts';
 
 export interface ContentSize {
   /**
-   * Checkpoints the log into the file where that makes room for rows of these sizes, in bytes. Throws StoreFailure
+   * Checkpoints the log into the file where that makes room for rows of these sizes, in bytes. Throws Unavailable
    * `full` where no room is left.
    */
   makeRoom(rows: readonly number[], bytesMax: number): void;
@@ -56,9 +56,9 @@ export function openContentSize(database: Database, path: string): ContentSize {
       if (fits()) return;
       foldLog();
       if (fits()) return;
-      throw new StoreFailure(
+      throw new Unavailable(
         'full',
-        `The file of content is full: with its log it would take more than limits.content_bytes_max, ${bytesMax} bytes. What is older than its workspace keeps it is taken away by itself.`,
+        `The file of content is full: with its log it would take more than limits.content_bytes_max, ${bytesMax} bytes. Content beyond its workspace's retention is deleted automatically.`,
       );
     },
     returnUnused(logBytesMax) {

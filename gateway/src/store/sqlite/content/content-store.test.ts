@@ -210,7 +210,7 @@ test('a file that is no database of ours is told of, and left as it is', async (
   const folder = newFolder();
   writeFileSync(contentPath(folder), 'not a database at all, but long enough to be taken for one'.repeat(20));
   const store = open(folder);
-  expect(await faultOf(store.keep(content('req_1')))).toContain('cannot be kept or read');
+  expect(await faultOf(store.keep(content('req_1')))).toContain('cannot be stored or read');
   await store.close();
   expect(readFileSync(contentPath(folder), 'utf8')).toStartWith('not a database');
 });
@@ -219,8 +219,8 @@ test('a thread that dies loses what it was asked, and another one takes over', a
   const folder = newFolder();
   const store = open(folder, MASTER, new URL('./testing/dying-content-worker.ts', import.meta.url));
   await store.keep(content('req_1'));
-  expect(await faultOf(store.keep(content('die')))).toContain('cannot be kept or read');
-  expect(await faultOf(store.read('team', 'req_1'))).toContain('cannot be kept or read');
+  expect(await faultOf(store.keep(content('die')))).toContain('cannot be stored or read');
+  expect(await faultOf(store.read('team', 'req_1'))).toContain('cannot be stored or read');
   const deadlineMs = performance.now() + 10_000;
   let found: CallContent | null = null;
   while (found === null && performance.now() < deadlineMs) {

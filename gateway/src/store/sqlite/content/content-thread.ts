@@ -1,5 +1,7 @@
 /** Manages the thread that stores content: started when first needed, and restarted after it died. */
 import type { CallContent, ContentCutoff } from '../../ports/content.ts';
+import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
+import { errorOf, type Fault } from '../sqlite-fault.ts';
 
 type AskedKind = Exclude<ContentRequest['kind'], 'open' | 'close'>;
 type AnyAnswer = ContentAnswers[keyof ContentAnswers];
@@ -11,7 +13,7 @@ const CLOSE_MS = 5_000;
 
 export interface ContentThread {
   /**
-   * Rejects with a message where the request failed or the thread died during it. `moved`: memory transferred to the
+   * Rejects with Unavailable where the request failed or the thread died during it. `moved`: memory transferred to the
    * thread.
    */
   ask<Kind extends AskedKind>(
@@ -24,7 +26,7 @@ export interface ContentThread {
 
 interface Waiting {
   resolve(answer: AnyAnswer): void;
-  reject(fault: Error): void;
+  reject(fault: StoreError): void;
 }
 
 /** `program`: the thread's program. `opening`: the first request to each thread. */
@@ -37,15 +39,15 @@ export function createContentThread(
   let worker: Worker | null = null;
   let opened: Promise<AnyAnswer> = Promise.resolve(null);
   let lastNumber = 0;
-  let lost: { readonly atMs: number; readonly fault: Error } | null = null;
+  let lost: { readonly atMs: number; readonly fault: Unavailable } | null = null;
   let isClosed = false;
 
   /** Returns the error for waiting requests; null: the thread was lost before. */
-  function lose(ended: Worker, reason: string): Error | null {
+  function lose(ended: Worker, reason: string): Unavailable | null {
     if (worker !== ended) return null;
     worker = null;
     ended.terminate();
-    const fault = new Error(`what was said in calls cannot be kept or read: ${reason}`);
+    const fault = new Unavailable('failed', `The bodies of calls cannot be stored or read: ${reason}`);
     lost = { atMs: performance.now(), fault };
     for (const { reject } of waiting.values()) reject(fault);
     waiting.clear();
@@ -58,7 +60,7 @@ export function createContentThread(
     started.onmessage = ({ data: reply }: MessageEvent<ContentReply>) => {
       const asked = waiting.get(reply.number);
       waiting.delete(reply.number);
-      if ('fault' in reply) asked?.reject(new Error(reply.fault));
+      if ('fault' in reply) asked?.reject(errorOf(reply.fault));
       else asked?.resolve(reply.answer);
     };
     started.onerror = (event) => lose(started, `its thread failed: ${event.message}`);
@@ -83,13 +85,13 @@ export function createContentThread(
     const to = worker ?? start();
     // A failed opening explains itself; requests sent after it would only report that the store is not open.
     await opened;
-    if (worker !== to) throw lost?.fault ?? new Error('what keeps the content of calls was closed');
+    if (worker !== to) throw lost?.fault ?? closedFailure();
     return send(to, request, moved);
   }
 
   return {
     async ask<Kind extends AskedKind>(request: ContentRequest & { readonly kind: Kind }, moved: ArrayBuffer[] = []) {
-      if (isClosed) throw new Error('what keeps the content of calls was closed');
+      if (isClosed) throw closedFailure();
       const asked = askOpened(request, moved);
       running.add(asked);
       try {
@@ -112,6 +114,10 @@ export function createContentThread(
   };
 }
 
+function closedFailure(): Unavailable {
+  return new Unavailable('closed', 'The store of the bodies of calls has been closed.');
+}
+
 export type ContentRequest =
   | { readonly kind: 'open'; readonly path: string; readonly key: Uint8Array }
   | { readonly kind: 'keep'; readonly contents: readonly CallContent[]; readonly bytesMax: number }
@@ -132,4 +138,4 @@ export interface ContentAnswers {
 
 export type ContentReply =
   | { readonly number: number; readonly answer: ContentAnswers[keyof ContentAnswers] }
-  | { readonly number: number; readonly fault: string };
+  | { readonly number: number; readonly fault: Fault };

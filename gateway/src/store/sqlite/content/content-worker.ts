@@ -1,4 +1,5 @@
 /** Runs the thread that stores content: answers one request at a time. */
+import { faultOf } from '../sqlite-fault.ts';
 import { type ContentDatabase, openContentDatabase } from './content-database.ts';
 import type { ContentAnswers, ContentReply, ContentRequest } from './content-thread.ts';
 
@@ -38,7 +39,7 @@ self.onmessage = ({ data }: MessageEvent<{ readonly number: number; readonly req
   try {
     reply = { number, answer: answer(request) };
   } catch (fault) {
-    reply = { number, fault: fault instanceof Error ? fault.message : String(fault) };
+    reply = { number, fault: faultOf(fault) };
   }
   self.postMessage(reply);
 };

@@ -2,8 +2,9 @@
 import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncToDisk } from '../../../lib/sync-to-disk.ts';
+import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
 import { requireCurrentSchema, type Schema } from '../migrations/migrate.ts';
-import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
+import { nameSqliteFault } from '../sqlite-fault.ts';
 import { openReadConnection } from './connection.ts';
 
 /**
@@ -12,10 +13,10 @@ import { openReadConnection } from './connection.ts';
  * copy that is flushed to the disk gets its final name: a killed backup leaves a file `….partial`, which the next one
  * removes.
  *
- * @throws StoreFailure where `from` is not a database of ours, or `to` exists already; also whatever `check` throws.
+ * @throws StoreError where `from` is not a database of ours, or `to` exists already; also whatever `check` throws.
  */
 export function backupDatabase(from: string, to: string, check: (copy: string) => void, schema?: Schema): number {
-  if (!existsSync(from)) throw new StoreFailure('foreign', `There is no database at ${from}.`);
+  if (!existsSync(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
   refuseExisting(to);
   const partial = `${to}.partial`;
   removeDatabase(partial);
@@ -57,7 +58,7 @@ function giveName(partial: string, to: string): void {
 
 function refuseExisting(to: string): void {
   if (existsSync(to)) {
-    throw new StoreFailure('conflict', `The file ${to} is there already. Name another one, or move it away.`);
+    throw new ConstraintViolation('conflict', `The file ${to} is there already. Name another one, or move it away.`);
   }
 }
 

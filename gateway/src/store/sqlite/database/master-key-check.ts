@@ -5,7 +5,7 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { requireKnownSchema } from '../migrations/migrate.ts';
-import { nameSqliteFault } from '../store-failure.ts';
+import { nameSqliteFault } from '../sqlite-fault.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { openReadConnection } from './connection.ts';
 
@@ -22,7 +22,7 @@ export interface KeyTrace {
 const NO_TRACE: KeyTrace = { check: null, isUsed: false, keys: 0 };
 const CHECK_NAME = 'master_key_check';
 
-/** @throws StoreFailure where the file is not a valid database, or has a schema that this program cannot upgrade. */
+/** @throws Unavailable where the file is not a valid database, or has a schema that this program cannot upgrade. */
 export function readKeyTrace(path: string): KeyTrace {
   if (!existsSync(path) || statSync(path).size === 0) return NO_TRACE;
   const database = openReadConnection(path);

@@ -1,6 +1,6 @@
 /** Runs the thread for queries that may take long: one read-only connection, one query at a time. */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import { nameSqliteFault } from '../store-failure.ts';
+import { faultOf } from '../sqlite-fault.ts';
 import { openReadConnection } from './connection.ts';
 import type { QueryQuestion, QueryReply } from './reading-thread.ts';
 
@@ -18,8 +18,7 @@ function answer({ path, sql, parameters }: QueryQuestion): QueryReply {
       statement.finalize();
     }
   } catch (fault) {
-    const { kind, message } = nameSqliteFault(fault);
-    return { failed: { kind, message } };
+    return { failed: faultOf(fault) };
   }
 }
 

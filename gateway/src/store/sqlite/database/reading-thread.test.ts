@@ -14,7 +14,7 @@ test.each(['exit', 'throw'])(
     thread = createReadingThread(ECHO);
     const doomed = kindOf(thread.ask(death));
     const behind = thread.ask('one');
-    expect(await doomed).toBe('reader-lost');
+    expect(await doomed).toBe('failed');
     expect(await behind).toBe('one');
   },
 );

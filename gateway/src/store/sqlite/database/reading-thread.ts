@@ -2,13 +2,13 @@
  * Runs a database-reading thread for the request thread: started before or by the first question, restarted after it
  * died. Answers one question at a time.
  */
-import { StoreFailure } from '../store-failure.ts';
-import type { WriterFault } from '../writer/writer-messages.ts';
+import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
+import type { Fault } from '../sqlite-fault.ts';
 
 export interface ReadingThread<Question, Reply> {
   /** Starts the thread if it is not running, so that the first question need not wait for that. */
   prepare(): void;
-  /** Rejects with a StoreFailure where the thread died or was closed; the next question starts it again. */
+  /** Rejects with Unavailable where the thread died or was closed; the next question starts it again. */
   ask(question: Question): Promise<Reply>;
   /** Ends the thread; pending questions are rejected as `closed`. */
   close(): void;
@@ -17,7 +17,7 @@ export interface ReadingThread<Question, Reply> {
 interface Asked<Question, Reply> {
   readonly question: Question;
   readonly resolve: (reply: Reply) => void;
-  readonly reject: (failure: StoreFailure) => void;
+  readonly reject: (failure: StoreError) => void;
 }
 
 /** Starts no thread yet. `program`: the thread's program, which posts one reply per message. */
@@ -41,7 +41,7 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
       if (worker !== started) return;
       worker = null;
       started.terminate();
-      const lost = new StoreFailure('reader-lost', `The thread that reads the database ended (${reason}).`);
+      const lost = new Unavailable('failed', `The thread that reads the database ended (${reason}).`);
       finish((asked) => asked.reject(lost));
     };
     started.onmessage = ({ data: reply }: MessageEvent<Reply>) => finish((asked) => asked.resolve(reply));
@@ -58,7 +58,7 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
     next();
   }
 
-  const closedFailure = () => new StoreFailure('closed', 'The store has been closed; nothing more is read.');
+  const closedFailure = () => new Unavailable('closed', 'The store has been closed.');
   return {
     prepare() {
       if (!closed) worker ??= start();
@@ -87,4 +87,4 @@ export interface QueryQuestion {
   readonly parameters: readonly unknown[];
 }
 
-export type QueryReply = { readonly rows: readonly unknown[] } | { readonly failed: WriterFault };
+export type QueryReply = { readonly rows: readonly unknown[] } | { readonly failed: Fault };

@@ -14,18 +14,22 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { errorOf, nameSqliteFault } from '../sqlite-fault.ts';
 import type { Tables } from '../tables.ts';
-import { failureOf } from '../writer/writer-messages.ts';
 import type { QueryQuestion, QueryReply, ReadingThread } from './reading-thread.ts';
 
 /** Queries over a connection that the caller opens and closes. */
 export function createQueries(database: Database): Kysely<Tables> {
   return queriesOver(async (query) => {
-    const statement = database.prepare(query.sql);
     try {
-      return statement.all(...(query.parameters as SQLQueryBindings[]));
-    } finally {
-      statement.finalize();
+      const statement = database.prepare(query.sql);
+      try {
+        return statement.all(...(query.parameters as SQLQueryBindings[]));
+      } finally {
+        statement.finalize();
+      }
+    } catch (fault) {
+      throw nameSqliteFault(fault);
     }
   });
 }
@@ -34,7 +38,7 @@ export function createQueries(database: Database): Kysely<Tables> {
 export function createWorkerQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
   return queriesOver(async ({ sql, parameters }) => {
     const reply = await thread.ask({ path, sql, parameters });
-    if ('failed' in reply) throw failureOf(reply.failed);
+    if ('failed' in reply) throw errorOf(reply.failed);
     return reply.rows;
   });
 }

@@ -5,6 +5,7 @@
 
 import { type Kysely, sql } from 'kysely';
 import type { AccountBalance, AccountMode } from '../../ports/ledger.ts';
+import { ConstraintViolation, InsufficientFunds } from '../../ports/store-errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Transfer } from './ledger-entry.ts';
 
@@ -14,25 +15,32 @@ export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
 export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
 
 /**
- * Returns the balance after a transfer, or the reason why it is refused: an amount out of range, a prepaid account with
- * insufficient funds, a post of more than is held, an amount beyond 64 bits.
+ * Returns the balance after a transfer, or the error with the reason why it is refused: insufficient funds of a prepaid
+ * account; else an amount out of range, a post of more than is held, an amount beyond 64 bits.
  */
-export function foldBalance(balance: Balance, transfer: Transfer): Balance | string {
+export function foldBalance(balance: Balance, transfer: Transfer): Balance | InsufficientFunds | ConstraintViolation {
   const { kind, amount, released, prepaid } = transfer;
   if (released < 0n || (released > 0n && kind !== 'post' && kind !== 'void')) {
-    return `it releases ${released}; only a post or a void releases, and no less than 0`;
+    return invalid(`it releases ${released}; only a post or a void releases, and no less than 0`);
   }
   const problem = amountProblem(transfer);
-  if (problem !== null) return problem;
+  if (problem !== null) return invalid(problem);
   const after = moved(balance, transfer);
-  if (after.held < 0n) return `it takes ${amount + released} from ${balance.held} held`;
+  if (after.held < 0n) return invalid(`it takes ${amount + released} from ${balance.held} held`);
   const spends = kind === 'hold' || kind === 'extend' || kind === 'correct';
   if (prepaid && spends && after.available < balance.available && after.available < 0n) {
-    return `the account is prepaid and has ${balance.available} nano-USD available, ${balance.available - after.available} were asked for`;
+    const asked = balance.available - after.available;
+    return new InsufficientFunds(
+      `the account is prepaid and has ${balance.available} nano-USD available, ${asked} were requested`,
+    );
   }
   // The transfer's own amounts too: the database silently truncates larger values to their last 64 bits.
   const fit = fits(after) && inRange(amount) && inRange(released);
-  return fit ? after : `the account's amounts would leave the range of 64 bits`;
+  return fit ? after : invalid("the account's amounts would leave the range of 64 bits");
+}
+
+function invalid(reason: string): ConstraintViolation {
+  return new ConstraintViolation('invalid', reason);
 }
 
 function amountProblem({ kind, amount }: Transfer): string | null {

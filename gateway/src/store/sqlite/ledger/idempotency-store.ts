@@ -12,7 +12,7 @@ import {
   type NotStoredReason,
   type RunName,
 } from '../../ports/idempotency.ts';
-import { StoreFailure } from '../store-failure.ts';
+import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
@@ -53,7 +53,7 @@ export function createIdempotencyStore(
       const outcome = await judge(met, run, running, statements);
       if (outcome !== null) return outcome;
     }
-    throw new StoreFailure('conflict', 'The run of an idempotency key changes faster than it can be read. Try again.');
+    throw new Unavailable('failed', 'The run of an idempotency key changes faster than it can be read. Try again.');
   }
 
   return {
@@ -111,7 +111,7 @@ async function holds(write: Promise<void>): Promise<boolean> {
     await write;
     return true;
   } catch (fault) {
-    if (fault instanceof StoreFailure && fault.kind === 'conflict') return false;
+    if (fault instanceof ConstraintViolation && fault.kind === 'conflict') return false;
     throw fault;
   }
 }

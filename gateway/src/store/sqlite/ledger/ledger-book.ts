@@ -3,7 +3,7 @@
  * memory, written once per transaction) and seals. Decides nothing about calls.
  */
 import type { Database } from 'bun:sqlite';
-import { StoreFailure } from '../store-failure.ts';
+import { ConstraintViolation, StoreError } from '../../ports/store-errors.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
 import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
 
@@ -13,6 +13,13 @@ export type NewEntry = Omit<LedgerEntry, 'seq' | 'epoch' | 'prepaid'>;
 interface RateLimitStatus {
   readonly prepaid: boolean;
   readonly balance: Balance;
+}
+
+/** An entry was refused after its operation had changed other rows: the caller rolls the operation back. */
+export class EntryRefused extends ConstraintViolation {
+  constructor(reason: string) {
+    super('invalid', `The ledger refused a transfer: ${reason}.`);
+  }
 }
 
 /** The end of the chain. */
@@ -34,14 +41,14 @@ export interface LedgerBook {
   /** Call at the start of each transaction that adds entries. */
   begin(): void;
   /**
-   * Returns the balance after a transfer, or the reason why it is refused. Changes nothing. @throws StoreFailure for an
-   * unknown account.
+   * Returns the balance after a transfer, or the error with the reason why it is refused. Changes nothing. @throws
+   * ConstraintViolation for an unknown account.
    */
-  fold(transfer: Omit<Transfer, 'prepaid'>): Balance | string;
+  fold(transfer: Omit<Transfer, 'prepaid'>): ReturnType<typeof foldBalance>;
   /**
    * Adds an entry. The caller ensures that a call's hold, extension or end is added only once. `record`: for an end,
-   * the call's `recordText`; else null. @throws StoreFailure `refused` where the account does not cover it; the
-   * database's fault where a movement or an absorb already exists.
+   * the call's `recordText`; else null. @throws EntryRefused where the account does not cover it; the database's fault
+   * where a movement or an absorb already exists.
    */
   add(entry: NewEntry, record: string | null): void;
   /** Writes balances and seals; call last before the commit. */
@@ -94,7 +101,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
     const known = standings.get(account);
     if (known !== undefined) return known;
     const row = findStanding.get(account);
-    if (row === null) throw new StoreFailure('refused', `There is no account ${JSON.stringify(account)}.`);
+    if (row === null) throw new ConstraintViolation('invalid', `There is no account ${JSON.stringify(account)}.`);
     const standing = { prepaid: row.mode === 'prepaid', balance: balanceOfRow(row) };
     standings.set(account, standing);
     return standing;
@@ -117,7 +124,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
       const { prepaid, balance } = standingOf(account);
       const entry = { seq: seq + 1, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note };
       const folded = foldBalance(balance, entry);
-      if (typeof folded === 'string') throw new StoreFailure('refused', `The ledger refused a transfer: ${folded}.`);
+      if (folded instanceof StoreError) throw new EntryRefused(folded.message);
       const linked = hashEntryInto(hashBytes, hash, entry, record);
       insertEntry.run(
         entry.seq,

@@ -6,8 +6,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { NewAuditEntry } from '../../ports/audit.ts';
 import type { AccountBalance, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
+import { ConstraintViolation, OutcomeUnknown } from '../../ports/store-errors.ts';
 import type { Spool } from '../spool/spool.ts';
-import { StoreFailure } from '../store-failure.ts';
 import type { Tables } from '../tables.ts';
 import {
   keepCheckpoint,
@@ -23,7 +23,7 @@ import type { Writer } from '../writer/writer.ts';
 import { readBalances } from './fold-balance.ts';
 import type { UnsavedSettlements } from './unsaved-settlements.ts';
 
-/** Implements the port. Every rejection is a StoreFailure. */
+/** Implements the port. */
 export function createLedger(
   queries: Kysely<Tables>,
   writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
@@ -38,14 +38,15 @@ export function createLedger(
   }
 
   function keepChecked(problem: string | null, operation: () => Operation): Promise<void> {
-    if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
+    if (problem !== null) return Promise.reject(new ConstraintViolation('invalid', problem));
     return writer.keep(operation());
   }
 
   async function move(kind: MovementKind, movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance> {
     await keepChecked(movementProblem(kind, movement), () => keepMovement(kind, movement, entry));
-    const [balance] = await readBalances(queries, movement.account);
-    if (balance === undefined) throw new Error(`the account ${movement.account} is gone`);
+    const [balance] = await readBalances(queries, movement.account).catch(() => []);
+    if (balance === undefined)
+      throw new OutcomeUnknown(`The ${kind} ${movement.id} was stored, but the balance after it cannot be read.`);
     return balance;
   }
 
@@ -63,7 +64,7 @@ export function createLedger(
     checkpoint: (checkpoint) => keepChecked(null, () => keepCheckpoint(checkpoint)),
     settle(settlement) {
       const problem = settlementProblem(settlement);
-      if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
+      if (problem !== null) return Promise.reject(new ConstraintViolation('invalid', problem));
       const { request_id } = settlement.record;
       if (held.has(request_id)) {
         held.delete(request_id);
@@ -91,9 +92,9 @@ export function createLedger(
   };
 }
 
-/** @throws StoreFailure where there is a problem. */
+/** @throws ConstraintViolation where there is a problem. */
 function refuse(problem: string | null): void {
-  if (problem !== null) throw new StoreFailure('refused', problem);
+  if (problem !== null) throw new ConstraintViolation('invalid', problem);
 }
 
 function unheldProblem(cost: string | null): string | null {
@@ -103,15 +104,15 @@ function unheldProblem(cost: string | null): string | null {
 
 function settlementProblem({ record, posted, released, writtenOff }: Settlement): string | null {
   if (posted < 0n || released < 0n || writtenOff < 0n)
-    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${writtenOff}, expected 0 or more of each.`;
+    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and written off ${writtenOff}, expected 0 or more of each.`;
   const cost = record.cost_nano_usd ?? '0';
   if (cost === (posted + writtenOff).toString()) return null;
-  return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${writtenOff}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
+  return `The settlement of call ${record.request_id}: found posted ${posted} and written off ${writtenOff}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
 }
 
 function postProblem({ record, posted }: Settlement): string | null {
   if (posted === 0n) return null;
-  return `The settlement of call ${record.request_id}, whose hold may not have been kept: found posted ${posted}, expected 0. Absorb what it cost.`;
+  return `The settlement of call ${record.request_id}, whose hold may not have been stored: found posted ${posted}, expected 0. Write its cost off.`;
 }
 
 function movementProblem(kind: MovementKind, { id, account, note }: Movement): string | null {

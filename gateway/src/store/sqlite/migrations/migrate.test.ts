@@ -3,12 +3,12 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreError } from '../../ports/store-errors.ts';
 import { backupDatabase } from '../database/backup-database.ts';
 import { loadMasterKey, replaceMasterKey } from '../database/master-key.ts';
 import { openReading } from '../open-reading.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
-import { StoreFailure } from '../store-failure.ts';
 import { unpackOldDataFolder } from '../testing/old-data-folder.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { BASELINE } from './baseline.ts';
@@ -18,11 +18,11 @@ import { UPGRADES } from './upgrades.ts';
 const newFolder = temporaryFolders();
 const NEXT_VERSION = BASELINE.version + 1;
 
-async function failureOf(work: () => unknown): Promise<StoreFailure> {
+async function failureOf(work: () => unknown): Promise<StoreError> {
   try {
     await work();
   } catch (fault) {
-    if (fault instanceof StoreFailure) return fault;
+    if (fault instanceof StoreError) return fault;
     throw fault;
   }
   throw new Error('nothing was refused');
@@ -97,7 +97,7 @@ describe('migrate', () => {
     ];
     for (const open of commands) {
       const failure = await failureOf(open);
-      expect(failure.kind).toBe('schema');
+      expect(failure.kind).toBe('incompatible');
       expect(failure.message).toMatch(
         /version 19, older than this version of Tollgate can upgrade \(20\)\. Nothing was changed\. Check out commit [0-9a-f]{7} /,
       );
@@ -113,7 +113,7 @@ describe('migrate', () => {
     database.close();
     for (const open of [() => openStore({ dataDir: folder }), () => openReading(folder)]) {
       const failure = await failureOf(open);
-      expect(failure.kind).toBe('schema');
+      expect(failure.kind).toBe('incompatible');
       expect(failure.message).toContain(`schema version ${NEXT_VERSION}, newer than this program knows`);
     }
   });
@@ -133,8 +133,8 @@ describe('migrate', () => {
     database.close();
     writeFileSync(`${garbage}/tollgate.db`, 'x'.repeat(8_192));
     for (const folder of [foreign, garbage]) {
-      expect((await failureOf(() => openStore({ dataDir: folder }))).kind).toBe('foreign');
-      expect((await failureOf(() => openReading(folder))).kind).toBe('foreign');
+      expect((await failureOf(() => openStore({ dataDir: folder }))).kind).toBe('incompatible');
+      expect((await failureOf(() => openReading(folder))).kind).toBe('incompatible');
     }
     expect((await failureOf(() => openReading(nothing))).message).toContain('There is no database in');
     expect(() => statSync(`${nothing}/tollgate.db`)).toThrow('ENOENT');

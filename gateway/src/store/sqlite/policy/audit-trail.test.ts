@@ -2,9 +2,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { type AuditFilter, BY_COMMAND_LINE, type NewAuditEntry } from '../../ports/audit.ts';
+import { StoreError } from '../../ports/store-errors.ts';
 import { databasePath } from '../database/connection.ts';
 import { openStore } from '../open-store.ts';
-import { StoreFailure } from '../store-failure.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -27,7 +27,7 @@ function entry(changes: Partial<NewAuditEntry> = {}): NewAuditEntry {
 async function kindOf(write: Promise<unknown>): Promise<string> {
   return write.then(
     () => 'kept',
-    (fault: unknown) => (fault instanceof StoreFailure ? fault.kind : String(fault)),
+    (fault: unknown) => (fault instanceof StoreError ? fault.kind : String(fault)),
   );
 }
 

@@ -12,7 +12,7 @@ import type {
   PeopleTables,
   PeopleValue,
 } from '../../ports/people.ts';
-import { StoreFailure } from '../store-failure.ts';
+import { ConstraintViolation } from '../../ports/store-errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
@@ -28,7 +28,7 @@ export function createPeopleStore(queries: Kysely<Tables>, writer: Pick<Writer, 
         await writer.write(changes.map((change) => compileChange(queries, change)));
         return true;
       } catch (fault) {
-        if (fault instanceof StoreFailure && fault.kind === 'conflict') return false;
+        if (fault instanceof ConstraintViolation && fault.kind === 'conflict') return false;
         throw fault;
       }
     },

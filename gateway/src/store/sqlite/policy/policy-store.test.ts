@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import type { Caps, Subject } from '../../ports/limits.ts';
 import type { PolicyChange, StoredAccount } from '../../ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../ports/records.ts';
+import { StoreError } from '../../ports/store-errors.ts';
 import { databasePath, openWriteConnection } from '../database/connection.ts';
 import { openReading } from '../open-reading.ts';
 import { openStore } from '../open-store.ts';
-import { StoreFailure } from '../store-failure.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -55,7 +55,7 @@ async function kindOf(kept: Promise<void>): Promise<string> {
     await kept;
     return 'kept';
   } catch (fault) {
-    if (fault instanceof StoreFailure) return fault.kind;
+    if (fault instanceof StoreError) return fault.kind;
     throw fault;
   }
 }
@@ -147,7 +147,7 @@ describe('keep', () => {
   test('changes hold all or none: no key without its rule', async () => {
     const { policies, close } = await openStore({ dataDir: newFolder() });
     const rule: PolicyChange = { of: 'rule', subject: OF_KEY, caps: { ...CAPS, concurrency: 0 } };
-    expect(await kindOf(policies.keep([newKey(KEY), rule]))).toBe('refused');
+    expect(await kindOf(policies.keep([newKey(KEY), rule]))).toBe('invalid');
     expect(await kindOf(policies.keep([{ of: 'rule', subject: OF_KEY, caps: CAPS }, newKey(KEY), newKey(KEY)]))).toBe(
       'conflict',
     );
@@ -162,7 +162,7 @@ describe('keep', () => {
       ['conflict', newKey(KEY)],
       ['conflict', newKey({ ...KEY, id: 'key_2', previousHash: null })],
       ['conflict', { of: 'key', isNew: false, key: { ...KEY, id: 'gone' } }],
-      ['refused', { of: 'key', isNew: false, key: { ...KEY, workspaceId: 'gone' } }],
+      ['invalid', { of: 'key', isNew: false, key: { ...KEY, workspaceId: 'gone' } }],
       ['conflict', { of: 'account', isNew: true, account: { ...ACCOUNT, id: 'default' } }],
       ['conflict', { of: 'account', isNew: false, account: ACCOUNT }],
       [
@@ -181,7 +181,7 @@ describe('keep', () => {
         },
       ],
       [
-        'refused',
+        'invalid',
         {
           of: 'workspace',
           isNew: true,

@@ -2,9 +2,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { StoredPrice, StoredProvider, StoredProviderTest } from '../../ports/providers.ts';
+import { StoreError } from '../../ports/store-errors.ts';
 import { databasePath } from '../database/connection.ts';
 import { openStore } from '../open-store.ts';
-import { StoreFailure } from '../store-failure.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -14,7 +14,7 @@ async function kindOf(kept: Promise<void>): Promise<string> {
     await kept;
     return 'kept';
   } catch (fault) {
-    if (fault instanceof StoreFailure) return fault.kind;
+    if (fault instanceof StoreError) return fault.kind;
     throw fault;
   }
 }

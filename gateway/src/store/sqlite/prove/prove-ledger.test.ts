@@ -294,7 +294,7 @@ describe('found as well is', () => {
     database.close();
     expect(proveLedger(path, recompute).problem).toEqual({
       entry: 3,
-      message: 'the account is prepaid and has 19 nano-USD available, 20 were asked for',
+      message: 'the account is prepaid and has 19 nano-USD available, 20 were requested',
     });
   });
 });

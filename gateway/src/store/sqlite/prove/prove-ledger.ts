@@ -6,6 +6,7 @@ import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import type { Usage } from '../../../generation/usage.ts';
 import type { LedgerProof, NotedEntry } from '../../ports/ledger.ts';
+import { StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { openReadConnection } from '../database/connection.ts';
 import { withStoredExtras } from '../ledger/call-record-row.ts';
 import {
@@ -22,7 +23,7 @@ import {
 import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance.ts';
 import type { LedgerEntry } from '../ledger/ledger-entry.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
-import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
+import { nameSqliteFault } from '../sqlite-fault.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import { type ChainProof, proveChain } from './prove-chain.ts';
 
@@ -38,10 +39,10 @@ const READ_ENTRIES = `${SELECT_ENTRIES} WHERE seq > ? ORDER BY seq LIMIT ${PAGE_
  * cannot shrink. `noted`: an entry reported by an earlier proof, which must still exist: the file alone cannot reveal
  * that its last entries were removed together with everything derived from them.
  *
- * @throws StoreFailure where the file cannot be read.
+ * @throws Unavailable where the file cannot be read.
  */
 export function proveLedger(path: string, recompute: RecomputeCost, noted: NotedEntry | null = null): LedgerProof {
-  if (!existsSync(path)) throw new StoreFailure('foreign', `There is no database at ${path}.`);
+  if (!existsSync(path)) throw new Unavailable('incompatible', `There is no database at ${path}.`);
   const database = openReadConnection(path);
   try {
     requireCurrentSchema(database);
@@ -107,7 +108,7 @@ function* proveEntries(
         if (ends) calls.take(entry, record);
         chain.take(entry, hashOf(values), hashedRecordOf(values, lastWithout));
         const folded = foldBalance(balances.get(entry.account) ?? EMPTY_BALANCE, entry);
-        if (typeof folded === 'string') throw new LedgerInvariantError(seq, folded);
+        if (folded instanceof StoreError) throw new LedgerInvariantError(seq, folded.message);
         balances.set(entry.account, folded);
         if (!ends) calls.take(entry, null);
         yield [seq, hashOf(values)];

@@ -28,9 +28,9 @@ test.each(['exit', 'throw'])(
     const thread = createSpendThread(databasePath(folder), DYING);
     const doomed = kindOf(thread.ask(key(death)));
     const behind = thread.ask(key('k'));
-    expect(await doomed).toBe('reader-lost');
+    expect(await doomed).toBe('failed');
     expect(await behind).toBe(20n);
-    expect(await kindOf(thread.ask(key(death)))).toBe('reader-lost');
+    expect(await kindOf(thread.ask(key(death)))).toBe('failed');
     expect(await thread.ask(key('k'))).toBe(20n);
     thread.close();
   },
@@ -41,13 +41,13 @@ test('what is asked while it reads is asked together', async () => {
   const first = thread.ask(key('k'));
   const together = [key('exit'), key('k')].map((question) => kindOf(thread.ask(question)));
   expect(await first).toBe(20n);
-  expect(await Promise.all(together)).toEqual(['reader-lost', 'reader-lost']);
+  expect(await Promise.all(together)).toEqual(['failed', 'failed']);
   thread.close();
 });
 
 test('a file that cannot be read fails the question in the words of the store', async () => {
   const thread = createSpendThread(databasePath(newFolder()), READING);
-  expect(await kindOf(thread.ask(key('k')))).toBe('unwritable');
+  expect(await kindOf(thread.ask(key('k')))).toBe('failed');
   thread.close();
 });
 

@@ -1,6 +1,6 @@
 /** Asks a thread for the spend of subjects. Questions that arrive while it reads are batched into the next request. */
 import { createReadingThread } from '../database/reading-thread.ts';
-import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import { errorOf, type Fault } from '../sqlite-fault.ts';
 import type { SpendQuestion } from './spend-reader.ts';
 
 export interface SpendRequest {
@@ -10,14 +10,12 @@ export interface SpendRequest {
 }
 
 /** Decimal nano-USD in the order of the questions, or the failure. */
-export type SpendReply =
-  | { readonly spent: readonly string[] }
-  | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };
+export type SpendReply = { readonly spent: readonly string[] } | { readonly failed: Fault };
 
 export interface SpendThread {
   /** Starts the thread if it is not running, so that the first question need not wait for that. */
   prepare(): void;
-  /** Nano-USD. Rejects with a StoreFailure where it cannot be read; the next question tries again. */
+  /** Nano-USD. Rejects with Unavailable where it cannot be read; the next question tries again. */
   ask(question: SpendQuestion): Promise<bigint>;
   /** Ends the thread; pending questions are rejected as `closed`. */
   close(): void;
@@ -42,7 +40,7 @@ export function createSpendThread(path: string, program: URL): SpendThread {
       waiting = [];
       try {
         const reply = await thread.ask({ path, questions: together.map(({ question }) => question) });
-        if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+        if ('failed' in reply) throw errorOf(reply.failed);
         for (const [index, { resolve }] of together.entries()) resolve(BigInt(reply.spent[index] ?? '0'));
       } catch (cause) {
         for (const { reject } of together) reject(cause);

@@ -3,7 +3,7 @@
  * keeps none open.
  */
 import { openReadConnection } from '../database/connection.ts';
-import { nameSqliteFault } from '../store-failure.ts';
+import { faultOf } from '../sqlite-fault.ts';
 import { readSpends } from './spend-reader.ts';
 import type { SpendReply, SpendRequest } from './spend-thread.ts';
 
@@ -20,7 +20,6 @@ function answer({ path, questions }: SpendRequest): SpendReply {
       database.close();
     }
   } catch (fault) {
-    const { kind, message } = nameSqliteFault(fault);
-    return { failed: { kind, message } };
+    return { failed: faultOf(fault) };
   }
 }

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { inSavepoint } from '../database/connection.ts';
 import { completeRecordValues } from '../ledger/call-record-row.ts';
 import type { LedgerBook } from '../ledger/ledger-book.ts';
-import { nameSqliteFault } from '../store-failure.ts';
+import { isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
 import type { OperationKeeper } from '../writer/keep-operations.ts';
 import type { Operation } from '../writer/ledger-operations.ts';
 import { readFrames } from './spool-file.ts';
@@ -66,7 +66,7 @@ export function drainSpool(
       return null;
     } catch (fault) {
       const failure = nameSqliteFault(fault);
-      if (failure.kind !== 'conflict' && failure.kind !== 'refused') throw fault;
+      if (!isAboutRequest(failure)) throw fault;
       book.restore(page);
       return failure.message;
     }

@@ -3,8 +3,9 @@
  * and from there into the ledger before the store counts as writable again.
  */
 
+import { OutcomeUnknown, StoreError } from '../../ports/store-errors.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
-import { StoreFailure } from '../store-failure.ts';
+import { isAboutRequest } from '../sqlite-fault.ts';
 import type { Operation } from '../writer/ledger-operations.ts';
 import type { Writer } from '../writer/writer.ts';
 import { type Drained, spoolPath } from './drain-spool.ts';
@@ -23,14 +24,14 @@ export interface Spool {
   /** False from a failed write until a write has succeeded and the spooled entries are in the ledger. */
   writable(): boolean;
   /** Handles the writer's state changes and reports them to the listener. */
-  onWriterChange(failure: StoreFailure | null): void;
+  onWriterChange(failure: StoreError | null): void;
   close(): Promise<void>;
 }
 
 /** Receives the spool's events. */
 export interface SpoolListener {
   /** Writes fail (with the reason); or work again (null), and the ledger has all spooled entries. */
-  onChange(failure: StoreFailure | null): void;
+  onChange(failure: StoreError | null): void;
   /** Sentences for the operator. */
   onProblem(problem: string): void;
   /** This many calls' settlements moved from the spool into the ledger. */
@@ -61,7 +62,7 @@ export async function openSpool(
   const spooled = new Map<string, number>();
   /** The call of each entry in the file. */
   let written: string[] = [];
-  let away: StoreFailure | null = null;
+  let away: StoreError | null = null;
   let isDraining = false;
   let draining: Promise<void> = Promise.resolve();
   /** An entry arrived that the current drain may have missed. */
@@ -84,7 +85,7 @@ export async function openSpool(
       leave(call_id);
       const problem = `${path} does not take what call ${call_id} asks for: ${String(fault)}`;
       listener.onProblem(problem);
-      throw new StoreFailure('unwritable', `The store takes no writes, and the spool takes none: ${problem}.`);
+      throw new OutcomeUnknown(`The store accepts no writes, and neither does the spool: ${problem}.`);
     }
     if (away === null) drainSoon();
   }
@@ -192,6 +193,5 @@ export async function openSpool(
  * refusals of the operation itself.
  */
 function isOutage(failure: unknown): boolean {
-  const kind = failure instanceof Error && 'kind' in failure ? failure.kind : null;
-  return kind === 'full' || kind === 'unwritable' || kind === 'writer-lost' || kind === 'foreign';
+  return failure instanceof StoreError && !isAboutRequest(failure) && failure.kind !== 'closed';
 }

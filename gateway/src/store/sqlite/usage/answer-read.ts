@@ -2,7 +2,7 @@
 import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
-import { nameSqliteFault } from '../store-failure.ts';
+import { faultOf } from '../sqlite-fault.ts';
 import { packAnswer } from './gather-usage.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
@@ -28,8 +28,7 @@ export function answerRead({ path, asked }: ReadRequest, open: (path: string) =>
     }
   } catch (fault) {
     if (fault instanceof UsageRefusal) return { refused: { kind: fault.kind, message: fault.message } };
-    const { kind, message } = nameSqliteFault(fault);
-    return { failed: { kind, message } };
+    return { failed: faultOf(fault) };
   }
 }
 

@@ -18,7 +18,7 @@ import {
   type UsageTenant,
 } from '../../ports/usage.ts';
 import { createReadingThread, type ReadingThread } from '../database/reading-thread.ts';
-import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import { errorOf, type Fault } from '../sqlite-fault.ts';
 import { openAnswer, type PackedAnswer } from './gather-usage.ts';
 
 export interface UsageThreads extends UsageReader {
@@ -38,7 +38,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
   ): Promise<ReadAnswers[Kind]> {
     const reply = await thread.ask({ path, asked });
     if ('refused' in reply) throw new UsageRefusal(reply.refused.kind, reply.refused.message);
-    if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+    if ('failed' in reply) throw errorOf(reply.failed);
     // The kind of the answer matches the kind of the question.
     return reply.answer as ReadAnswers[Kind];
   }
@@ -87,4 +87,4 @@ export interface ReadRequest {
 export type ReadReply =
   | { readonly answer: ReadAnswers[keyof ReadAnswers] }
   | { readonly refused: { readonly kind: UsageRefusal['kind']; readonly message: string } }
-  | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };
+  | { readonly failed: Fault };

@@ -2,6 +2,7 @@
  * Applies call operations to the tables. Each takes effect completely or, through the caller's rollback, not at all.
  */
 import type { Database } from 'bun:sqlite';
+import { ConstraintViolation, createStoreError, StoreError } from '../../ports/store-errors.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import {
   callRecordValues,
@@ -15,11 +16,7 @@ import {
 import type { LedgerBook } from '../ledger/ledger-book.ts';
 import { INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageMark } from '../rollup/usage-mark.ts';
-import { StoreFailure } from '../store-failure.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
-
-/** A refusal before any change: nothing needs to be rolled back. */
-export class CleanRefusal extends StoreFailure {}
 
 export interface OpenHoldRow extends OpenHold {
   /** Decimal text. */
@@ -33,7 +30,7 @@ interface MovedRow {
 }
 
 export interface OperationKeeper {
-  /** @throws CleanRefusal where nothing was changed; another fault where something may have been. */
+  /** @throws StoreError other than EntryRefused where nothing was changed; another fault where something may have been. */
   keep(operation: Operation, nowMs: number): void;
   /** Ends a call that was never ended: with the usage of its checkpoint, or none without one. */
   endUnended(hold: OpenHoldRow, error: string, nowMs: number): 'posted' | 'voided';
@@ -55,6 +52,10 @@ const FIND_HOLD =
 /** The kind is a literal: with a bound kind SQLite could not use the partial index, which covers only some kinds. */
 const findMovementOf = (kind: MovementKind) =>
   `SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = '${kind}' AND nth = 0`;
+
+function refusal(what: string, { kind, message }: StoreError): StoreError {
+  return createStoreError(kind, `${what}: ${message}.`);
+}
 
 /** Prepares the statements; `epoch` is the epoch of new holds. */
 export function createOperationKeeper(
@@ -91,9 +92,9 @@ export function createOperationKeeper(
   function hold([, call_id, account, amountText, at_ms, draft]: Extract<Operation, readonly ['h', ...unknown[]]>) {
     const transfer = { kind: 'hold', account, amount: BigInt(amountText), released: 0n } as const;
     const folded = book.fold(transfer);
-    if (typeof folded === 'string') throw new CleanRefusal('refused', `The call ${call_id} was not held: ${folded}.`);
+    if (folded instanceof StoreError) throw refusal(`The call ${call_id} was not held`, folded);
     if (openHold.run(call_id, epoch, account, transfer.amount, draft).changes !== 1) {
-      throw new CleanRefusal('conflict', `The call ${call_id} is held or settled already.`);
+      throw new ConstraintViolation('conflict', `The call ${call_id} is held or settled already.`);
     }
     reach('after-hold-insert');
     book.add({ ...transfer, ref: call_id, nth: 0, at_ms, note: null }, null);
@@ -103,12 +104,10 @@ export function createOperationKeeper(
     const open = requireHold(call_id);
     const transfer = { kind: 'extend', account: open.account, amount: BigInt(amountText), released: 0n } as const;
     const folded = book.fold(transfer);
-    if (typeof folded === 'string') {
-      throw new CleanRefusal('refused', `The hold of call ${call_id} was not extended: ${folded}.`);
-    }
+    if (folded instanceof StoreError) throw refusal(`The hold of call ${call_id} was not extended`, folded);
     const whole = (BigInt(open.amount) + transfer.amount).toString();
     if (extendHold.run(whole, call_id, nth - 1).changes !== 1) {
-      throw new CleanRefusal('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
+      throw new ConstraintViolation('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
     }
     reach('after-extend');
     book.add({ ...transfer, ref: call_id, nth, at_ms: nowMs, note: null }, null);
@@ -123,8 +122,8 @@ export function createOperationKeeper(
     const rest = BigInt(released);
     if (closeHold.run(call_id, account, (amount + rest).toString()).changes !== 1) {
       const open = requireHold(call_id);
-      throw new CleanRefusal(
-        'refused',
+      throw new ConstraintViolation(
+        'invalid',
         `The call ${call_id} holds ${open.amount} nano-USD of account ${open.account}; a settlement that posts ${posted} and releases ${released} of account ${account} does not fit it.`,
       );
     }
@@ -147,13 +146,13 @@ export function createOperationKeeper(
     const before = findMovement[kind].get(id);
     if (before !== null) {
       if (before.account === account && before.amount === amountText) return;
-      throw new CleanRefusal(
+      throw new ConstraintViolation(
         'conflict',
         `The ${kind} ${id} moved ${before.amount} nano-USD of account ${before.account} before; it cannot be another one now.`,
       );
     }
     const folded = book.fold({ kind, account, amount, released: 0n });
-    if (typeof folded === 'string') throw new CleanRefusal('refused', `The ${kind} was refused: ${folded}.`);
+    if (folded instanceof StoreError) throw refusal(`The ${kind} was refused`, folded);
     book.add({ kind, ref: id, nth: 0, account, amount, released: 0n, at_ms, note }, null);
     if (audit !== null) insertAudit.run(...audit);
     reach('after-movement');
@@ -161,7 +160,8 @@ export function createOperationKeeper(
 
   function requireHold(call_id: string): OpenHoldRow {
     const open = findHold.get(call_id);
-    if (open === null) throw new CleanRefusal('conflict', `The call ${call_id} holds nothing, or is settled already.`);
+    if (open === null)
+      throw new ConstraintViolation('conflict', `The call ${call_id} holds nothing, or is settled already.`);
     return open;
   }
 
@@ -180,7 +180,7 @@ export function createOperationKeeper(
       switch (operation[0]) {
         case 'r':
           if (insertUnheld.run(...operation[1], operation[2], operation[1][0]).changes !== 1) {
-            throw new CleanRefusal(
+            throw new ConstraintViolation(
               'conflict',
               `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
             );

@@ -38,7 +38,12 @@ describe('writes that come together', () => {
     const reply = keepWrites(database, [[insert(1)], [insert(2), insert(1)], [insert(3), remove(9)], [insert(2)]]);
     expect(reply).toMatchObject({
       failed: null,
-      writes: [null, { kind: 'conflict' }, { kind: 'conflict', message: expect.stringContaining('not there') }, null],
+      writes: [
+        null,
+        { kind: 'conflict' },
+        { kind: 'conflict', message: expect.stringContaining('does not exist') },
+        null,
+      ],
     });
     expect(ids()).toEqual([1, 2]);
   });

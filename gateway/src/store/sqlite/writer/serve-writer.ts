@@ -1,6 +1,6 @@
 /** Serves requests in the writer thread: one at a time, each answered once its effect is durable. */
 import type { ReachFailpoint } from '../failpoints.ts';
-import { nameSqliteFault } from '../store-failure.ts';
+import { faultOf } from '../sqlite-fault.ts';
 import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
 import { failedReply, type WriterReply, type WriterRequest } from './writer-messages.ts';
 
@@ -30,7 +30,7 @@ export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
       else opened(writer).close();
       return true;
     } catch (fault) {
-      return failedReply(nameSqliteFault(fault));
+      return failedReply(faultOf(fault));
     }
   }
 

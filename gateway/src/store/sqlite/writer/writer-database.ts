@@ -3,24 +3,24 @@
  * and those for startup, spool, usage rollup and probe.
  */
 import type { Database } from 'bun:sqlite';
+import { ConstraintViolation, StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
-import { type LedgerBook, openLedgerBook } from '../ledger/ledger-book.ts';
+import { EntryRefused, type LedgerBook, openLedgerBook } from '../ledger/ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from '../ledger/ledger-epoch.ts';
 import { type Recovered, recoverHolds } from '../ledger/recover-holds.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { type FoldPace, openUsageFolder } from '../rollup/fold-usage.ts';
 import { openUsageMark } from '../rollup/usage-mark.ts';
 import { type Drained, drainSpool, spoolPath } from '../spool/drain-spool.ts';
-import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
-import { CleanRefusal, createOperationKeeper, type OperationKeeper } from './keep-operations.ts';
+import { type Fault, faultOf, isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
+import { createOperationKeeper, type OperationKeeper } from './keep-operations.ts';
 import type { Operation } from './ledger-operations.ts';
 import { parseOperations } from './operation-batch.ts';
 import {
   failedReply,
   type OpenRequest,
   type RefusedOperation,
-  type WriterFault,
   type WriterReply,
   type WriteStatement,
 } from './writer-messages.ts';
@@ -56,7 +56,7 @@ const PROBE_BYTES = 65_536;
  * Opens the database, creates or migrates its tables, takes the next epoch, and drains the spool and resolves the holds
  * left by the last one. Where the request names an epoch, continues in it instead: its calls are still running.
  *
- * @throws StoreFailure
+ * @throws Unavailable
  */
 export function openWriterDatabase(
   { path, databaseBytesMax, epoch }: Omit<OpenRequest, 'kind'>,
@@ -96,8 +96,8 @@ function startEpoch(database: Database, spool: string, nowMs: number, reach: Rea
 function goOnInEpoch(database: Database, spool: string, expected: number, reach: ReachFailpoint): WriterDatabase {
   const epoch = readLastEpoch(database);
   if (epoch?.id !== expected) {
-    throw new StoreFailure(
-      'foreign',
+    throw new Unavailable(
+      'incompatible',
       `The database is in epoch ${epoch?.id ?? 0}, this server's is ${expected}: another server has written to it, or it was replaced. Restart the server.`,
     );
   }
@@ -125,8 +125,7 @@ function writerDatabase(
         const refused = keepBatch(database, tools, parseOperations(batch), Date.now());
         return refused.length === 0 ? true : { failed: null, refused, writes: [] };
       } catch (fault) {
-        const { kind, message } = nameSqliteFault(fault);
-        return { failed: { kind, message }, refused: [], writes: [] };
+        return failedReply(faultOf(fault, 'unknown'));
       }
     },
     keepWrites(writes) {
@@ -217,8 +216,8 @@ function runBatch(
       } catch (fault) {
         const failure = refusalOf(fault);
         if (page !== null) book.restore(page);
-        else if (!(fault instanceof CleanRefusal)) throw new HalfDone();
-        refused.push({ index, fault: { kind: failure.kind, message: failure.message } });
+        else if (!(fault instanceof StoreError) || fault instanceof EntryRefused) throw new HalfDone();
+        refused.push({ index, fault: faultOf(failure) });
       }
     }
     reach('before-balances');
@@ -233,9 +232,9 @@ function runBatch(
 /**
  * Returns the fault of a single operation. @throws the fault where it is the database's, which fails every operation.
  */
-function refusalOf(fault: unknown): StoreFailure {
+function refusalOf(fault: unknown): StoreError {
   const failure = nameSqliteFault(fault);
-  if (failure.kind !== 'conflict' && failure.kind !== 'refused') throw fault;
+  if (!isAboutRequest(failure)) throw fault;
   return failure;
 }
 
@@ -248,7 +247,7 @@ export function keepWrites(database: Database, writes: readonly (readonly WriteS
     const written = inTransaction(database, () => writes.map((statements) => keepWrite(database, statements)));
     return written.every((fault) => fault === null) ? true : { failed: null, refused: [], writes: written };
   } catch (fault) {
-    return failedReply(nameSqliteFault(fault));
+    return failedReply(faultOf(fault, 'unknown'));
   }
 }
 
@@ -256,16 +255,16 @@ export function keepWrites(database: Database, writes: readonly (readonly WriteS
  * Returns the fault of a write that broke a constraint or changed an unexpected number of rows; other writes are
  * unaffected.
  */
-function keepWrite(database: Database, statements: readonly WriteStatement[]): WriterFault | null {
+function keepWrite(database: Database, statements: readonly WriteStatement[]): Fault | null {
   try {
     inSavepoint(database, () => {
       for (const statement of statements) runWrite(database, statement);
     });
     return null;
   } catch (fault) {
-    const { kind, message } = nameSqliteFault(fault);
-    if (kind !== 'conflict' && kind !== 'refused') throw fault;
-    return { kind, message };
+    const failure = faultOf(fault);
+    if (!isAboutRequest(failure)) throw fault;
+    return failure;
   }
 }
 
@@ -274,9 +273,9 @@ function runWrite(database: Database, { sql, parameters, changes }: WriteStateme
   try {
     const outcome = statement.run(...parameters);
     if (changes !== null && outcome.changes !== changes) {
-      throw new StoreFailure(
+      throw new ConstraintViolation(
         'conflict',
-        `What was to be changed is not there (${outcome.changes} rows instead of ${changes}).`,
+        `The item to change does not exist (${outcome.changes} rows instead of ${changes}).`,
       );
     }
   } finally {

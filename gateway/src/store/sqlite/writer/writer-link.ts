@@ -3,10 +3,10 @@
  * writes, and probes until it does again.
  */
 
-import { StoreFailure } from '../store-failure.ts';
+import { OutcomeUnknown, type StoreError, Unavailable } from '../../ports/store-errors.ts';
+import { errorOf, isAboutRequest } from '../sqlite-fault.ts';
 import {
   failedReply,
-  failureOf,
   troubleOf,
   type WriterOpened,
   type WriterReply,
@@ -21,7 +21,7 @@ export interface WriterPlace {
   /** Maximum file size in bytes; beyond it the store behaves as on a full disk. Null: none. */
   readonly databaseBytesMax: number | null;
   /** Called when writes begin to fail (with the reason), and when they work again (null). */
-  readonly onChange: (failure: StoreFailure | null) => void;
+  readonly onChange: (failure: StoreError | null) => void;
   /** The thread's program. */
   readonly program: URL;
 }
@@ -35,26 +35,33 @@ export interface WriterLink extends Readonly<WriterOpened> {
   close(): Promise<void>;
 }
 
+const NO_EPOCH = 'The thread that writes the database did not name the epoch that it opened.';
 /** Delay between attempts to write again after a failure. */
 const RETRY_MS = 500;
 
-/** Opens the database in a new writer thread. @throws StoreFailure where it cannot be opened. */
+/** Opens the database in a new writer thread. @throws Unavailable where it cannot be opened. */
 export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   const { path, databaseBytesMax, onChange, program } = place;
-  let trouble: StoreFailure | null = null;
+  let trouble: StoreError | null = null;
   let retryTimer: Timer | null = null;
   let active = false;
+  /** The thread died: it is started again, not probed. */
+  let isLost = false;
   let thread = startThread();
   const first = await new Promise<WriterReply>((resolve) => open(thread, null, resolve));
   if (typeof first !== 'object' || !('opened' in first)) {
     thread.end();
-    throw wholeFailure(first) ?? new Error('the writer did not say which epoch it opened');
+    const failure = wholeFailure(first);
+    throw failure instanceof Unavailable ? failure : new Unavailable('failed', failure?.message ?? NO_EPOCH);
   }
   const { opened } = first;
   active = true;
 
   function startThread(): WriterThread {
-    return startWriterThread(program, hear);
+    return startWriterThread(program, (failure) => {
+      isLost = true;
+      hear(failure);
+    });
   }
 
   /** A replacement thread continues in this process's epoch: its calls are still running. */
@@ -63,7 +70,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   }
 
   /** Handles a failed write or the outcome of a retry. */
-  function hear(outcome: StoreFailure | null): void {
+  function hear(outcome: StoreError | null): void {
     if (!active) return;
     const changed = (outcome === null) !== (trouble === null);
     trouble = outcome;
@@ -74,10 +81,13 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   function retry(): void {
     retryTimer = null;
     if (trouble === null || !active) return;
-    if (trouble.kind === 'writer-lost') {
+    if (isLost) {
       thread.end();
       thread = startThread();
-      open(thread, opened.epoch, (reply) => hear(wholeFailure(reply) === null ? null : trouble));
+      open(thread, opened.epoch, (reply) => {
+        isLost = wholeFailure(reply) !== null;
+        hear(isLost ? trouble : null);
+      });
     } else {
       thread.request({ kind: 'probe' }, (reply) => hear(wholeFailure(reply)));
     }
@@ -105,15 +115,11 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
 }
 
 /** Returns the reply's fault where the disk caused it, not the content of the request. */
-function diskFailure(reply: WriterReply): StoreFailure | null {
+function diskFailure(reply: WriterReply): StoreError | null {
   const said = troubleOf(reply);
   if (said === null) return null;
-  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutContent(each.kind));
-  return fault ? failureOf(fault) : null;
-}
-
-function isAboutContent(kind: StoreFailure['kind']): boolean {
-  return kind === 'conflict' || kind === 'refused';
+  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutRequest(each));
+  return fault ? errorOf(fault) : null;
 }
 
 interface WriterThread {
@@ -125,17 +131,18 @@ interface WriterThread {
 
 /**
  * Starts the thread. Messages to a dead worker vanish silently, so every event that can mean its end is handled:
- * pending requests are answered with `writer-lost`, then `onLost` is called.
+ * the outcome of pending requests is unknown, and `onLost` is called.
  */
-function startWriterThread(program: URL, onLost: (failure: StoreFailure) => void): WriterThread {
+function startWriterThread(program: URL, onLost: (failure: StoreError) => void): WriterThread {
   const worker = new Worker(program);
   const waiting: ((reply: WriterReply) => void)[] = [];
-  let lost: StoreFailure | null = null;
+  let lost: Unavailable | null = null;
 
-  function lose(reason: string): StoreFailure {
-    lost = new StoreFailure('writer-lost', `The thread that writes the database ended (${reason}).`);
+  function lose(reason: string): Unavailable {
+    const message = `The thread that writes the database ended (${reason}).`;
+    lost = new Unavailable('failed', message);
     worker.terminate();
-    const reply = failedReply(lost);
+    const reply = failedReply(new OutcomeUnknown(message));
     for (const onReply of waiting.splice(0)) onReply(reply);
     return lost;
   }

@@ -1,8 +1,9 @@
 /** Defines the messages between the request thread and the writer thread. Requests are answered in order, each once. */
 
+import type { StoreError } from '../../ports/store-errors.ts';
 import type { Recovered } from '../ledger/recover-holds.ts';
 import type { Drained } from '../spool/drain-spool.ts';
-import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import { errorOf, type Fault } from '../sqlite-fault.ts';
 
 /**
  * One statement of an administrative write. If it changes a number of rows other than `changes`, the write is rolled
@@ -39,25 +40,20 @@ export type WriterRequest =
   | { readonly kind: 'fold'; readonly gatherMs: number }
   | { readonly kind: 'close' };
 
-export interface WriterFault {
-  readonly kind: StoreFailureKind;
-  readonly message: string;
-}
-
 /** One refused operation, by its index in the batch. */
 export interface RefusedOperation {
   readonly index: number;
-  readonly fault: WriterFault;
+  readonly fault: Fault;
 }
 
 /** The failed parts of a request; everything else is durable. */
 export interface WriterTrouble {
   /** Set where the whole request failed, or every operation of the batch. */
-  readonly failed: WriterFault | null;
+  readonly failed: Fault | null;
   /** Operations that were refused individually. */
   readonly refused: readonly RefusedOperation[];
   /** One per write of the batch; null where it is durable. Empty where the whole request failed. */
-  readonly writes: readonly (WriterFault | null)[];
+  readonly writes: readonly (Fault | null)[];
 }
 
 /** The result of opening the database. */
@@ -79,7 +75,7 @@ export interface WriterFolded {
 export type WriterReply = true | WriterOpened | WriterDrained | WriterFolded | WriterTrouble;
 
 /** Builds the reply to a request that failed as a whole. */
-export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
+export function failedReply({ kind, message }: Fault): WriterTrouble {
   return { failed: { kind, message }, refused: [], writes: [] };
 }
 
@@ -89,12 +85,7 @@ export function troubleOf(reply: WriterReply): WriterTrouble | null {
 }
 
 /** Returns the failure of the whole request, or null. Errors lose their class between threads; this restores it. */
-export function wholeFailure(reply: WriterReply): StoreFailure | null {
+export function wholeFailure(reply: WriterReply): StoreError | null {
   const failed = troubleOf(reply)?.failed ?? null;
-  return failed === null ? null : failureOf(failed);
-}
-
-/** Converts a fault to a StoreFailure. */
-export function failureOf({ kind, message }: WriterFault): StoreFailure {
-  return new StoreFailure(kind, message);
+  return failed === null ? null : errorOf(failed);
 }

@@ -2,15 +2,15 @@
  * Batches operations for the writer thread: sends at once where it is idle, else together as soon as it is done.
  * Operations that no caller waits for go with the next one that a caller waits for.
  */
+
+import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
 import type { Drained } from '../spool/drain-spool.ts';
-import { StoreFailure } from '../store-failure.ts';
+import { errorOf, type Fault } from '../sqlite-fault.ts';
 import type { Operation } from './ledger-operations.ts';
 import { renderOperations } from './operation-batch.ts';
 import { openWriterLink, type WriterPlace } from './writer-link.ts';
 import {
-  failureOf,
   troubleOf,
-  type WriterFault,
   type WriterOpened,
   type WriterReply,
   type WriteStatement,
@@ -19,7 +19,7 @@ import {
 
 export interface Writer extends Readonly<WriterOpened> {
   /**
-   * Resolves once the operation is durable; rejects with a StoreFailure where it was not stored. Operations apply in
+   * Resolves once the operation is durable; rejects with a StoreError where it was not stored. Operations apply in
    * call order.
    */
   keep(operation: Operation): Promise<void>;
@@ -30,11 +30,11 @@ export interface Writer extends Readonly<WriterOpened> {
   keepUnhurried(operation: Operation): Promise<void>;
   /** As `keep`, for statements that take effect together or not at all. */
   write(statements: readonly WriteStatement[]): Promise<void>;
-  /** Moves the spool's entries into the ledger; rejects with a StoreFailure, and then none of them has been moved. */
+  /** Moves the spool's entries into the ledger; rejects with a StoreError, and then none of them has been moved. */
   drain(): Promise<Drained>;
   /**
    * Runs one step of the usage rollup, in which gathered records wait `gatherMs` for more; returns whether more work is
-   * due now. Rejects with a StoreFailure.
+   * due now. Rejects with a StoreError.
    */
   fold(gatherMs: number): Promise<boolean>;
   writable(): boolean;
@@ -44,7 +44,7 @@ export interface Writer extends Readonly<WriterOpened> {
 
 interface Settler {
   readonly resolve: () => void;
-  readonly reject: (failure: StoreFailure) => void;
+  readonly reject: (failure: StoreError) => void;
 }
 
 /** One batch for the thread: the operations in one message, the administrative writes in another after it. */
@@ -73,7 +73,7 @@ const PACE_MS = 2;
  */
 const UNHURRIED_MS = 10;
 
-/** Opens the database in a writer thread and migrates its tables. @throws StoreFailure */
+/** Opens the database in a writer thread and migrates its tables. @throws Unavailable */
 export async function startWriter(place: WriterPlace): Promise<Writer> {
   const link = await openWriterLink(place);
   const forming = emptyBatch();
@@ -213,7 +213,7 @@ function settleOperations(settlers: readonly Settler[], reply: WriterReply): voi
     for (const { resolve } of settlers) resolve();
     return;
   }
-  const refused = new Map<number, WriterFault>(trouble.refused.map(({ index, fault }) => [index, fault]));
+  const refused = new Map<number, Fault>(trouble.refused.map(({ index, fault }) => [index, fault]));
   for (const [index, settler] of settlers.entries()) conclude(settler, trouble.failed ?? refused.get(index) ?? null);
 }
 
@@ -226,11 +226,11 @@ function settleWrites(settlers: readonly Settler[], reply: WriterReply): void {
   }
 }
 
-function conclude({ resolve, reject }: Settler, fault: WriterFault | null): void {
+function conclude({ resolve, reject }: Settler, fault: Fault | null): void {
   if (fault === null) resolve();
-  else reject(failureOf(fault));
+  else reject(errorOf(fault));
 }
 
-function closedFailure(): StoreFailure {
-  return new StoreFailure('closed', 'The store has been closed; nothing more is kept.');
+function closedFailure(): Unavailable {
+  return new Unavailable('closed', 'The store has been closed.');
 }
