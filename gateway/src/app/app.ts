@@ -71,7 +71,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   const lock = acquireDataLock(dataDir);
   if (lock === 'held') {
     throw new Error(
-      `another Tollgate runs on the data folder ${dataDir}. Stop it, or name another folder with TOLLGATE_DATA_DIR`,
+      `another Tollgate server uses the data folder ${dataDir}. Stop it, or set TOLLGATE_DATA_DIR to another folder`,
     );
   }
   /** Closes what was opened, in reverse order, at the end or if the start fails. */
@@ -87,32 +87,32 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       bindMasterKey: masterKey.bind,
       onWritableChange: (failure) =>
         failure === null
-          ? log.warn('call records can be written again')
-          : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
-      onSpoolProblem: (problem) => log.error({ problem }, 'not all that calls asked for could be kept in the spool'),
-      onSpoolDrained: (calls) => log.warn({ calls }, 'the ends of calls came from the spool into the ledger'),
+          ? log.warn('request records are written again')
+          : log.error({ cause: failure.message }, 'request records cannot be written: requests are answered with 503'),
+      onSpoolProblem: (problem) => log.error({ problem }, 'the spool could not store all settlements'),
+      onSpoolDrained: (calls) => log.warn({ calls }, 'moved settlements from the spool into the ledger'),
       onFoldingFault: (cause) =>
         log.warn(
           { cause: String(cause) },
-          'calls cannot be summed up for the console; it reads them one by one meanwhile',
+          'usage sums cannot be updated; the console reads single records until they can',
         ),
     });
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);
     const { settled: drained } = store.drained;
     if (drained > 0)
-      log.warn({ calls: drained }, 'the ends of calls came from the spool of the last start into the ledger');
+      log.warn({ calls: drained }, 'moved settlements from the spool of the previous start into the ledger');
     closers.push(() => store.close());
     closers.push(
       startSweeping(store.idempotency, (cause) =>
-        log.warn({ cause: String(cause) }, 'old answers of idempotency keys could not be taken away'),
+        log.warn({ cause: String(cause) }, 'expired responses of idempotency keys could not be deleted'),
       ),
     );
     const readMakers = createMakerReader(store.people);
     const directory = await loadKeyDirectory(store.policies, masterKey.key, readMakers);
     changes.subscribe(followKeys(directory, store.policies, readMakers));
     const uses = startSavingKeyUses(directory, store.keyUses, (cause) =>
-      log.warn({ cause: String(cause) }, 'when keys were last used could not be kept or read'),
+      log.warn({ cause: String(cause) }, 'last-use times of API keys could not be read or stored'),
     );
     closers.push(() => uses.stop());
     let callMsMax = longestCallMs(config);
@@ -209,7 +209,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       billing: money.billing,
       models: models.deps,
       contentOf: createContentOf(content.store, (request_id, cause) =>
-        log.error({ request_id, cause: String(cause) }, 'what was said in a call is kept and cannot be read'),
+        log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
       ),
       bodyTimes: limits,
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
@@ -276,7 +276,7 @@ function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax
   return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
 }
 
-const NOT_SET_UP = 'Nobody has set up the console yet. A one-time link to do so: bin/tollgate setup-link';
+const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 
 /** Adds an Ollama on this machine if no file configures anything. */
@@ -298,7 +298,7 @@ const describeModel: DescribeModel = ({ catalog }) =>
 async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {
   const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' }, FROM_COMMAND_LINE);
   const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
-  if (typeof made !== 'string') throw new Error('the first key could not be made');
+  if (typeof made !== 'string') throw new Error('the first API key could not be created');
   return made;
 }
 

@@ -36,7 +36,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
   for (const call of deps.openCalls.items()) {
     call.interrupt(
-      new CallFailure('draining', 'the gateway is shutting down; send the call again', { retryAfterSeconds: 1 }),
+      new CallFailure('draining', 'the gateway is shutting down; send the request again', { retryAfterSeconds: 1 }),
     );
   }
   await waitUntil(idle, Math.min(finishMs, WARNING_MS), hurry);

@@ -87,10 +87,10 @@ export function openConsole({
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
     publicUrl: people.publicUrl,
     bodyTimes,
-    onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
+    onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'a console request failed'),
   });
   return createConsoleServer(api, buildConsole, (cause) =>
-    log.error({ cause: String(cause) }, 'the console could not be built: calls are served, the console is not'),
+    log.error({ cause: String(cause) }, 'the console could not be built and is not served; API requests are'),
   );
 }
 
@@ -195,7 +195,7 @@ async function readOne({ store, seeds }: BillingDeps['limits'], binding: Binding
   if ((await store.readBudget(binding)) === null) await seeds.seedBudget(binding);
   const state = await store.readBudget(binding);
   if (state === null || caps.budget === null)
-    throw new Error(`the budget of account ${subject.id} is not known though it was read`);
+    throw new Error(`the budget of account ${subject.id} is unknown although it was read`);
   return { window: caps.budget.window, limit: caps.budget.amount, used: state.settled, held: state.held };
 }
 

@@ -38,7 +38,7 @@ export function openContent(
   return {
     store,
     recorder: createContentRecorder(store, (dropped, cause) =>
-      log.warn({ dropped, cause }, 'what was said in calls was not kept; the calls themselves are not concerned'),
+      log.warn({ dropped, cause }, 'prompts and responses were not stored; the requests themselves are not affected'),
     ),
     startSweeping(directory, settings) {
       const sweep = (nowMs: number) => {
@@ -50,7 +50,7 @@ export function openContent(
         return store.sweep(cutoffs);
       };
       stopSweeping = startSweeping({ sweep }, (cause) =>
-        log.warn({ cause: String(cause) }, 'what was said in old calls could not be taken away'),
+        log.warn({ cause: String(cause) }, 'expired prompts and responses could not be deleted'),
       );
     },
     async close() {

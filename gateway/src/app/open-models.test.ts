@@ -95,9 +95,9 @@ describe('entries beside the configuration', () => {
     const tenancy = { account: 'default', workspaces: null, may: () => true };
     const asked = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
     const [goes, stops] = dryRun(models.deps, asked);
-    expect(goes?.text).toStartWith('To one as of-one: the first of 2 targets; it speaks chat itself');
+    expect(goes?.text).toStartWith('To one as of-one: the first of 2 targets; it supports chat');
     expect(stops).toMatchObject({ outcome: 'stops' });
-    expect(stops?.text).toEndWith('Next in line: two as of-two.');
+    expect(stops?.text).toEndWith('Next: two as of-two.');
   });
 
   test('without models serve what the catalogue knows of the host, where the configuration does not', async () => {

@@ -211,7 +211,7 @@ test('a budget that reaches a mark is told of, in dollars', async () => {
   await admission.settle(25n, 0, Date.now());
   const spent =
     '{"of":"model","id":"house","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
-  expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark} % ${spent}`));
+  expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
 });
 
 test('a budget whose amount is changed tells its marks by the new one', async () => {
@@ -222,7 +222,7 @@ test('a budget whose amount is changed tells its marks by the new one', async ()
     await admission.settle(amount, 0, Date.now());
   };
   const marks = () =>
-    opened.told.splice(0).map((line) => /reached (\d+) %.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
+    opened.told.splice(0).map((line) => /reached (\d+)%.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
   const give = (amount: bigint) => opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
   await settle(30n);
   expect(marks().map((mark) => mark?.[0])).toEqual(['50', '80', '100']);

@@ -120,14 +120,17 @@ export async function openMoney({
     if (binding === null) return;
     seeds.seedBudgetAhead(binding).catch((cause: unknown) => {
       if (!closed)
-        log.warn({ of: subject.kind, id: subject.id, cause: String(cause) }, 'a budget could not be read ahead');
+        log.warn(
+          { of: subject.kind, id: subject.id, cause: String(cause) },
+          'the spend of a budget could not be read in advance',
+        );
     });
   }
   let closed = false;
   const sweeping = setInterval(() => {
     const nowMs = steadyNowMs();
     const lost = limits.sweep(nowMs) + counting.sweep(nowMs);
-    if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
+    if (lost > 0) log.error({ lost }, 'requests never ended: their reserved limits were released');
   }, SWEEP_MS);
   return {
     billing: {
@@ -181,21 +184,21 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
     spent_usd: formatNanoUsd(settled),
     budget_usd: formatNanoUsd(amount),
   };
-  log.warn(about, `a budget has reached ${mark} %`);
+  log.warn(about, `a budget has reached ${mark}%`);
 }
 
 function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
   log.warn(
     { ...odd, request_id },
-    'odd usage: what the provider counted does not add up or is far from our estimate; it is billed as told',
+    'usage anomaly: the usage that the provider reported is inconsistent or far from our estimate; it is billed as reported',
   );
 }
 
 function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
   log.error(
     { ...exceeded, request_id, alarm: true },
-    'a provider answered above the output limit that it was sent; until an answer of this model ends at its limit, plain ' +
-      'requests that a balance or a budget pays for are streamed from it and metered',
+    'a provider exceeded the output limit of a request; until a response of this model stops at its limit, non-streaming ' +
+      'requests that a balance or a budget pays for are streamed from the provider and metered',
   );
 }
 
@@ -272,7 +275,7 @@ function createTierTeller(log: Warned): (model: string, tier: string) => void {
     told.add(key);
     log.warn(
       { model, tier, unpriced: true },
-      `upstream answered with ${tier}, for which no price of this model is known: charged at the list price; give the model a price with modifiers`,
+      `the provider answered with the service tier ${tier}, which has no price for this model: charged at the list price; set a price with modifiers`,
     );
   };
 }
@@ -288,7 +291,7 @@ export function createUnpricedWarner(log: Warned): (model: string, kinds: readon
       told.add(key);
       log.warn(
         { model, server_tool: kind, unpriced: true },
-        `upstream ran ${kind}, for which the price of this model has no fee: its requests are billed nothing; give the model a price with per_1000_requests (0 where they are free)`,
+        `the provider ran the tool ${kind}, which has no price for this model: its requests are not billed; set a price with per_1000_requests (0 if they are free)`,
       );
     }
   };

@@ -53,8 +53,9 @@ interface OpenPeopleParts {
 export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const { people, changes, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
   const secret = deriveAuthSecret(masterKey);
-  const onFault = (cause: unknown) => log.error({ cause: String(cause) }, 'what people do could not be kept');
-  const onWords = (words: string) => log.warn({ words }, 'a sign-in was not let through');
+  const onFault = (cause: unknown) =>
+    log.error({ cause: String(cause) }, 'the last-seen time of a user could not be stored');
+  const onWords = (words: string) => log.warn({ words }, 'sign-in rejected');
   const services = () => config().server.oidc;
   const attempts = createAttempts(nowMs);
   const sessions = createSessions({ people, secret, nowMs, onFault });
@@ -117,7 +118,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     }),
     checkWorkspace(id) {
       if ((directory.workspaces.get(id)?.accountId ?? OPERATOR_ACCOUNT) === OPERATOR_ACCOUNT) return;
-      throw new ConsoleFailure('invalid', `workspace: ${id} is taken by another account; choose another name`, {
+      throw new ConsoleFailure('invalid', `workspace: ${id} belongs to another account; choose another name`, {
         member: 'workspace',
       });
     },

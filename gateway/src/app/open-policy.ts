@@ -31,7 +31,7 @@ function describeInstallation({ settings }: PolicyParts['deps']): ReturnType<Pol
   const { file, dataDir, providersFrom } = settings.config;
   return [
     { name: 'Version', text: manifest.version },
-    { name: 'Configuration', text: file ?? `no file; providers are ${providersFrom}` },
+    { name: 'Configuration', text: file ?? `no file; providers: ${providersFrom}` },
     { name: 'Data folder', text: dataDir },
   ];
 }

@@ -24,8 +24,8 @@ test.each([
     'started',
   );
   expect(told).toEqual([
-    expect.stringContaining('the disk has no room for the data folder: the start waits'),
-    'the disk has room again: the start goes on',
+    expect.stringContaining('the disk is full: the server cannot start'),
+    'the disk has free space again; continuing to start',
   ]);
 });
 

@@ -18,14 +18,14 @@ export async function waitForDiskSpace<Started>(
   for (let tries = 0; ; tries++) {
     try {
       const started = await start();
-      if (tries > 0) log.warn('the disk has room again: the start goes on');
+      if (tries > 0) log.warn('the disk has free space again; continuing to start');
       return started;
     } catch (fault) {
       if (!isDiskFull(fault)) throw fault;
       if (tries % TRIES_PER_LINE === 0) {
         log.warn(
           { cause: fault instanceof Error ? fault.message : String(fault) },
-          'the disk has no room for the data folder: the start waits for room and serves nothing meanwhile. Free some space',
+          'the disk is full: the server cannot start until there is space for the data folder. Free some space',
         );
       }
       await new Promise((resolve) => setTimeout(resolve, retryMs));

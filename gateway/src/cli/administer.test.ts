@@ -161,7 +161,7 @@ describe('without a server', () => {
     if (lock === 'held') throw new Error('the folder was held');
     await expect(administer(environmentOf(dataDir), 'workspaces.create', { id: 'late' }, 120)).rejects.toMatchObject({
       exitCode: 1,
-      message: `The data folder ${dataDir} is held by another process that answers no commands; waited 0.12 s. Try again when it has ended.`,
+      message: `The data folder ${dataDir} is locked by another process that accepts no commands; waited 0.12 s. Try again when that process has ended.`,
     });
     const waiting = administer(environmentOf(dataDir), 'workspaces.create', { id: 'team' });
     lock.release();

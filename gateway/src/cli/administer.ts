@@ -25,7 +25,7 @@ const LOCK_POLL_MS = 50;
 const NOBODY_IS_BOUND = () => undefined;
 
 const UNCHECKED =
-  'No server runs, and no configuration file that can be read from here names the providers: whether a model of this name is served was not checked.\n';
+  'No server is running, and no configuration file here names the providers: the model name was not checked.\n';
 
 /** Ends a command whose outcome is unknown. */
 export class OutcomeUnknown extends CliFailure {}
@@ -62,7 +62,7 @@ async function reachAndRun(
 ): Promise<ControlAnswer> {
   const { dataDir } = environment;
   const folder = prepareDataFolder(dataDir);
-  if (folder.created) environment.stderr(`Made the data folder ${dataDir}, which was not there.\n`);
+  if (folder.created) environment.stderr(`Created the data folder ${dataDir}.\n`);
   for (const warning of folder.warnings) environment.stderr(`${warning}\n`);
   const giveUpAtMs = performance.now() + lockWaitMs;
   for (;;) {
@@ -78,7 +78,7 @@ async function reachAndRun(
     }
     if (performance.now() > giveUpAtMs) {
       throw new Error(
-        `The data folder ${dataDir} is held by another process that answers no commands; waited ${lockWaitMs / 1000} s. Try again when it has ended.`,
+        `The data folder ${dataDir} is locked by another process that accepts no commands; waited ${lockWaitMs / 1000} s. Try again when that process has ended.`,
       );
     }
     await Bun.sleep(LOCK_POLL_MS);

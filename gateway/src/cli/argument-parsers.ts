@@ -6,7 +6,7 @@ import { parseDurationMs } from '../lib/duration.ts';
 export function parseList(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) {
-    throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected names with single commas between them.`);
+    throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected names separated by single commas.`);
   }
   return parts;
 }
@@ -38,7 +38,7 @@ export function parseSpan(text: string): number {
 export function parseExpiry(text: string): number | RemovedLimit {
   if (text === 'never') return REMOVED_LIMIT;
   const spanMs = parseSpan(text);
-  if (spanMs === 0) throw new InvalidArgumentError('found no time at all, expected a span such as 30d, or never.');
+  if (spanMs === 0) throw new InvalidArgumentError('found zero, expected a duration such as 30d, or never.');
   return spanMs;
 }
 
@@ -67,7 +67,7 @@ export function parseNoted(text: string): { entry: number; hash: string } {
   const [, entry, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
   if (entry !== undefined && hash !== undefined) return { entry: Number(entry), hash: hash.toLowerCase() };
   throw new InvalidArgumentError(
-    `found ${JSON.stringify(text)}, expected the number of an entry, a colon and its hash of 64 hexadecimal digits, as verify prints them.`,
+    `found ${JSON.stringify(text)}, expected an entry number, a colon and the entry’s hash of 64 hexadecimal digits, as verify prints them.`,
   );
 }
 

@@ -26,9 +26,9 @@ export function addCapFlags(command: Command, of: string): Command {
   return command
     .option('--rpm <count>', `requests per minute ${of}, or none`, parseCap)
     .option('--tpm <count>', `tokens per minute ${of}, or none`, parseCap)
-    .option('--concurrency <count>', `calls at once ${of}, or none`, parseCap)
-    .option('--budget-usd <amount>', `what calls ${of} may cost in its window, in USD, or none`, parseAmount)
-    .option('--budget-window <window>', 'of the budget: day, week, month or total (default: total)');
+    .option('--concurrency <count>', `concurrent requests ${of}, or none`, parseCap)
+    .option('--budget-usd <amount>', `maximum spend ${of} per window, in USD, or none`, parseAmount)
+    .option('--budget-window <window>', 'window of the budget: day, week, month or total (default: total)');
 }
 
 /** Converts the flags to command arguments; flags that were not given are omitted. */
@@ -97,10 +97,10 @@ export function renderCaps({ rpm, tpm, concurrency, budget_nano_usd, budget_wind
   const words = [
     rpm === null ? null : `${rpm} rpm`,
     tpm === null ? null : `${tpm} tpm`,
-    concurrency === null ? null : `${concurrency} at once`,
+    concurrency === null ? null : `${concurrency} concurrent`,
     budget_nano_usd === null
       ? null
-      : `${renderUsd(budget_nano_usd)} USD ${budget_window === 'total' ? 'in total' : `a ${budget_window}`}`,
+      : `${renderUsd(budget_nano_usd)} USD ${budget_window === 'total' ? 'in total' : `per ${budget_window}`}`,
   ].filter((word) => word !== null);
   return words.length === 0 ? 'none' : words.join(', ');
 }

@@ -196,7 +196,7 @@ describe('linking a service', () => {
     oidc.claims = { sub: 'u9' };
     const only = rig.browser();
     await comeBack(only);
-    expect((await only.ask('DELETE /me/services/lab')).json.error.message).toContain('the only way in');
+    expect((await only.ask('DELETE /me/services/lab')).json.error.message).toContain('your only sign-in method');
   });
 });
 
@@ -230,7 +230,7 @@ test('a service that is away is said to be, and is asked again; an unknown one i
   const other = await openPeopleRig(dataDir, { oidc: [lab], publicUrl: 'http://gw.test' });
   const ask = (provider: string) => other.browser().ask('POST /sign-in/oidc', { body: { provider } });
   const away = await ask('lab');
-  expect([away.status, away.json.error.message]).toEqual([500, expect.stringContaining('Lab could not be asked')]);
+  expect([away.status, away.json.error.message]).toEqual([500, expect.stringContaining('Lab could not be reached')]);
   oidc.isUp = true;
   expect((await ask('lab')).status).toBe(200);
   expect((await ask('elsewhere')).status).toBe(404);

@@ -63,7 +63,7 @@ describe('an address that a command verifies', () => {
     expect(await accountsOf(user)).toEqual(['a', 'b']);
     const members = (await owner.ask('GET /accounts/b/members')).json.members;
     expect(members).toMatchObject([{ email, email_verified: true }]);
-    await expect(rig.run('person.verify', { email })).rejects.toThrow('is verified already');
+    await expect(rig.run('person.verify', { email })).rejects.toThrow('is already verified');
     const filter = { beforeSeq: null, actor: null, subject: null, fromMs: null, toMs: null, limit: 9 };
     const entries = await rig.store.audit.read({
       account: 'default',
@@ -77,9 +77,9 @@ describe('an address that a command verifies', () => {
   test('is of one user, who is named by an account where several have the address', async () => {
     const email = 'two@example.com';
     const [inA] = [await join('a', email), await join('b', email)];
-    await expect(rig.run('person.verify', { email })).rejects.toThrow('in the accounts a, b. Name the one');
+    await expect(rig.run('person.verify', { email })).rejects.toThrow('in the accounts a, b. Choose the one');
     await expect(rig.run('person.verify', { email, account: 'c' })).rejects.toThrow('No user has the address');
-    await expect(rig.run('person.verify', { email: 'tw\u043E@example.com' })).rejects.toThrow('outside of ASCII');
+    await expect(rig.run('person.verify', { email: 'tw\u043E@example.com' })).rejects.toThrow('non-ASCII character');
     expect(await rig.run('person.verify', { email, account: 'a' })).toMatchObject({ account: 'a' });
     await expect(rig.run('person.verify', { email, account: 'b' })).rejects.toThrow('An address has one verified user');
     rig.nowMs += 1_000;
@@ -187,7 +187,7 @@ test('a link to a new password names the account where several users have the ad
   const email = 'reset@example.com';
   for (const account of ['a', 'b']) await join(account, email);
   const given = { console: true, base_url: 'http://gw.test', email };
-  await expect(rig.run('person.reset_link', given)).rejects.toThrow('in the accounts a, b. Name the one: --account a');
+  await expect(rig.run('person.reset_link', given)).rejects.toThrow('in the accounts a, b. Choose one: --account a');
   await expect(rig.run('person.reset_link', { ...given, account: 'c' })).rejects.toThrow('in the account "c"');
   const { link } = await rig.run('person.reset_link', { ...given, account: 'b' });
   const done = await rig

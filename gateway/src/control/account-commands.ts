@@ -59,7 +59,7 @@ const create = defineCommand(
   async (context, given) => {
     if (context.directory.accounts.has(given.id)) {
       throw new CommandFailure(
-        `The account ${given.id} is there already. Change it: tollgate accounts set ${given.id} --mode MODE`,
+        `The account ${given.id} already exists. Change it: tollgate accounts set ${given.id} --mode MODE`,
       );
     }
     const account: StoredAccount = {
@@ -122,7 +122,7 @@ function requireAuthority({ by }: CommandRun, given: object): void {
     (member) => (given as Readonly<Record<string, unknown>>)[member] !== undefined,
   );
   if (found === undefined) return;
-  throw new CommandFailure(`${found}: only the operator of this gateway changes it; ask whoever runs it`, 'forbidden');
+  throw new CommandFailure(`${found}: only the operator of this gateway can change it; ask them`, 'forbidden');
 }
 
 /** An enforced balance cannot start below zero. @throws CommandFailure if it would. */
@@ -135,7 +135,7 @@ function chooseMode(
   if (before.mode === 'postpaid' && asked === 'prepaid' && available < 0n) {
     const missing = formatNanoUsd(-available);
     throw new CommandFailure(
-      `The account ${before.id} is ${missing} USD below zero, and a prepaid one cannot be. First: tollgate topup ${before.id} --usd ${missing}`,
+      `The account ${before.id} is ${missing} USD below zero, which a prepaid account cannot be. First run: tollgate topup ${before.id} --usd ${missing}`,
     );
   }
   return asked ?? before.mode;

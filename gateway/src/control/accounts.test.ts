@@ -89,7 +89,7 @@ describe('accounts', () => {
   test('cannot become prepaid below zero; what is missing is said, and topped up it can', async () => {
     rig.disk.balances.set('default', { ...emptyBalance('default'), available: -1_500_000_001n });
     const refused = await rig.refusal('accounts.set', { id: 'default', mode: 'prepaid' });
-    expect(refused.message).toContain('First: tollgate topup default --usd 1.500000001');
+    expect(refused.message).toContain('First run: tollgate topup default --usd 1.500000001');
     expect(await rig.run('accounts.set', { id: 'default', rpm: 5 })).toMatchObject({ mode: 'postpaid' });
     await rig.run('accounts.topup', { account: 'default', usd: '1.500000001' });
     expect(await rig.run('accounts.set', { id: 'default', mode: 'prepaid' })).toMatchObject({
@@ -99,22 +99,22 @@ describe('accounts', () => {
   });
 
   test.each([
-    ['accounts.create', { id: 'default' }, 'failed', 'The account default is there already'],
+    ['accounts.create', { id: 'default' }, 'failed', 'The account default already exists'],
     ['accounts.create', { id: 'A/b' }, 'usage', 'id: found "A/b"'],
     ['accounts.create', { id: 'a', mode: 'free' }, 'usage', 'mode: found "free", expected postpaid or prepaid'],
     ['accounts.create', { id: 'a', mark_up_percent: 5 }, 'usage', 'mark_up_percent: '],
-    ['accounts.create', { id: 'a', mark_up_percent: '-100.0001' }, 'usage', 'expected per cent from -100 to 10000'],
+    ['accounts.create', { id: 'a', mark_up_percent: '-100.0001' }, 'usage', 'expected a percentage from -100 to 10000'],
     ['accounts.create', { id: 'a', mark_up_percent: '1.00001' }, 'usage', 'at most 4 decimal places'],
     ['accounts.create', { id: 'a', time_zone: 'Mars/Olympus' }, 'usage', 'time_zone: found "Mars/Olympus"'],
     ['accounts.create', { id: 'a', time_zone: '+01:00' }, 'usage', 'expected the IANA name of a time zone'],
     ['accounts.set', { id: 'gone', mode: 'prepaid' }, 'failed', 'There is no account with the id "gone"'],
     ['workspaces.create', { id: 'w', account: 'gone' }, 'failed', 'There is no account with the id "gone"'],
     ['accounts.topup', { account: 'gone', usd: '1' }, 'failed', 'There is no account with the id "gone"'],
-    ['accounts.topup', { account: 'default', usd: '0' }, 'usage', 'usd: found no money at all'],
+    ['accounts.topup', { account: 'default', usd: '0' }, 'usage', 'usd: found 0 USD'],
     ['accounts.topup', { account: 'default', usd: '-1' }, 'usage', 'usd: found "-1"'],
     ['accounts.topup', { account: 'default', usd: '1', note: 'a\nb' }, 'usage', 'note: found "a\\nb"'],
     ['accounts.correct', { account: 'default', usd: '--1', note: 'n' }, 'usage', 'usd: found "-1"'],
-    ['accounts.correct', { account: 'default', usd: '-0', note: 'n' }, 'usage', 'usd: found no money at all'],
+    ['accounts.correct', { account: 'default', usd: '-0', note: 'n' }, 'usage', 'usd: found 0 USD'],
     ['accounts.correct', { account: 'default', usd: '1' }, 'usage', 'note: '],
   ])('%s %p is refused', async (name, given, kind, message) => {
     const refused = await rig.refusal(name, given);
@@ -158,7 +158,7 @@ describe('movements of money', () => {
     const { kind, message } = await rig.refusal('accounts.topup', { ...given, usd: '0.5' });
     expect([kind, message]).toEqual([
       'failed',
-      expect.stringContaining('mov_mine moved 3 USD of the account default before, and cannot be 0.5 USD of default'),
+      expect.stringContaining('mov_mine moved 3 USD of the account default earlier and cannot be 0.5 USD of default'),
     ]);
     expect(rig.credits).toHaveLength(1);
   });

@@ -33,7 +33,7 @@ export const markUpPercent = z.string().transform((text, context) => {
   if (whole !== undefined && ppm >= MARK_UP_PPM_MIN && ppm <= MARK_UP_PPM_MAX) return ppm;
   context.addIssue({
     code: 'custom',
-    message: `found ${JSON.stringify(text.slice(0, 60))}, expected per cent from -100 to 10000 with at most 4 decimal places, such as 12.5`,
+    message: `found ${JSON.stringify(text.slice(0, 60))}, expected a percentage from -100 to 10000 with at most 4 decimal places, such as 12.5`,
   });
   return z.NEVER;
 });
@@ -49,7 +49,7 @@ function readUsd(text: string, context: z.core.$RefinementCtx<string>): bigint {
 }
 
 function refuseNothing(amount: bigint, context: z.core.$RefinementCtx<string>): bigint {
-  if (amount === 0n) context.addIssue({ code: 'custom', message: 'found no money at all, expected more than 0 USD' });
+  if (amount === 0n) context.addIssue({ code: 'custom', message: 'found 0 USD, expected more' });
   return amount;
 }
 
@@ -69,7 +69,7 @@ function plainText(lengthMax: number) {
     .string()
     .refine((text) => text.trim() !== '' && text.length <= lengthMax && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(text), {
       error: (issue) =>
-        `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, without control characters`,
+        `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, no control characters`,
     });
 }
 
@@ -83,14 +83,14 @@ export const givenId = plainText(NAME_LENGTH_MAX);
 /** An id that users choose. */
 export const newId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
   error: (issue) =>
-    `found ${quote(issue.input)}, expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit`,
+    `found ${quote(issue.input)}, expected 1 to 64 of a-z, 0-9, - and _, starting with a letter or a digit`,
 });
 
 /** Patterns of model names, or null for every model. A list that includes `*` allows every model, and becomes null. */
 export const modelPatterns = z
   .array(plainText(PATTERN_LENGTH_MAX))
   .min(1, { error: 'found an empty list, expected at least one model name, or * for every model' })
-  .max(LIST_MAX, { error: `expected at most ${LIST_MAX} model names; use * inside a name to stand for many` })
+  .max(LIST_MAX, { error: `expected at most ${LIST_MAX} model names; use * as a wildcard` })
   .nullable()
   .transform((patterns) => (patterns?.includes('*') ? null : patterns));
 
@@ -132,7 +132,7 @@ export const holdMode = z
 /** The time in ms from now until a key expires, or null for never. */
 export const expirySpanMs = z
   .int()
-  .min(1, { error: 'found no time at all, expected a span such as 30d, or never' })
+  .min(1, { error: 'found zero, expected a duration such as 30d, or never' })
   .max(SPAN_MS_MAX, { error: 'expected at most a hundred years' })
   .nullable();
 

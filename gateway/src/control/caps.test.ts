@@ -132,10 +132,7 @@ describe('limits.set', () => {
 
   test('refuses a model that is not served, with the nearest name; a rule that there is can be changed and taken away', async () => {
     for (const [model, words] of [
-      [
-        'lab/qwen:23b',
-        'There is no model called "lab/qwen:23b" here, which a limit could bind. Did you mean "lab/qwen:32b"?',
-      ],
+      ['lab/qwen:23b', 'There is no model called "lab/qwen:23b" here. Did you mean "lab/qwen:32b"?'],
       ['gone', 'There is no model called "gone" here, which a limit could bind. Name one that is served'],
     ] as const) {
       const refused = await rig.refusal('limits.set', { model, rpm: 1 });
@@ -160,7 +157,7 @@ describe('limits.set', () => {
   });
 
   test.each([
-    [{ account: 'default' }, 'usage', 'nothing to set; expected at least one of rpm'],
+    [{ account: 'default' }, 'usage', 'nothing to change; expected at least one of rpm'],
     [{ rpm: 1 }, 'usage', 'expected exactly one of account, workspace, end_user and model'],
     [{ rpm: 1, account: 'default', workspace: 'default' }, 'usage', 'expected exactly one of'],
     [{ rpm: 1, account: 'default', model: 'm' }, 'usage', 'expected exactly one of'],

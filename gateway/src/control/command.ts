@@ -173,7 +173,7 @@ export function findLivingKey(context: ControlContext, id: string): StoredKey {
   const key = findKey(context, id);
   if (key.status === 'revoked') {
     throw new CommandFailure(
-      `The key ${id} is revoked, which is for good. Create another one: tollgate keys create --name NAME`,
+      `The key ${id} is revoked permanently. Create another one: tollgate keys create --name NAME`,
     );
   }
   return key;
@@ -184,7 +184,7 @@ export function findWorkspace({ directory }: ControlContext, id: string): Stored
   const workspace = directory.workspaces.get(id);
   if (workspace === undefined) {
     throw new CommandFailure(
-      `There is no workspace with the id ${JSON.stringify(id)}. List them: tollgate workspaces list; or make it: tollgate workspaces create ID`,
+      `There is no workspace with the id ${JSON.stringify(id)}. List them: tollgate workspaces list. Or create it: tollgate workspaces create ID`,
     );
   }
   return workspace;
@@ -195,7 +195,7 @@ export function findAccount({ directory }: ControlContext, id: string): StoredAc
   const account = directory.accounts.get(id);
   if (account === undefined) {
     throw new CommandFailure(
-      `There is no account with the id ${JSON.stringify(id)}. List them: tollgate accounts list; or make it: tollgate accounts create ID`,
+      `There is no account with the id ${JSON.stringify(id)}. List them: tollgate accounts list. Or create it: tollgate accounts create ID`,
     );
   }
   return account;

@@ -40,7 +40,7 @@ export async function callControl(
   } catch (fault) {
     if (isNobodyThere(fault)) return 'no-server';
     throw new Error(
-      `The server of ${dataDir} could not be asked through ${path}: ${fault instanceof Error ? fault.message : String(fault)}. Run the command as the user that runs the server.`,
+      `The server of ${dataDir} could not be reached through ${path}: ${fault instanceof Error ? fault.message : String(fault)}. Run the command as the user that runs the server.`,
     );
   }
   return parseReply(text, path);
@@ -51,7 +51,7 @@ function parseReply(text: string, path: string): ControlAnswer {
     return reply.parse(JSON.parse(text));
   } catch {
     throw new Error(
-      `What answers on ${path} is not a Tollgate server of this version. Restart the server with the same version as this command.`,
+      `The program listening on ${path} is not a Tollgate server of this version. Restart the server with the version of this command.`,
     );
   }
 }

@@ -71,7 +71,7 @@ describe('keys.create', () => {
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
     [{ name: 'n', strict: 'on' }, 'strict: found "on", expected true or false'],
     [{ name: 'n', holds: 'loose' }, 'holds: found "loose", expected adaptive or strict, or inherit'],
-    [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found no time at all'],
+    [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found zero'],
     [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],
     [null, 'expected object'],
     [{ name: 'n', workspace: ['default'] }, 'workspace: '],
@@ -108,7 +108,7 @@ describe('the life of a key', () => {
     const { id } = await run('keys.create', { name: 'first', expires_in_ms: 1_000 });
     rig.nowMs += 1_000;
     const { message } = await refusal('keys.rotate', { id, grace_ms: 0 });
-    expect(message).toContain(`and so would its new secret. Let it work longer first: tollgate keys set ${id}`);
+    expect(message).toContain(`and a new secret would not work either. Extend it first: tollgate keys set ${id}`);
     await run('keys.set', { id, expires_in_ms: 1 });
     expect(knock((await run('keys.rotate', { id, grace_ms: 0 })).key)).toBe(String(id));
   });
@@ -127,7 +127,7 @@ describe('the life of a key', () => {
       ['keys.set', { id, name: 'other' }],
       ['keys.rotate', { id, grace_ms: 0 }],
     ] as const) {
-      expect((await refusal(name, given)).message).toContain('is revoked, which is for good');
+      expect((await refusal(name, given)).message).toContain('is revoked permanently');
     }
     expect(await run('keys.revoke', { id })).toMatchObject({ status: 'revoked' });
   });

@@ -152,7 +152,7 @@ const enable = defineCommand(withId, async (context, { id }) =>
 function refuseExpired({ id, expiresAtMs }: StoredKey, nowMs: number): void {
   if (expiresAtMs === null || expiresAtMs > nowMs) return;
   throw new CommandFailure(
-    `The key ${id} has expired, on ${new Date(expiresAtMs).toISOString()}, and so would its new secret. Let it work longer first: tollgate keys set ${id} --expires 30d`,
+    `The key ${id} expired on ${new Date(expiresAtMs).toISOString()}, and a new secret would not work either. Extend it first: tollgate keys set ${id} --expires 30d`,
   );
 }
 
@@ -160,7 +160,7 @@ function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Prom
   const { disabledByOperator: byOperator = false, ...rest } = key;
   const isOperator = context.by.authority === 'operator' && key.accountId !== OPERATOR_ACCOUNT;
   if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== OPERATOR_ACCOUNT) {
-    throw new CommandFailure('The operator of this gateway disabled this key and enables it; ask them.', 'forbidden');
+    throw new CommandFailure('The operator of this gateway disabled this key; ask them to enable it.', 'forbidden');
   }
   // Disabling a disabled key changes nothing, unless the operator does it.
   const isNew = key.status !== status || (isOperator && !byOperator);
@@ -187,13 +187,13 @@ function chooseExpiry(
   given: { readonly expires_in_ms?: number | null | undefined; readonly expires_at?: number | null | undefined },
 ): number | null {
   if (given.expires_in_ms !== undefined && given.expires_at !== undefined) {
-    throw new CommandFailure('expires_at: found beside expires_in_ms, expected one of them', 'usage');
+    throw new CommandFailure('expires_at: found together with expires_in_ms, expected one of them', 'usage');
   }
   if (given.expires_in_ms !== undefined) return given.expires_in_ms === null ? null : nowMs + given.expires_in_ms;
   const atMs = given.expires_at === undefined ? before : given.expires_at;
   if (atMs === null || atMs === before || atMs > nowMs) return atMs;
   throw new CommandFailure(
-    `expires_at: found ${new Date(atMs).toISOString()}, which has passed, expected a time to come, or null for never`,
+    `expires_at: found ${new Date(atMs).toISOString()}, which is in the past, expected a future time, or null for never`,
     'usage',
   );
 }

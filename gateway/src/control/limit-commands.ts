@@ -46,7 +46,7 @@ interface GivenSubject {
 const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments }), async (context, given) => {
   if (!namesCaps(given)) {
     throw new CommandFailure(
-      'nothing to set; expected at least one of rpm, tpm, concurrency, budget_usd and budget_window',
+      'nothing to change; expected at least one of rpm, tpm, concurrency, budget_usd and budget_window',
       'usage',
     );
   }
@@ -90,7 +90,7 @@ function findSubject(context: ControlContext, { account, workspace, end_user, mo
   const named = [workspace, end_user, model].filter((each) => each !== undefined).length;
   if (named > 1 || (account !== undefined && (workspace ?? model) !== undefined) || (named === 0 && !account)) {
     throw new CommandFailure(
-      'expected exactly one of account, workspace, end_user and model (an end user may be one of an account)',
+      'expected exactly one of account, workspace, end_user and model (account can be given with end_user)',
       'usage',
     );
   }
@@ -106,10 +106,8 @@ async function requireModel({ modelNames }: ControlContext, model: string): Prom
   if (known === null || known.names.includes(model)) return;
   const near = chooseNearName(model, known.names);
   throw new CommandFailure(
-    `There is no model called ${JSON.stringify(maskKeys(model))} ${known.place}, which a limit could bind. ${
-      near === null
-        ? 'Name one that is served, by any of its names: GET /v1/models lists them.'
-        : `Did you mean "${near}"?`
+    `There is no model called ${JSON.stringify(maskKeys(model))} ${known.place}. ${
+      near === null ? 'Name a served model by any of its names: GET /v1/models lists them.' : `Did you mean "${near}"?`
     }`,
   );
 }

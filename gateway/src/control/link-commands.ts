@@ -13,7 +13,7 @@ const setUp = defineCommand(z.strictObject(place), async ({ links }, given) => {
   const made = await links.makeSetUp();
   if (made === null) {
     throw new CommandFailure(
-      'The console was set up already. Sign in there, have an owner or admin invite you at /app/members, or, where you forgot your password: tollgate reset-password EMAIL',
+      'The console is already set up. Sign in, or ask an owner or admin to invite you at /app/members. If you forgot your password: tollgate reset-password EMAIL',
     );
   }
   return { link: `${baseUrl}/app/setup?token=${made.token}`, expires_at: new Date(made.expiresAtMs).toISOString() };
@@ -31,13 +31,13 @@ const reset = defineCommand(
     const found = await links.makeReset(given.email, given.account, given.without_second_factor);
     if (found.kind === 'several') {
       throw new CommandFailure(
-        `Several users have the address ${JSON.stringify(given.email)}, in the accounts ${found.accounts.join(', ')}. Name the one: --account ${found.accounts[0]}`,
+        `Several users have the address ${JSON.stringify(given.email)}, in the accounts ${found.accounts.join(', ')}. Choose one: --account ${found.accounts[0]}`,
       );
     }
     if (found.kind === 'unknown') {
       const where = given.account === null ? '' : ` in the account ${JSON.stringify(given.account)}`;
       throw new CommandFailure(
-        `Nobody signs in as ${JSON.stringify(given.email)}${where}. The addresses are on the page of members, /app/members; while nobody has set up the console: tollgate setup-link`,
+        `No user has the address ${JSON.stringify(given.email)}${where}. The page /app/members lists the addresses. If the console is not set up yet: tollgate setup-link`,
       );
     }
     const made = found.link;
@@ -62,7 +62,7 @@ function requireConsole(
 ): string {
   const { console: isServed, baseUrl } = served() ?? { console: given.console, baseUrl: given.base_url };
   if (isServed) return baseUrl;
-  throw new CommandFailure('The console is off (server.console). Turn it on, then ask for a link again.');
+  throw new CommandFailure('The console is off (server.console). Turn it on, then run this command again.');
 }
 
 export const LINK_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [

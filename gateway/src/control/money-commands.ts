@@ -78,15 +78,15 @@ async function findMoved(run: CommandRun, kind: MovementKind, { id, account }: M
 
 function wordsOfOther(kind: MovementKind, kept: Movement, { id, account, amount }: Movement): string {
   const what = kind === 'topup' ? 'topup' : 'correction';
-  return `The ${what} ${id} moved ${formatNanoUsd(kept.amount)} USD of the account ${kept.account} before, and cannot be ${formatNanoUsd(amount)} USD of ${account} now. For another movement give another id.`;
+  return `The ${what} ${id} moved ${formatNanoUsd(kept.amount)} USD of the account ${kept.account} earlier and cannot be ${formatNanoUsd(amount)} USD of ${account} now. Use another id for another movement.`;
 }
 
 /** The ledger decides, because calls run meanwhile; its message is not in the unit of the request. */
 function refuseOverdraft({ account, mode, available }: AccountBalance, amount: bigint): void {
   if (mode !== 'prepaid' || amount >= 0n || available + amount >= 0n) return;
-  const most = available > 0n ? `Take at most ${formatNanoUsd(available)}.` : 'There is nothing to take.';
+  const most = available > 0n ? `Debit at most ${formatNanoUsd(available)}.` : 'There is nothing to debit.';
   throw new CommandFailure(
-    `The account ${account} is prepaid and has ${formatNanoUsd(available)} USD available, of which ${formatNanoUsd(-amount)} USD cannot be taken. ${most}`,
+    `The account ${account} is prepaid and has ${formatNanoUsd(available)} USD available, less than ${formatNanoUsd(-amount)} USD. ${most}`,
   );
 }
 

@@ -74,7 +74,7 @@ function chooseLayer(
   if (by.authority === 'operator') return account === null ? 'operator' : (given.layer ?? 'operator');
   if ((account === null && namesCaps(given)) || given.layer === 'operator') {
     throw new CommandFailure(
-      'layer: found the limits that the operator of this gateway set, which nobody of the account changes; ask whoever runs it',
+      'layer: found operator, whose limits only the operator of this gateway can change; ask them',
       'forbidden',
     );
   }

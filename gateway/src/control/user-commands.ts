@@ -12,18 +12,16 @@ const verify = defineCommand(
     });
     if (outcome.kind === 'unknown') {
       const where = account === null ? '' : ` in the account ${JSON.stringify(account)}`;
-      throw new CommandFailure(
-        `No user has the address ${found}${where}. The addresses are on the page of members, /app/members.`,
-      );
+      throw new CommandFailure(`No user has the address ${found}${where}. The page /app/members lists the addresses.`);
     }
     if (outcome.kind === 'verified') {
       throw new CommandFailure(
-        `The address ${found} is verified already, as that of the user ${outcome.person}. An address has one verified user.`,
+        `The address ${found} is already verified for the user ${outcome.person}. An address has one verified user.`,
       );
     }
     if (outcome.kind === 'several') {
       throw new CommandFailure(
-        `Several users have the address ${found}, in the accounts ${outcome.accounts.join(', ')}. Name the one that its owner uses: --account ${outcome.accounts[0]}`,
+        `Several users have the address ${found}, in the accounts ${outcome.accounts.join(', ')}. Choose the one that its owner uses: --account ${outcome.accounts[0]}`,
       );
     }
     const { person, email: address, restored, ...user } = outcome.user;

@@ -36,7 +36,7 @@ const create = defineCommand(
   async (context, given) => {
     if (context.directory.workspaces.has(given.id)) {
       throw new CommandFailure(
-        `The workspace ${given.id} is there already. Change it: tollgate workspaces set ${given.id} --models LIST`,
+        `The workspace ${given.id} already exists. Change it: tollgate workspaces set ${given.id} --models LIST`,
       );
     }
     const workspace: StoredWorkspace = {

@@ -18,7 +18,7 @@ export function requireEmail(given: string): string {
   if (email !== null) return email;
   throw new PeopleFailure(
     'invalid',
-    'email: found a character outside of ASCII, or no @; expected an address in plain letters, such as ada@example.com',
+    'email: found a non-ASCII character, or no @; expected an address such as ada@example.com',
     { member: 'email' },
   );
 }

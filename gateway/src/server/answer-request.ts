@@ -73,7 +73,7 @@ export function answerRequest(
   } catch (error) {
     connection.replyReady();
     if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
-    deps.log.fault('', 'a request could not be answered', error);
+    deps.log.fault('', 'a request failed', error);
     return replyFailure(
       new CallFailure('gateway_fault', 'the gateway failed; this is not your fault'),
       path,
@@ -136,7 +136,7 @@ function answerRoute(
 function readiness(deps: CallDeps): Response {
   const problems = [
     ...(deps.ready ? [] : ['draining']),
-    ...(deps.recorder.writable() ? [] : ['the call records cannot be written']),
+    ...(deps.recorder.writable() ? [] : ['request records cannot be written']),
   ];
   return replyJson(
     { status: problems.length === 0 ? 'ready' : 'not ready', problems },
@@ -146,7 +146,7 @@ function readiness(deps: CallDeps): Response {
 
 function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
   const allow = row.methods.join(', ');
-  return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not a method of this path; use ${allow}`, {
+  return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not allowed for this path; use ${allow}`, {
     allow,
   });
 }

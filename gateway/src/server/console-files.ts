@@ -181,11 +181,11 @@ export function createConsoleServer(
       } catch (cause) {
         return plainReply(
           500,
-          `The console could not be built, so it is not served. Calls are served all the same.\n\n${String(cause)}\n`,
+          `The console could not be built and is not served. API requests are.\n\n${String(cause)}\n`,
         );
       }
       const page = ready.reply(path, request.headers.get('accept-encoding'));
-      return page ?? plainReply(404, 'There is no such file. The console was renewed; reload the page.\n');
+      return page ?? plainReply(404, 'This file does not exist. The console was updated; reload the page.\n');
     },
   };
 }

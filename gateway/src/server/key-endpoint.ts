@@ -41,10 +41,10 @@ export function showKey(
   return readRateLimitStatus(principal).then(
     (rateLimitStatus) => replyJson(renderKey(key, principal, defaults, rateLimitStatus)),
     (cause: unknown) => {
-      deps.log.fault('', 'what a key has left could not be read', cause);
+      deps.log.fault('', 'the limits of an API key could not be read', cause);
       const failure = new CallFailure(
         'store_unavailable',
-        'what this key has left cannot be read at the moment; try again soon',
+        'the limits of this API key cannot be read at the moment; try again soon',
       );
       return replyFailure(failure, PATH, request.headers);
     },

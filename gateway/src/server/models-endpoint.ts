@@ -50,7 +50,7 @@ export function showModel(
   if (found === undefined) {
     throw new CallFailure(
       'not_found',
-      `the model ${JSON.stringify(id.slice(0, 256))} does not exist here, or this key may not use it`,
+      `the model ${JSON.stringify(id.slice(0, 256))} does not exist, or this key cannot use it`,
     );
   }
   return replyJson(renderModel(found[0], found[1], describe));

@@ -38,7 +38,7 @@ function suggestedProtocol(path: string, headers: Headers): ClientProtocol {
 export function notFound(path: string): CallFailure {
   const near = NEAR.find(([pattern]) => pattern.test(path));
   const advice = near === undefined ? 'GET /openapi.json lists what there is' : near[1];
-  return new CallFailure('not_found', `there is nothing at ${JSON.stringify(path.slice(0, 200))}; ${advice}`);
+  return new CallFailure('not_found', `there is no path ${JSON.stringify(path.slice(0, 200))}; ${advice}`);
 }
 
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [

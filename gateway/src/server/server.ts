@@ -57,7 +57,7 @@ function listen(hostname: string, port: number, parts: ServerDeps, onRequest: ()
         return parts.deps.draining ? lastOfConnection(answer) : answer;
       },
       error(fault) {
-        parts.deps.log.fault('', 'a request could not be answered', fault);
+        parts.deps.log.fault('', 'a request failed', fault);
         return new Response(null, { status: 500, headers: NO_SNIFF });
       },
     });

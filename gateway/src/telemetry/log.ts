@@ -29,7 +29,7 @@ export function createCallLog(log: Log): CallLog {
       unpriced.add(model);
       log.warn(
         { request_id: requestId, model: cut(model) },
-        'a model without a price answers calls, and nothing is charged for them: give it a price, or the price free',
+        'a model without a price is in use and nothing is charged: set a price, or the price free',
       );
     },
     upstream: (requestId, provider, message) => log.warn({ request_id: requestId, provider }, cut(message)),

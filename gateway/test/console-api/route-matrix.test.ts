@@ -28,7 +28,7 @@ const HOUSE = 'default';
 const OTHER = 'acme';
 /** No route accepts a list: `invalid` means that the caller was let in, and nothing happened. */
 const NO_BODY: readonly unknown[] = [];
-const NO_ROUTE = 'there is nothing at this path';
+const NO_ROUTE = 'there is no path this path';
 
 let pair: Pair;
 let owner: ApiVisitor;

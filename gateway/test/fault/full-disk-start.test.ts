@@ -49,7 +49,7 @@ async function startInto(dataDir: string, freeBytes: number) {
   });
   const said = async (name: 'stdout' | 'stderr', words: RegExp) => words.exec(await Bun.file(join(home, name)).text());
   try {
-    await eventually('the server to wait', () => said('stderr', /the start waits for room/), 15_000);
+    await eventually('the server to wait', () => said('stderr', /the server cannot start until/), 15_000);
     expect([started.exitCode, await said('stdout', /listens on/)]).toEqual([null, null]);
     rmSync(filler);
     const listens = await eventually('the server to listen', () => said('stdout', /listens on (http:\S+)/), 15_000);

@@ -21,7 +21,7 @@ test('a second server on the same data folder refuses with a clear word, and the
   const { gateway } = pair;
   const second = await gateway.run('serve', '--port', '0', '--config', gateway.configFile);
   expect(second.status).toBe(1);
-  expect(second.stderr).toContain(`another Tollgate runs on the data folder ${gateway.dataDir}`);
+  expect(second.stderr).toContain(`another Tollgate server uses the data folder ${gateway.dataDir}`);
   expect((await ask(gateway, { protocol: 'chat', model: 'ok', stream: false })).status).toBe(200);
 });
 

@@ -149,7 +149,7 @@ async function provokeConfiguration(): Promise<string> {
     writeFileSync(gateway.configFile, fault);
     gateway.signal('SIGHUP');
     await eventually('the reload to be refused', () =>
-      gateway.stderr().slice(before).includes('the running one stays') ? true : null,
+      gateway.stderr().slice(before).includes('the running configuration stays') ? true : null,
     );
   }
   writeFileSync(gateway.configFile, good);

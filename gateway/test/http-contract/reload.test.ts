@@ -45,7 +45,7 @@ async function untilLogged(text: string, act: () => void): Promise<void> {
 }
 
 const RELOADED = 'the configuration was reloaded';
-const KEPT = 'the running one stays';
+const KEPT = 'the running configuration stays';
 
 describe('a good file', () => {
   const turn = { role: 'user', content: 'x' };

@@ -51,7 +51,7 @@ test('a limit of a model that is not served is refused, and one that was served 
     ['other', false],
   ]);
   expect((await gateway.run('limits', 'list')).stdout).toMatch(
-    /other .* 2 rpm; binds nothing: no such model is served/,
+    /other .* 2 rpm; has no effect: no such model is served/,
   );
 
   await gateway.stop(true);

@@ -20,7 +20,7 @@ const PRICE = { input: 1, output: 5 };
 const LITTLE = 15_000_000n;
 const BOUND_MS = 2_000;
 const RELOAD_MS_MAX = 5_000;
-const UNPRICED_WARNING = 'a model without a price answers calls';
+const UNPRICED_WARNING = 'a model without a price is in use';
 
 /** `shortOf`: the model that has the alias `short`. */
 function configOf(fakeUrl: string, defaults: object = {}, shortOf = 'ok'): object {

@@ -18,7 +18,7 @@ beforeEach(() => {
 /** The output of `--json`, line by line. */
 async function print(...words: string[]): Promise<Record<string, unknown>[]> {
   const { exitCode, stdout, stderr } = await run(...words, '--json');
-  expect([words, exitCode, stderr.replace(/^Made the data folder .*\n/, '')]).toEqual([words, 0, '']);
+  expect([words, exitCode, stderr.replace(/^Created the data folder .*\n/, '')]).toEqual([words, 0, '']);
   return stdout
     .split('\n')
     .filter(Boolean)
@@ -68,7 +68,7 @@ describe('accounts', () => {
 
   test.each([
     [['create', 'Team'], 2, 'id: found "Team"'],
-    [['create', 'default'], 1, 'is there already'],
+    [['create', 'default'], 1, 'already exists'],
     [['create', 'a', '--mode', 'free'], 2, 'mode: found "free", expected postpaid or prepaid'],
     [['create', 'a', '--holds', 'loose'], 2, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [['create', 'a', '--mark-up', 'ten'], 2, 'mark_up_percent: found "ten"'],
@@ -107,11 +107,11 @@ describe('topup', () => {
     await print('topup', 'default', '--usd', '1', '--id', 'mine');
     const again = await print('topup', 'default', '--usd', '1', '--id', 'mine', '--note', 'another');
     expect(again).toMatchObject([{ id: 'mine', moved_nano_usd: '0', note: null, balance_nano_usd: '1000000000' }]);
-    expect((await run('topup', 'default', '--usd', '1', '--id', 'mine')).stdout).toContain('nothing moved now');
+    expect((await run('topup', 'default', '--usd', '1', '--id', 'mine')).stdout).toContain('nothing was moved now');
     const other = await run('topup', 'default', '--usd', '2', '--id', 'mine');
     expect([other.exitCode, other.stdout]).toEqual([1, '']);
     expect(other.stderr).toBe(
-      'The topup mine moved 1 USD of the account default before, and cannot be 2 USD of default now. For another movement give another id.',
+      'The topup mine moved 1 USD of the account default earlier and cannot be 2 USD of default now. Use another id for another movement.',
     );
   });
 
@@ -121,7 +121,7 @@ describe('topup', () => {
     try {
       for (const act of [['topup'], ['accounts', 'correct', '--note', 'typo']]) {
         const { exitCode, stderr } = await run(...act, 'default', '--usd', '1', '--id', 'mine');
-        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('To try again safely add --id mine')]);
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('To retry safely, add --id mine')]);
       }
     } finally {
       await server.stop(true);
@@ -134,7 +134,7 @@ describe('topup', () => {
     const { exitCode, stderr } = await run('accounts', 'correct', 'team', '--usd', '-2', '--note', 'typo');
     expect([exitCode, stderr]).toEqual([
       1,
-      'The account team is prepaid and has 1.5 USD available, of which 2 USD cannot be taken. Take at most 1.5.',
+      'The account team is prepaid and has 1.5 USD available, less than 2 USD. Debit at most 1.5.',
     ]);
   });
 
@@ -149,7 +149,7 @@ describe('topup', () => {
 
   test.each([
     [['default'], 2, "required option '--usd <amount>' not specified"],
-    [['default', '--usd', '0'], 2, 'usd: found no money at all'],
+    [['default', '--usd', '0'], 2, 'usd: found 0 USD'],
     [['default', '--usd', '-1'], 2, 'usd: found "-1"'],
     [['default', '--usd', '0.0000000001'], 2, 'expected at most 9 decimal places'],
     [['gone', '--usd', '1'], 1, 'There is no account with the id "gone"'],
@@ -157,6 +157,6 @@ describe('topup', () => {
     const { stderr, ...outcome } = await run('topup', ...words);
     expect(outcome).toEqual({ exitCode, stdout: '' });
     expect(stderr).toContain(message);
-    expect(stderr).not.toContain('try again');
+    expect(stderr).not.toContain('To retry');
   });
 });

@@ -40,32 +40,32 @@ const accountView = z.object({
 });
 
 const HOLDS_HELP =
-  'strict: each call of its keys holds its worst case; adaptive: a stream holds slice by slice; inherit: as the configuration has it';
+  'strict: reserve the maximum cost of each request; adaptive: reserve streams in slices; inherit: use the configuration';
 
 /** Adds `accounts` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
-  const accounts = program.command('accounts').description('make and change accounts, which pay for calls');
+  const accounts = program.command('accounts').description('create and change accounts, which pay for requests');
 
   accounts
     .command('list')
-    .description('show all accounts with their money')
+    .description('list all accounts with their balances')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => print(environment, await listAccounts(environment), flags));
 
   for (const [verb, description] of [
-    ['create', 'make an account'],
-    ['set', 'change an account; what is not named stays, and it binds all of its keys at once'],
+    ['create', 'create an account'],
+    ['set', 'change an account; omitted settings stay; applies to all of its keys at once'],
   ] as const) {
     const command = accounts
       .command(verb)
       .description(description)
-      .argument('<id>', verb === 'create' ? 'its id: a-z, 0-9, - and _' : 'the id of the account')
-      .option('--name <name>', 'what people call it (default: its id)')
-      .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
-      .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
-      .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin')
+      .argument('<id>', verb === 'create' ? 'account id: a-z, 0-9, - and _' : 'account id')
+      .option('--name <name>', 'display name (default: the id)')
+      .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: requests are paid from the balance')
+      .option('--mark-up <percent>', 'markup on the price in percent, such as 12.5; -10: a discount')
+      .option('--time-zone <name>', 'IANA time zone of its budget windows, such as Europe/Berlin')
       .option('--holds <mode>', HOLDS_HELP, parseInherited);
-    addCapFlags(command, 'of all of its keys')
+    addCapFlags(command, 'for all of its keys')
       .option('--json', 'print JSON')
       .action(async (id: string, flags: Flags, self: Command) => {
         const { json: _, ...changes } = flags;
@@ -87,10 +87,10 @@ export function register(program: Command, environment: CliEnvironment): void {
 
   accounts
     .command('correct')
-    .description("put an account's balance right by an entry of its own in the ledger")
+    .description('correct the balance of an account with a ledger entry')
     .argument('<id>', 'the id of the account')
-    .requiredOption('--usd <amount>', 'how much goes back to the account; with a minus sign: is taken from it')
-    .requiredOption('--note <text>', 'why')
+    .requiredOption('--usd <amount>', 'amount to credit, in USD; negative: debit')
+    .requiredOption('--note <text>', 'reason')
     .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
     .action(

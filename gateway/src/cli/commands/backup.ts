@@ -22,9 +22,9 @@ interface Copy {
 export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('backup')
-    .description('copy the database to a new file, consistent though a server writes to it, and prove the copy')
-    .argument('<file>', 'the new file; it must not be there yet')
-    .option('--with-content', 'copy what was said in calls too, where it is kept, to <file>.content')
+    .description('copy the database to a new file, also while a server runs, and verify the copy')
+    .argument('<file>', 'the new file; it must not exist')
+    .option('--with-content', 'also copy stored prompts and responses, to <file>.content')
     .option('--json', 'print JSON')
     .action((file: string, flags: { withContent?: true; json?: true }) => {
       const { dataDir } = environment;
@@ -39,7 +39,7 @@ function makeBackup(dataDir: string, file: string, withContent: boolean) {
   try {
     const bytes = backupDatabase(databasePath(dataDir), file, (copy) => {
       const { problem, entries, calls } = prove(copy);
-      if (problem !== null) throw new Error(`${renderProblem(problem)} No backup was made; see tollgate verify`);
+      if (problem !== null) throw new Error(`${renderProblem(problem)} No backup was created; see tollgate verify`);
       found = { entries, calls };
     });
     return { file, bytes, ...found, content: withContent ? copyContent(contentPath(dataDir), file) : null };
@@ -66,14 +66,14 @@ function renderBackup(
   withContent: boolean,
 ): string {
   const said = content === null ? renderNoContent(dataDir, withContent) : renderContent(content);
-  return `Copied ${bytes} bytes to ${file}; its ledger holds: ${entries} entries, ${calls} settled calls.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and nothing that was said can be read'}.\n`;
+  return `Copied ${bytes} bytes to ${file}; its ledger is valid: ${entries} entries, ${calls} settled requests.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and stored prompts and responses cannot be read'}.\n`;
 }
 
 function renderContent({ file, bytes }: Copy): string {
-  return `Copied ${bytes} bytes of what was said in calls, encrypted, to ${file}.\n`;
+  return `Copied ${bytes} bytes of prompts and responses, encrypted, to ${file}.\n`;
 }
 
 function renderNoContent(dataDir: string, withContent: boolean): string {
-  if (!existsSync(contentPath(dataDir))) return withContent ? 'Of what was said in calls nothing is kept.\n' : '';
-  return `Left out: what was said in calls (${contentPath(dataDir)}). To copy it too: --with-content\n`;
+  if (!existsSync(contentPath(dataDir))) return withContent ? 'No prompts or responses are stored.\n' : '';
+  return `Not copied: prompts and responses (${contentPath(dataDir)}). To copy them too: --with-content\n`;
 }

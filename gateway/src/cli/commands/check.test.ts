@@ -107,7 +107,7 @@ describe('tollgate check', () => {
   test('without a file checks the environment', async () => {
     const { out, exitCode } = await runCheck([]);
     expect(out).toBe(
-      'OK: no configuration file, which is fine\n1 provider: demo (demo)\n2 model names: demo, claude-demo\n',
+      'OK: no configuration file (none is needed)\n1 provider: demo (demo)\n2 model names: demo, claude-demo\n',
     );
     expect(exitCode).toBe(0);
   });

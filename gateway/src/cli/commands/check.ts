@@ -17,7 +17,7 @@ export function register(
   program
     .command('check')
     .description('validate a configuration, or print its JSON Schema')
-    .argument('[file]', 'the file; else TOLLGATE_CONFIG, else tollgate.yaml where there is one')
+    .argument('[file]', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
     .option('--schema', 'print the JSON Schema of the file')
     .option('--json', 'print JSON: the summary, or one problem per line')
     .action((file: string | undefined, flags: { schema?: true; json?: true }) => {
@@ -66,7 +66,7 @@ function renderSummary(config: Config): string {
   const count = (things: readonly unknown[], word: string) =>
     `${things.length} ${word}${things.length === 1 ? '' : 's'}`;
   const lines = [
-    `OK: ${file ?? 'no configuration file, which is fine'}`,
+    `OK: ${file ?? 'no configuration file (none is needed)'}`,
     ...notes,
     `${count(providers, 'provider')}: ${providers.map(({ name, kind }) => `${name} (${kind})`).join(', ')}`,
     `${count(models, 'model name')}${models.length > 12 ? '' : `: ${models.join(', ')}`}`,

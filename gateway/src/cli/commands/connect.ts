@@ -45,14 +45,14 @@ export function register(
 ): void {
   program
     .command('connect')
-    .description('let a coding tool of this user work through the gateway: writes its configuration, and puts it back')
+    .description('connect a coding tool to the gateway: changes its configuration, and can restore it')
     .argument('<tool>', `one of ${Object.keys(TOOLS).join(', ')}`)
-    .option('--url <address>', 'the address of the gateway (default: of the server that runs here, else as configured)')
-    .option('--key <key>', 'an API key (default: one is made, named after the tool)')
-    .option('--model <name>', 'the model that it asks for')
-    .option('--dry-run', 'only show what would be changed')
+    .option('--url <address>', 'address of the gateway (default: the server running here, else the configured one)')
+    .option('--key <key>', 'an API key (default: create one, named after the tool)')
+    .option('--model <name>', 'model that the tool requests')
+    .option('--dry-run', 'only show what would change')
     .addOption(
-      new Option('--undo', 'put its configuration back as it was').conflicts(['url', 'key', 'model', 'dryRun']),
+      new Option('--undo', 'restore the tool’s previous configuration').conflicts(['url', 'key', 'model', 'dryRun']),
     )
     .option('--json', 'print JSON')
     .action(async (name: string, flags: Flags) => {
@@ -116,8 +116,7 @@ async function chooseModel(tool: Tool, connection: Connection): Promise<string> 
 
 /** With a key, the error can list the available models. */
 async function missingModel(tool: Tool, url: string, key: string | undefined): Promise<CliFailure> {
-  if (key === undefined)
-    return new CliFailure(2, `${tool.title} must be told which model to ask for; expected --model NAME.`);
+  if (key === undefined) return new CliFailure(2, `${tool.title} needs a model; expected --model NAME.`);
   try {
     return tellModels(tool, await readModels({ url, key, model: null }));
   } catch (fault) {
@@ -128,10 +127,7 @@ async function missingModel(tool: Tool, url: string, key: string | undefined): P
 function tellModels(tool: Tool, models: readonly string[]): CliFailure {
   const shown = models.slice(0, SHOWN_MODELS_MAX).join(', ');
   const more = models.length > SHOWN_MODELS_MAX ? `, and ${models.length - SHOWN_MODELS_MAX} more` : '';
-  return new CliFailure(
-    2,
-    `${tool.title} must be told which model to ask for; expected --model with one of: ${shown}${more}.`,
-  );
+  return new CliFailure(2, `${tool.title} needs a model; expected --model with one of: ${shown}${more}.`);
 }
 
 function undo(environment: CliEnvironment, tool: Tool, file: string, flags: Flags): void {
@@ -141,8 +137,8 @@ function undo(environment: CliEnvironment, tool: Tool, file: string, flags: Flag
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   }
-  const key = keyId === null ? '' : `Its key still works. End it for good: tollgate keys revoke ${keyId}\n`;
-  const words = `${tool.title} is as it was: ${file} was put back.\n${key}`;
+  const key = keyId === null ? '' : `Its API key still works. Revoke it: tollgate keys revoke ${keyId}\n`;
+  const words = `Restored ${file}, the configuration of ${tool.title}.\n${key}`;
   environment.stdout(flags.json ? renderJsonLine({ file, key_id: keyId }) : words);
 }
 
@@ -164,12 +160,12 @@ function say(environment: CliEnvironment, { tool, file, before, after, flags, ke
     return;
   }
   if (!changed) {
-    environment.stdout(difference === '' ? `${file} is so already.\n` : `${file} would be changed:\n\n${difference}`);
+    environment.stdout(difference === '' ? `${file} needs no change.\n` : `${file} would change:\n\n${difference}`);
     return;
   }
-  const key = keyId === null ? '' : `It has a key of its own, ${keyId}.\n`;
+  const key = keyId === null ? '' : `It uses a new API key, ${keyId}.\n`;
   environment.stdout(
-    `A test call went well, and ${file} was changed:\n\n${difference}\n${key}What stood there before is in ${keptPath(file)}; tollgate connect … --undo puts it back.\nStart ${tool.title}: ${tool.starts}\n`,
+    `A test request succeeded, and ${file} was changed:\n\n${difference}\n${key}The previous file is ${keptPath(file)}; tollgate connect … --undo restores it.\nStart ${tool.title}: ${tool.starts}\n`,
   );
 }
 
@@ -179,7 +175,7 @@ function inWords(file: string, edit: () => string): string {
     return edit();
   } catch (fault) {
     const why = fault instanceof Error ? fault.message : String(fault);
-    throw new CliFailure(1, `${file} cannot be changed: ${maskKeys(why)}. Mend it, or move it away.`);
+    throw new CliFailure(1, `${file} cannot be changed: ${maskKeys(why)}. Correct the file, or move it away.`);
   }
 }
 
@@ -207,7 +203,7 @@ async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
 function configuredUrl({ cwd, variables }: ConnectContext): string {
   const { config } = loadConfig({ environment: variables, cwd });
   if (config === null) {
-    throw new CliFailure(1, 'The configuration has problems (see tollgate check), so name the gateway with --url.');
+    throw new CliFailure(1, 'The configuration is invalid (see tollgate check); name the gateway with --url.');
   }
   const { publicUrl, host, port } = config.server;
   if (publicUrl !== null) return publicUrl;

@@ -20,7 +20,7 @@ async function create(...flags: string[]): Promise<Record<string, unknown> & { i
 describe('keys create', () => {
   test('prints one JSON object that begins with the id and the key', async () => {
     const { exitCode, stdout, stderr } = await run('keys', 'create', '--name', 'first', '--json');
-    expect([exitCode, stderr]).toEqual([0, `Made the data folder ${dataDir}, which was not there.\n`]);
+    expect([exitCode, stderr]).toEqual([0, `Created the data folder ${dataDir}.\n`]);
     expect(stdout).toMatch(/^\{"id":"key_[0-9A-Za-z]{20}","key":"tg_[0-9A-Za-z]{49}",.*\}\n$/);
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'first',
@@ -49,7 +49,7 @@ describe('keys create', () => {
     const limits = { rpm: 60, tpm: 100_000, concurrency: 3, budget_nano_usd: '1', budget_window: 'day' };
     expect(shown).toMatchObject(limits);
     expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, ...limits });
-    const words = '60 rpm, 100000 tpm, 3 at once, 0.000000001 USD a day';
+    const words = '60 rpm, 100000 tpm, 3 concurrent, 0.000000001 USD per day';
     expect((await run('keys', 'list')).stdout).toContain(words);
     expect((await run('keys', 'disable', id)).stdout).toContain(words);
   });
@@ -57,7 +57,7 @@ describe('keys create', () => {
   test('shows a person the key once, in words', async () => {
     const { stdout } = await run('keys', 'create', '--name', 'first');
     expect(stdout.match(/tg_[0-9A-Za-z]{49}/g)).toHaveLength(1);
-    expect(stdout).toContain('This is the only time the key is shown.');
+    expect(stdout).toContain('This is the only time that the key is shown.');
   });
 
   test.each([
@@ -73,8 +73,8 @@ describe('keys create', () => {
     [['--name', 'n', '--budget-usd', '5', '--budget-window', 'year'], 'budget_window: expected one of day, week'],
     [['--name', 'n', '--budget-window', 'day'], 'budget_window: found day without a budget'],
     [['--name', 'n', '--expires', '30'], 'found "30", expected a whole number and a unit'],
-    [['--name', 'n', '--expires', '0d'], 'found no time at all'],
-    [['--name', 'n', '--models', 'a,,b'], 'found "a,,b", expected names with single commas'],
+    [['--name', 'n', '--expires', '0d'], 'found zero'],
+    [['--name', 'n', '--models', 'a,,b'], 'found "a,,b", expected names separated by single commas'],
     [['--name', 'n', '--models', ''], 'found "", expected names'],
     [['--name', 'n', '--ip', 'localhost'], 'expected an IP address or a CIDR range'],
     [['--name', 'n', '--scopes', 'root'], 'found "root", expected inference, usage or admin'],
@@ -114,7 +114,7 @@ describe('keys list', () => {
       'ID',
       'NAME',
       'WORKSPACE',
-      'ENDS IN',
+      'LAST 4',
       'STATE',
       'STRICT',
       'MODELS',
@@ -197,7 +197,7 @@ describe('keys set', () => {
       budget_window: 'week',
     });
     expect(await set('--rpm', 'none', '--budget-usd', 'none')).toMatchObject({ rpm: null, budget_nano_usd: null });
-    expect((await run('keys', 'set', id, '--concurrency', '2')).stdout).toMatch(/^ {2}limits +2 at once$/m);
+    expect((await run('keys', 'set', id, '--concurrency', '2')).stdout).toMatch(/^ {2}limits +2 concurrent$/m);
     expect((await run('keys', 'set', id, '--concurrency', 'none')).stdout).toMatch(/^ {2}limits +none$/m);
   });
 
@@ -216,7 +216,7 @@ describe('keys set', () => {
     const { id } = await create('--holds', 'strict');
     expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, holds: 'strict' });
     expect((await run('keys', 'set', id, '--holds', 'adaptive')).stdout).toMatch(/^ {2}holds +adaptive$/m);
-    expect((await run('keys', 'set', id, '--holds', 'inherit')).stdout).toMatch(/^ {2}holds +as its account$/m);
+    expect((await run('keys', 'set', id, '--holds', 'inherit')).stdout).toMatch(/^ {2}holds +inherit$/m);
     expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, holds: null });
     const { exitCode, stderr } = await run('keys', 'set', id, '--holds', 'loose');
     expect([exitCode, stderr]).toEqual([

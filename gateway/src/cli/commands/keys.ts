@@ -31,24 +31,24 @@ interface CreateFlags extends CapFlags {
 
 type SetFlags = Partial<CreateFlags>;
 
-const MODELS_HELP = "names of the models the key may use, * stands for any run of characters; '*' alone: all";
-const EXPIRES_HELP = 'how long the key works (such as 30d), or never';
-const IP_HELP = 'addresses or CIDR ranges the key may be used from, or any';
-const SCOPES_HELP = 'what the key may be used for: inference, usage, admin';
-const OF_KEY = 'of the key';
+const MODELS_HELP = "models that the key may use, with * as a wildcard; '*' alone: all models";
+const EXPIRES_HELP = 'time until the key expires (such as 30d), or never';
+const IP_HELP = 'addresses or CIDR ranges that may use the key, or any';
+const SCOPES_HELP = 'scopes of the key: inference, usage, admin';
+const OF_KEY = 'for the key';
 const HOLDS_HELP =
-  'strict: each call holds its worst case; adaptive: a stream holds slice by slice; inherit: as the account has it';
-const STRICT_HELP = 'refuse a call for what a translation between the formats would drop';
+  'strict: reserve the maximum cost of each request; adaptive: reserve streams in slices; inherit: use the account’s setting';
+const STRICT_HELP = 'reject requests with members that a translation between formats would drop';
 
 /** Adds `keys` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
-  const keys = program.command('keys').description('make and change API keys');
+  const keys = program.command('keys').description('create and change API keys');
 
   const create = keys
     .command('create')
-    .description('make a key; its secret is shown this once')
-    .requiredOption('--name <name>', 'what the key is called')
-    .option('--workspace <id>', 'the workspace it belongs to (default: default)')
+    .description('create an API key; its secret is shown only once')
+    .requiredOption('--name <name>', 'name of the key')
+    .option('--workspace <id>', 'workspace of the key (default: default)')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
@@ -64,16 +64,16 @@ export function register(program: Command, environment: CliEnvironment): void {
 
   keys
     .command('list')
-    .description('show all keys, never their secrets')
+    .description('list all API keys, without their secrets')
     .option('--json', 'print one JSON object per line')
     .action((flags: { json?: true }) => printKeyList(environment, flags.json === true));
 
   keys
     .command('rotate')
-    .description('give a key a new secret; the old one works until the grace ends')
+    .description('replace the secret of a key; the old one works until the grace period ends')
     .argument('<id>', 'the id of the key')
     .addOption(
-      new Option('--grace <span>', 'how long the old secret works on; 0s ends it at once')
+      new Option('--grace <span>', 'how long the old secret keeps working; 0s: it stops at once')
         .argParser(parseSpan)
         .default(parseSpan('24h'), '24h'),
     )
@@ -84,9 +84,9 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 
   for (const [verb, description] of [
-    ['revoke', 'end a key for good'],
-    ['disable', 'let a key rest; enable wakes it'],
-    ['enable', 'let a disabled key work again'],
+    ['revoke', 'revoke a key permanently'],
+    ['disable', 'disable a key until it is enabled'],
+    ['enable', 'enable a disabled key'],
   ] as const) {
     keys
       .command(verb)
@@ -100,10 +100,10 @@ export function register(program: Command, environment: CliEnvironment): void {
 
   const set = keys
     .command('set')
-    .description('change a key; what is not named stays')
+    .description('change a key; omitted settings stay')
     .argument('<id>', 'the id of the key')
-    .option('--name <name>', 'what the key is called')
-    .option('--workspace <id>', 'the workspace it belongs to')
+    .option('--name <name>', 'name of the key')
+    .option('--workspace <id>', 'workspace of the key')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
@@ -164,14 +164,14 @@ function printNewKey(environment: CliEnvironment, result: Json, asJson: boolean)
 
 function renderNewKey(key: KeyView): string {
   const parts = [
-    `\n  ${key.key}\n\nThis is the only time the key is shown. Keep it where secrets are kept.\n\n`,
+    `\n  ${key.key}\n\nThis is the only time that the key is shown. Store it safely.\n\n`,
     renderFields(describe(key)),
   ];
   if (key.previous_expires_at !== null) {
     const [until] = [key.previous_expires_at, key.expires_at ?? key.previous_expires_at].sort();
-    parts.push(`\nThe old secret works until ${until}. To end it now: tollgate keys rotate ${key.id} --grace 0s\n`);
+    parts.push(`\nThe old secret works until ${until}. To revoke it now: tollgate keys rotate ${key.id} --grace 0s\n`);
   }
-  parts.push(`\nSend it as the header "Authorization: Bearer KEY". To end it: tollgate keys revoke ${key.id}\n`);
+  parts.push(`\nSend it in the header "Authorization: Bearer KEY". To revoke it: tollgate keys revoke ${key.id}\n`);
   return parts.join('');
 }
 
@@ -194,7 +194,7 @@ async function printKeyList(environment: CliEnvironment, asJson: boolean): Promi
 }
 
 function renderKeyTable(views: readonly Json[], nowMs: number): string {
-  if (views.length === 0) return 'There are no keys. Make one: tollgate keys create --name NAME\n';
+  if (views.length === 0) return 'No API keys. Create one: tollgate keys create --name NAME\n';
   const rows = views
     .map((view) => keyView.parse(view))
     .map((key) => [
@@ -207,7 +207,7 @@ function renderKeyTable(views: readonly Json[], nowMs: number): string {
       listOf(key.models, 'all'),
       renderLayeredCaps(key),
     ]);
-  return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS', 'LIMITS'], rows);
+  return renderTable(['ID', 'NAME', 'WORKSPACE', 'LAST 4', 'STATE', 'STRICT', 'MODELS', 'LIMITS'], rows);
 }
 
 function describe(key: KeyView): [string, string][] {
@@ -215,11 +215,11 @@ function describe(key: KeyView): [string, string][] {
     ['id', key.id],
     ['name', key.name],
     ['workspace', key.workspace],
-    ['models', listOf(key.models, 'all of the workspace')],
+    ['models', listOf(key.models, 'all models of the workspace')],
     ['addresses', listOf(key.ips, 'any')],
     ['scopes', key.scopes.join(', ')],
     ['strict', renderSwitch(key.strict)],
-    ['holds', key.holds ?? 'as its account'],
+    ['holds', key.holds ?? 'inherit'],
     ['limits', renderLayeredCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];

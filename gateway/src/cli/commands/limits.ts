@@ -28,11 +28,11 @@ const ruleView = z.object({
 
 /** Adds `limits` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
-  const limits = program.command('limits').description('bound what accounts, workspaces, end users and models may use');
+  const limits = program.command('limits').description('limit accounts, workspaces, end users and models');
 
   limits
     .command('list')
-    .description('show all limits, those of keys too')
+    .description('list all limits, including those of keys')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: { json?: true }) => {
       print(environment, await listRules(environment), flags.json === true);
@@ -40,16 +40,16 @@ export function register(program: Command, environment: CliEnvironment): void {
 
   const set = limits
     .command('set')
-    .description('set the limits of one of --account, --workspace, --end-user or --model; what is not named stays')
-    .option('--account <id>', 'an account; beside --end-user: whose end user it is (default: default)')
+    .description('set the limits of one of --account, --workspace, --end-user or --model; omitted limits stay')
+    .option('--account <id>', 'an account; with --end-user: the account of the end user (default: default)')
     .option('--workspace <id>', 'a workspace')
     .option(
       '--end-user <name>',
-      "an end user as callers name it; '*': each one without limits of its own, and all requests that name none together",
+      "an end user as clients name them; '*': each end user without limits of their own, and all requests without an end user together",
     )
-    .option('--model <name>', 'a model by any of its public names; it is bound under all of them')
-    .option('--layer <layer>', "operator (default), or account: the account's own limits; the lower of both binds");
-  addCapFlags(set, 'of all of its calls')
+    .option('--model <name>', 'a model by any of its public names; applies to all of its names')
+    .option('--layer <layer>', "operator (default), or account: the account's own limits; the lower limit applies");
+  addCapFlags(set, 'for all of its requests')
     .option('--json', 'print JSON')
     .action(async (flags: SetFlags) => {
       const given = {
@@ -83,7 +83,7 @@ function print(environment: CliEnvironment, views: readonly Json[], asJson: bool
 }
 
 function renderRules(views: readonly Json[]): string {
-  if (views.length === 0) return 'There are no limits. Set some: tollgate limits set --help\n';
+  if (views.length === 0) return 'No limits. Set some: tollgate limits set --help\n';
   const rows = views
     .map((view) => ruleView.parse(view))
     .map((rule) => [
@@ -91,7 +91,7 @@ function renderRules(views: readonly Json[]): string {
       rule.id,
       rule.account ?? '-',
       rule.layer,
-      rule.binds === false ? `${renderCaps(rule)}; binds nothing: no such model is served` : renderCaps(rule),
+      rule.binds === false ? `${renderCaps(rule)}; has no effect: no such model is served` : renderCaps(rule),
     ]);
   return renderTable(['OF', 'ID', 'ACCOUNT', 'SET BY', 'LIMITS'], rows);
 }

@@ -42,7 +42,7 @@ test('is refused once somebody has set the console up, and where the console is 
   const { link } = JSON.parse((await run('--json')).stdout);
   const token = String(new URL(link).searchParams.get('token'));
   await withSetUp((setUp) => setUp.claim({ token, name: 'Ada', email: 'a@example.com', password: 'a long password' }));
-  expect(await run()).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('set up already') });
+  expect(await run()).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('already set up') });
 
   dataDir = join(newFolder(), 'data');
   mkdirSync(dirname(dataDir), { recursive: true });

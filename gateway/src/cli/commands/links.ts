@@ -19,8 +19,8 @@ export function register(
 ): void {
   program
     .command('setup-link')
-    .description('print a new one-time link to set the console up with, while nobody has')
-    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
+    .description('print a new one-time setup link for a console that is not set up yet')
+    .option('--config <file>', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
     .option('--json', 'print JSON')
     .action(async (flags: { config?: string; json?: true }) => {
       const place = readConsolePlace({ ...source, file: flags.config });
@@ -28,7 +28,7 @@ export function register(
       environment.stdout(
         flags.json === true
           ? renderJsonLine(made)
-          : `${made.link}\n\nIt works once, until ${made.expires_at}; links printed before it work no more.\n`,
+          : `${made.link}\n\nIt works once, until ${made.expires_at}. Earlier links no longer work.\n`,
       );
     });
 }

@@ -31,16 +31,16 @@ test('verifies the one user of an address, and says what keeps signing in', asyn
   expect(exitCode).toBe(0);
   expect(stdout).toContain('Its user is Eve (person_');
   expect(stdout).toContain('by an invitation of the account team');
-  expect(stdout).toContain('These keep working: a password.');
+  expect(stdout).toContain('These sign-in methods keep working: a password.');
   expect(await run('eve@example.com')).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining('is verified already'),
+    stderr: expect.stringContaining('is already verified'),
   });
 });
 
 test('asks for the account where several users have the address', async () => {
-  expect((await run('bob@example.com')).stderr).toContain('in the accounts default, team. Name the one');
+  expect((await run('bob@example.com')).stderr).toContain('in the accounts default, team. Choose the one');
   const { stdout } = await run('bob@example.com', '--account', 'team', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ name: 'Bob', account: 'team', has_password: true, restored: [] });
 });

@@ -27,8 +27,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .description('verify the email addresses of members')
     .command('verify')
     .description('mark an email address as verified, so that its user can join other accounts')
-    .argument('<email>', 'the address that the user signs in with')
-    .option('--account <id>', 'the account whose invitation made the user, where several users have the address')
+    .argument('<email>', 'email address that the user signs in with')
+    .option('--account <id>', 'account whose invitation created the user, if several users have the address')
     .option('--json', 'print JSON')
     .action(async (email: string, flags: Flags) => {
       const given = { email, account: flags.account ?? null };
@@ -44,7 +44,6 @@ function renderUser(email: string, user: z.output<typeof verifiedView>): string 
     ...(user.sessions > 0 ? [`${user.sessions} sessions`] : []),
   ];
   const account = user.account === null ? 'no account' : `the account ${user.account}`;
-  const restored =
-    user.restored.length === 0 ? '' : `Memberships that were suspended work again: ${user.restored.join(', ')}.\n`;
-  return `The address ${email} is verified. Its user is ${user.name} (${user.person}), created ${user.created_at} by an invitation of ${account}.\n${restored}These keep working: ${ways.length === 0 ? 'none' : ways.join(', ')}. If anybody but the owner of the address may have set them: tollgate reset-password ${email}\n`;
+  const restored = user.restored.length === 0 ? '' : `Restored memberships: ${user.restored.join(', ')}.\n`;
+  return `The address ${email} is verified. Its user is ${user.name} (${user.person}), created ${user.created_at} by an invitation of ${account}.\n${restored}These sign-in methods keep working: ${ways.length === 0 ? 'none' : ways.join(', ')}. If somebody other than the owner of the address may have set them: tollgate reset-password ${email}\n`;
 }

@@ -18,10 +18,10 @@ interface Flags {
 export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('topup')
-    .description('put money into an account; prints its new balance')
+    .description('add money to an account; prints the new balance')
     .argument('<account>', 'the id of the account')
-    .requiredOption('--usd <amount>', 'how much, in USD, such as 10 or 0.25')
-    .option('--note <text>', 'what for; kept with the entry in the ledger')
+    .requiredOption('--usd <amount>', 'amount in USD, such as 10 or 0.25')
+    .option('--note <text>', 'note stored with the ledger entry')
     .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
     .action(async (account: string, { json, ...asked }: Flags) => {
@@ -29,7 +29,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
-export const MOVEMENT_ID_HELP = 'names the movement: the same id twice moves once';
+export const MOVEMENT_ID_HELP = 'id of the movement; the same id twice moves the money once';
 
 export interface MovementRequest {
   readonly account: string;
@@ -48,10 +48,7 @@ export async function moveMoney(
     return await administer(environment, command, { ...asked, id });
   } catch (fault) {
     if (!(fault instanceof OutcomeUnknown)) throw fault;
-    throw new OutcomeUnknown(
-      1,
-      `${fault.message}\nTo try again safely add --id ${id}: should the money have come through, it does not move twice.`,
-    );
+    throw new OutcomeUnknown(1, `${fault.message}\nTo retry safely, add --id ${id}: the money is not moved twice.`);
   }
 }
 
@@ -78,6 +75,6 @@ function renderMovement(movement: z.infer<typeof movementView>): string {
     ['held', `${renderUsd(movement.held_nano_usd)} USD`],
     ['note', movement.note ?? '-'],
   ]);
-  const head = movement.moved_nano_usd === '0' ? 'The movement had been made before; nothing moved now.\n' : '';
-  return `${head}The account ${movement.account}:\n${fields}`;
+  const head = movement.moved_nano_usd === '0' ? 'This movement was recorded earlier; nothing was moved now.\n' : '';
+  return `${head}Account ${movement.account}:\n${fields}`;
 }

@@ -8,10 +8,8 @@ import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.
 export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('replace-master-key')
-    .description(
-      'create a new master key where the one of the data folder is lost: every API key needs a new secret then',
-    )
-    .requiredOption('--lost', 'confirm that the master key is lost and no copy of it is left')
+    .description('create a new master key for a data folder that lost its own: every API key then needs a new secret')
+    .requiredOption('--lost', 'confirm that the master key is lost and no copy exists')
     .option('--json', 'print JSON')
     .action((flags: { json?: true }) => {
       const replaced = replace(environment);
@@ -38,7 +36,7 @@ function replace({ dataDir, nowMs }: CliEnvironment): ReplacedMasterKey {
 }
 
 function renderReplaced({ movedTo, keys }: ReplacedMasterKey): string {
-  const kept = movedTo === null ? '' : `The file that was there is now ${movedTo}.\n`;
+  const kept = movedTo === null ? '' : `The previous file is now ${movedTo}.\n`;
   return `${kept}The data folder has a new master key. What the lost one protected cannot be read again:
 - ${keys} API ${keys === 1 ? 'key does' : 'keys do'} not work. Give each a new secret: tollgate keys rotate ID --grace 0s
 - Credentials of providers that were entered in the console: enter them again.

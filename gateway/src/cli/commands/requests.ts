@@ -24,8 +24,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('requests')
     .alias('calls')
     .description('show request records, newest first')
-    .option('--limit <count>', `how many at most, up to ${LIMIT_MAX}`, parseCount(LIMIT_MAX), LIMIT_DEFAULT)
-    .option('--since <span>', 'only requests of the last while, such as 1h', parseSpan)
+    .option('--limit <count>', `maximum number of records, up to ${LIMIT_MAX}`, parseCount(LIMIT_MAX), LIMIT_DEFAULT)
+    .option('--since <span>', 'only requests within this duration, such as 1h', parseSpan)
     .option('--request-id <id>', 'only the request with this id')
     .option('--key <id>', 'only requests made with this key')
     .option('--json', 'print one JSON object per line')
@@ -53,7 +53,7 @@ function findKey(keys: readonly StoredKey[], id: string): void {
 }
 
 function renderCalls(records: readonly CallRecord[]): string {
-  if (records.length === 0) return 'There are no calls that fit.\n';
+  if (records.length === 0) return 'No matching requests.\n';
   const rows = records.map((record) => [
     new Date(record.at_ms).toISOString(),
     record.request_id,

@@ -43,7 +43,7 @@ test('prints a link for an hour, to a page of the configured address', async () 
 test('says what becomes of the second factor', async () => {
   expect((await run('ada@example.com')).stdout).toContain('The second factor stays');
   const { stdout } = await run('Ada@Example.com', '--without-second-factor');
-  expect(stdout).toContain('The second factor is turned off then');
+  expect(stdout).toContain('The second factor is turned off');
   const token = /reset\/(\S+)/.exec(stdout)?.[1] ?? '';
   const row = await inStore(({ people }) => createResetLinks(people, () => NOW_MS).find(token));
   expect(row?.ends_second_factor).toBe(1);
@@ -53,7 +53,7 @@ test('is refused for an address that is nobody’s, and where the console is off
   expect(await run('bob@example.com')).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining('Nobody signs in as "bob@example.com"'),
+    stderr: expect.stringContaining('No user has the address "bob@example.com"'),
   });
   writeFileSync(join(dirname(dataDir), 'tollgate.yaml'), 'server: { console: off }\n');
   expect(await run('ada@example.com')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is off') });

@@ -25,11 +25,11 @@ export function register(
 ): void {
   program
     .command('reset-password')
-    .description('print a one-time link to a new password for whoever signs in to the console by an e-mail address')
-    .argument('<email>', 'the address that the person signs in by')
-    .option('--account <id>', 'an account of the user, where several users have the address')
-    .option('--without-second-factor', 'turn the second factor off with it, where the authenticator is lost too')
-    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
+    .description('print a one-time password reset link for a user of the console')
+    .argument('<email>', 'email address of the user')
+    .option('--account <id>', 'an account of the user, if several users have the address')
+    .option('--without-second-factor', 'also turn the second factor off, for a lost authenticator')
+    .option('--config <file>', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
     .option('--json', 'print JSON')
     .action(async (email: string, flags: Flags) => {
       const isWithout = flags.withoutSecondFactor === true;
@@ -43,7 +43,7 @@ export function register(
       environment.stdout(
         flags.json === true
           ? renderJsonLine(made)
-          : `${made.link}\n\nIt works once, until ${made.expires_at}; a link made before for the same person works no more.\nUsing it ends every session of the person and removes their passkeys. The second factor ${isWithout ? 'is turned off then' : 'stays; see --without-second-factor'}.\n`,
+          : `${made.link}\n\nIt works once, until ${made.expires_at}. Earlier links of this user no longer work.\nUsing it ends all sessions of the user and removes their passkeys. The second factor ${isWithout ? 'is turned off' : 'stays; see --without-second-factor'}.\n`,
       );
     });
 }

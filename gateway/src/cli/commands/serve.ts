@@ -21,10 +21,10 @@ const SAME_SIGNAL_MS = 1_000;
 export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('serve')
-    .description('serve the gateway')
-    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
-    .option('--host <host>', 'the address to listen on (default: HOST, else 127.0.0.1)')
-    .option('--port <port>', 'the port to listen on (default: PORT, else 8080; 0: any free one)')
+    .description('start the gateway')
+    .option('--config <file>', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
+    .option('--host <host>', 'address to listen on (default: HOST, else 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (default: PORT, else 8080; 0: any free port)')
     .action((flags: ServeFlags) => serve(flags, environment));
 }
 
@@ -61,7 +61,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   await end;
   watch?.stop();
   if (app.deps.unknownCallers > 0)
-    log.info({ calls: app.deps.unknownCallers }, 'calls without a valid key were refused');
+    log.info({ calls: app.deps.unknownCallers }, 'rejected requests without a valid API key');
   process.exit(0);
 }
 
@@ -69,14 +69,17 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
 async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
   const { config, problems } = loadConfig(source);
   if (config === null) {
-    log.error({ problems: problems.map(renderConfigProblem) }, 'the configuration has problems: the running one stays');
+    log.error(
+      { problems: problems.map(renderConfigProblem) },
+      'the configuration is invalid: the running configuration stays',
+    );
     return;
   }
   const { server } = app.deps.settings.config;
   try {
     await app.reconfigure(config);
   } catch (error) {
-    log.error({ cause: String(error) }, 'the configuration cannot be taken over: the running one stays');
+    log.error({ cause: String(error) }, 'the configuration cannot be applied: the running configuration stays');
     return;
   }
   if (server.host !== config.server.host || server.port !== config.server.port) {
@@ -99,18 +102,18 @@ function ended(app: App, log: Log): Promise<void> {
       firstMs = nowMs;
       const { drainMs, drainStreamsMs } = app.deps.settings.config.limits;
       const open = app.deps.capacity.present.held;
-      log.info({ reason, open_calls: open }, 'stopping: open calls are finished first; a second signal ends them');
+      log.info({ reason, open_calls: open }, 'stopping: open requests finish first; a second signal ends them');
       drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
         resolve,
         (error) => {
-          log.error({ cause: String(error) }, 'the end was not orderly');
+          log.error({ cause: String(error) }, 'the shutdown failed');
           process.exit(1);
         },
       );
     };
     process.on('SIGTERM', () => stop('SIGTERM', true));
     process.on('SIGINT', () => stop('SIGINT', false));
-    watchLauncher(() => stop('the launcher is gone', false));
+    watchLauncher(() => stop('the launcher exited', false));
   });
 }
 
@@ -126,7 +129,7 @@ function renderFirstWords(app: App, startMs: number): string {
   ];
   lines.push(...app.notices);
   if (config.providersFrom === 'built-in') {
-    lines.push('No provider is configured: the built-in models "demo" and "claude-demo" answer, offline and free.');
+    lines.push('No provider is configured: the built-in models "demo" and "claude-demo" respond, offline and free.');
   }
   if (app.setUpLink !== null) {
     lines.push('', 'Set up the console with this link (it works once, for 15 minutes):', '', `  ${app.setUpLink}`);
@@ -145,12 +148,12 @@ interface ShownModels {
 }
 
 function renderFirstKey(key: string, base: string, models: ShownModels): string[] {
-  const lines = ['Your first API key, shown this once:', '', `  ${key}`, ''];
+  const lines = ['Your first API key, shown only once:', '', `  ${key}`, ''];
   if (models.chat !== null) {
     const body = { model: models.chat, messages: [{ role: 'user', content: 'Hello!' }] };
     lines.push('Try it:', '', ...renderCurl('curl', `${base}/v1/chat/completions`, key, body), '');
     lines.push(
-      'The same as a stream:',
+      'Streaming:',
       '',
       ...renderCurl('curl -N', `${base}/v1/chat/completions`, key, { ...body, stream: true }),
       '',
@@ -159,8 +162,8 @@ function renderFirstKey(key: string, base: string, models: ShownModels): string[
   if (models.messages !== null) {
     const body = { model: models.messages, max_tokens: 256, messages: [{ role: 'user', content: 'Hello!' }] };
     const url = `${base}/v1/messages`;
-    lines.push('In the messages format:', '', ...renderCurl('curl', url, key, body), '');
-    lines.push('And as a stream:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
+    lines.push('Messages format:', '', ...renderCurl('curl', url, key, body), '');
+    lines.push('Messages format, streaming:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
   }
   return [...lines, 'More keys: bin/tollgate keys create --name NAME'];
 }

@@ -34,7 +34,7 @@ describe('verify', () => {
     const { dataDir, store } = await openFilledStore();
     const holds = await runProgram(dataDir, 'verify');
     expect(holds).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(holds.stdout).toStartWith('The ledger holds: 3 entries, 1 settled calls.\n');
+    expect(holds.stdout).toStartWith('The ledger is valid: 3 entries, 1 settled requests.\n');
     await store.close();
     expect(await runProgram(dataDir, 'verify')).toEqual(holds);
     const told = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
@@ -49,7 +49,7 @@ describe('verify', () => {
     const message = "its hash does not follow from what it says, its call's record and the hash before it";
     expect(await runProgram(dataDir, 'verify')).toEqual({
       exitCode: 1,
-      stdout: `The ledger does not hold: entry 2: ${message}.\n`,
+      stdout: `The ledger is invalid: entry 2: ${message}.\n`,
       stderr: '',
     });
     const { exitCode, stdout } = await runProgram(dataDir, 'verify', '--json');
@@ -65,11 +65,11 @@ describe('verify', () => {
     const gone = await runProgram(dataDir, 'verify', '--noted', `4:${last.hash}`);
     expect(gone).toMatchObject({
       exitCode: 1,
-      stdout: 'The ledger does not hold: entry 4 was noted, and the last one is 3.\n',
+      stdout: 'The ledger is invalid: entry 4 was noted, and the last one is 3.\n',
     });
     const wrong = await runProgram(dataDir, 'verify', '--noted', '3');
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toContain('expected the number of an entry, a colon and its hash');
+    expect(wrong.stderr).toContain('expected an entry number, a colon and the entry’s hash');
   });
 
   test('says so where there is no database', async () => {
@@ -95,7 +95,7 @@ describe('backup', () => {
     writing = false;
     await writes;
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(outcome.stdout).toContain(`bytes to ${copy}; its ledger holds: `);
+    expect(outcome.stdout).toContain(`bytes to ${copy}; its ledger is valid: `);
     expect(outcome.stdout).toContain('master.key');
     expect(readdirSync(folder)).toEqual(['tollgate.db']);
     expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -142,14 +142,14 @@ describe('backup', () => {
       string,
     ];
     const silent = await runProgram(dataDir, 'backup', plain, '--with-content');
-    expect(silent.stdout).toContain('Of what was said in calls nothing is kept.');
+    expect(silent.stdout).toContain('No prompts or responses are stored.');
     const content = createContentStore(dataDir, loadMasterKey(dataDir).key, () => 1024 ** 3);
     const said = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
     const of = { requestId: 'r', account: 'team', workspace: 'w', atMs: 1, protocol: 'chat', status: 200 } as const;
     const bodies = { request: said, upstreamRequest: 'same', response: said, upstreamResponse: null } as const;
     await content.keep({ ...of, ...bodies, stream: false });
     expect((await runProgram(dataDir, 'backup', join(folder, 'left-out.db'))).stdout).toContain(
-      `Left out: what was said in calls (${join(dataDir, 'content.db')}).`,
+      `Not copied: prompts and responses (${join(dataDir, 'content.db')}).`,
     );
     expect((await runProgram(dataDir, 'backup', whole, '--with-content')).stdout).toContain(`to ${whole}.content.`);
     expect(statSync(`${whole}.content`).mode & 0o777).toBe(0o600);

@@ -17,24 +17,25 @@ export function register(program: Command, environment: CliEnvironment): void {
   program
     .command('verify')
     .description(
-      'prove the ledger: order, hashes, sums, and each charge from usage and price; beside a server or without',
+      'verify the ledger: order, hashes, sums, and each charge from usage and price; also while a server runs',
     )
-    .argument('[file]', 'a database file, such as a backup; else the one of the data folder')
-    .option('--noted <entry:hash>', 'an entry that an earlier verify told: it must be there still', parseNoted)
+    .argument('[file]', 'a database file, such as a backup (default: the database of the data folder)')
+    .option('--noted <entry:hash>', 'an entry that an earlier verify printed; it must still exist', parseNoted)
     .option('--json', 'print JSON')
     .action((file: string | undefined, flags: { noted?: NotedEntry; json?: true }) => {
       const path = file === undefined ? databasePath(environment.dataDir) : resolve(file);
       const { entries, calls, last, problem } = prove(path, flags.noted);
       if (flags.json) environment.stdout(renderJsonLine({ ok: problem === null, entries, calls, last, problem }));
       else if (problem !== null) environment.stdout(`${makeVisible(renderProblem(problem))}\n`);
-      else environment.stdout(`The ledger holds: ${entries} entries, ${calls} settled calls.\n${renderLast(last)}`);
+      else
+        environment.stdout(`The ledger is valid: ${entries} entries, ${calls} settled requests.\n${renderLast(last)}`);
       if (problem !== null) throw new CliFailure(1, '');
     });
 }
 
 /** Entries cut off at the end leave no trace; a last entry noted elsewhere reveals them. */
 function renderLast(last: NotedEntry | null): string {
-  return last === null ? '' : `Its last entry, to be noted in another place: --noted ${last.entry}:${last.hash}\n`;
+  return last === null ? '' : `Its last entry, to store in another place: --noted ${last.entry}:${last.hash}\n`;
 }
 
 /** Bounds the prices kept in memory; a ledger has few versions, each used by many calls. */
@@ -58,5 +59,5 @@ export function prove(path: string, noted: NotedEntry | null = null): LedgerProo
 
 /** Renders the first problem found. */
 export function renderProblem({ entry, message }: NonNullable<LedgerProof['problem']>): string {
-  return `The ledger does not hold: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
+  return `The ledger is invalid: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
 }

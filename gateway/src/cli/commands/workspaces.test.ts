@@ -79,7 +79,7 @@ describe('limits', () => {
     ]);
     const { stdout } = await run('limits', 'list');
     expect(stdout).toMatch(/^end user +\* +default +operator +10 rpm$/m);
-    expect(stdout).toMatch(/^account +default +- +operator +25 USD a month$/m);
+    expect(stdout).toMatch(/^account +default +- +operator +25 USD per month$/m);
     expect(await print('limits', 'set', '--end-user', '*', '--rpm', 'none')).toMatchObject([{ rpm: null }]);
     expect(await print('limits', 'list')).toHaveLength(3);
   });
@@ -87,7 +87,7 @@ describe('limits', () => {
   test.each([
     [['--rpm', '5'], 2, 'expected exactly one of account, workspace, end_user and model'],
     [['--workspace', 'default', '--model', 'm', '--rpm', '5'], 2, 'expected exactly one of'],
-    [['--workspace', 'default'], 2, 'nothing to set'],
+    [['--workspace', 'default'], 2, 'nothing to change'],
     [['--workspace', 'gone', '--rpm', '5'], 1, 'There is no workspace with the id "gone"'],
     [['--key', 'key_1', '--rpm', '5'], 2, "unknown option '--key'"],
   ])('set %p is refused', async (flags, exitCode, message) => {

@@ -24,29 +24,29 @@ const workspaceView = z.object({
   bodies_days: z.number().nullable(),
   ...layeredCapsView,
 });
-const MODELS_HELP = "names of the models its keys may use, * stands for any run of characters; '*' alone: all";
+const MODELS_HELP = "models that its keys may use, with * as a wildcard; '*' alone: all models";
 const AS_CONFIGURED = 'inherit';
-const BODIES_HELP = `of which calls what was said is kept: off, errors, all, or ${AS_CONFIGURED}: as the configuration says`;
-const DAYS_HELP = `for how many days it is kept, or ${AS_CONFIGURED}: as the configuration says`;
-const OF_WORKSPACE = 'of all of its keys';
+const BODIES_HELP = `requests whose prompts and responses are stored: off, errors, all, or ${AS_CONFIGURED}: as configured`;
+const DAYS_HELP = `number of days that prompts and responses are kept, or ${AS_CONFIGURED}: as configured`;
+const OF_WORKSPACE = 'for all of its keys';
 
 /** Adds `workspaces` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
   const workspaces = program
     .command('workspaces')
-    .description('make and change workspaces, which hold policy for keys');
+    .description('create and change workspaces, which set policy for their keys');
 
   workspaces
     .command('list')
-    .description('show all workspaces')
+    .description('list all workspaces')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => print(environment, await listWorkspaces(environment), flags));
 
   const create = workspaces
     .command('create')
-    .description('make a workspace')
-    .argument('<id>', 'its id: a-z, 0-9, - and _')
-    .option('--account <id>', 'the account that pays for its calls (default: default)')
+    .description('create a workspace')
+    .argument('<id>', 'workspace id: a-z, 0-9, - and _')
+    .option('--account <id>', 'account that pays for its requests (default: default)')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--bodies <calls>', BODIES_HELP)
     .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED));
@@ -59,7 +59,7 @@ export function register(program: Command, environment: CliEnvironment): void {
 
   const set = workspaces
     .command('set')
-    .description('change a workspace; what is not named stays, and it binds all of its keys at once')
+    .description('change a workspace; omitted settings stay; applies to all of its keys at once')
     .argument('<id>', 'the id of the workspace')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--bodies <calls>', BODIES_HELP)

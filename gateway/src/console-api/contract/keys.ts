@@ -59,18 +59,18 @@ const shown = z.object({ key: keyView, secret: z.string() });
 
 export const keyRoutes = {
   'GET /accounts/{account}/keys': {
-    summary: 'The keys of an account: the newest first.',
+    summary: 'Lists the API keys of an account, newest first.',
     access: 'keys.read',
     reply: z.object({ keys: z.array(keyView), workspaces: z.array(id) }),
   },
   'POST /accounts/{account}/keys': {
-    summary: 'Makes a key. Its secret is shown in this answer and never again.',
+    summary: 'Creates an API key. Only this response contains its secret.',
     access: 'keys.write',
     body: z.strictObject(given),
     reply: shown,
   },
   'GET /accounts/{account}/keys/{key}': {
-    summary: 'One key: its use, its last errors and changes.',
+    summary: 'Returns an API key with its usage, latest errors and latest changes.',
     access: 'keys.read',
     reply: z.object({
       key: keyView,
@@ -100,42 +100,42 @@ export const keyRoutes = {
     }),
   },
   'GET /accounts/{account}/keys/{key}/gauges': {
-    summary: 'Every limit that binds a key, with what is left of it now.',
+    summary: 'Lists the limits that apply to a key, with what remains of each.',
     access: 'keys.read',
     reply: z.object({ gauges: z.array(gauge) }),
   },
   'PATCH /accounts/{account}/keys/{key}': {
-    summary: 'Changes a key; what is left out stays. Without limits.write its limits are only tightened.',
+    summary: 'Changes a key; omitted members stay. Without limits.write its limits can only be lowered.',
     access: 'keys.write',
     body: z.strictObject({ ...given, caps: caps.partial() }).partial(),
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/rotate': {
-    summary: 'Gives a key a new secret; the old one works until the grace ends.',
+    summary: 'Replaces the secret of a key; the old one works until the grace period ends.',
     access: 'keys.write',
     body: z.strictObject({ grace: z.enum(['now', '1h', '24h', '7d']) }),
     reply: shown,
   },
   'POST /accounts/{account}/keys/{key}/disable': {
-    summary: 'Stops a key until it is enabled.',
+    summary: 'Disables a key until it is enabled.',
     access: 'keys.write',
     body: nothing,
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/enable': {
-    summary: 'Lets a disabled key work again; one that somebody else disabled needs limits.write.',
+    summary: 'Enables a disabled key; if somebody else disabled it, this needs limits.write.',
     access: 'keys.write',
     body: nothing,
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/revoke': {
-    summary: 'Ends a key for good.',
+    summary: 'Revokes a key permanently.',
     access: 'keys.write',
     body: nothing,
     reply: keyView,
   },
   'GET /accounts/{account}/keys/{key}/may-call': {
-    summary: 'Whether a key may call a model now, and why.',
+    summary: 'Checks whether a key may use a model now, with the reasons.',
     access: 'keys.read',
     query: z.object({
       model: z.string().min(1).max(256),
@@ -144,7 +144,7 @@ export const keyRoutes = {
     reply: z.object({ may: z.boolean(), reasons: z.array(z.object({ passes: z.boolean(), text: z.string() })) }),
   },
   'GET /accounts/{account}/model-matches': {
-    summary: 'The models that name patterns match.',
+    summary: 'Lists the models that match name patterns.',
     access: 'models.read',
     query: z.object({ patterns: z.string().max(8_000), workspace: id.optional() }),
     reply: z.object({ models: z.array(z.string()) }),

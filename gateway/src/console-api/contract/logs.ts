@@ -148,7 +148,7 @@ export const conversationTurn = z.object({ role: z.string(), parts: z.array(part
 
 export const logRoutes = {
   'GET /accounts/{account}/logs': {
-    summary: 'Calls, the newest first, with how many there were over the range.',
+    summary: 'Lists requests, newest first, with their number over the time range.',
     access: 'logs.read',
     query: z.object({
       ...filters,
@@ -173,13 +173,13 @@ export const logRoutes = {
     }),
   },
   'GET /accounts/{account}/logs.csv': {
-    summary: 'The calls as a file, the newest first.',
+    summary: 'Exports the requests as a file, newest first.',
     access: 'logs.read',
     query: z.object(filters),
     reply: 'csv',
   },
   'GET /accounts/{account}/logs/{request}': {
-    summary: 'One call: its record, what it cost line by line, and what was said where that is kept.',
+    summary: 'Returns a request: its record, its cost by line, and its prompt and response if stored.',
     access: 'logs.read',
     reply: z.object({
       call: callView,

@@ -75,7 +75,7 @@ const providerView = z.object({
 
 export const modelRoutes = {
   'GET /accounts/{account}/models': {
-    summary: 'What can be called, by whom, at what price.',
+    summary: 'Lists the models with their prices and the number of keys that may use them.',
     access: 'models.read',
     reply: z.object({
       models: z.array(modelView),
@@ -84,13 +84,13 @@ export const modelRoutes = {
     }),
   },
   'GET /accounts/{account}/models/{model}/dry-run': {
-    summary: 'Where a call of the model would go, and why; nothing is sent.',
+    summary: 'Previews the routing of a request to the model; sends nothing.',
     access: 'models.read',
     query: z.object({ protocol: z.enum(CLIENT_PROTOCOL_NAMES).default(DEFAULT_PROTOCOL), key: id.optional() }),
     reply: z.object({ steps: z.array(z.object({ outcome: z.enum(['goes', 'then', 'stops']), text: z.string() })) }),
   },
   'PUT /accounts/{account}/models/{model}/price': {
-    summary: 'Sets a price of a model from a time on, in the place of the whole price before it.',
+    summary: 'Sets the price of a model from a time on; replaces the whole previous price.',
     access: 'operator.write',
     body: z.strictObject({
       from: time.nullable(),
@@ -109,7 +109,7 @@ export const modelRoutes = {
     reply: priceView.extend({ left_out: z.array(z.string()) }),
   },
   'GET /accounts/{account}/providers': {
-    summary: 'The providers, how they are, and when their credential was tested.',
+    summary: 'Lists the providers with their health and the last test of their credentials.',
     access: 'operator.read',
     reply: z.object({
       providers: z.array(providerView),
@@ -119,10 +119,10 @@ export const modelRoutes = {
     }),
   },
   'POST /accounts/{account}/providers': {
-    summary: 'Adds a provider. Its credential is kept sealed and never shown.',
+    summary: 'Adds a provider. Its credential is encrypted and never returned.',
     access: 'operator.write',
     body: z.strictObject({
-      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
+      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lowercase letters, digits and hyphens'),
       kind: z.string().max(64),
       base_url: z.url().max(2_048).nullable(),
       credential: z.string().min(1).max(8_192).nullable(),
@@ -146,19 +146,19 @@ export const modelRoutes = {
     reply: providerView,
   },
   'DELETE /accounts/{account}/providers/{provider}': {
-    summary: 'Takes a provider away.',
+    summary: 'Removes a provider.',
     access: 'operator.write',
     reply: nothing,
   },
   'POST /accounts/{account}/providers/{provider}/test': {
-    summary: 'Asks the provider for its models with its credential.',
+    summary: 'Tests a provider: requests its model list with its credential.',
     access: 'operator.write',
     body: nothing,
     reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
   },
   'GET /status': {
     summary:
-      'The service and its providers (for strangers where `server.public_status` is `full`); with a request id, what became of that call.',
+      'Returns the status of the service and its providers (without sign-in only if `server.public_status` is `full`); with a request id, also the outcome of that request.',
     access: 'anyone',
     query: z.object({ request_id: z.string().max(128).optional() }),
     reply: z.object({

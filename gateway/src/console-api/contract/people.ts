@@ -50,9 +50,9 @@ const password = z.string().min(12, 'at least 12 characters').max(200);
 /** Workspace id; a workspace that does not exist yet is created in the account `default`. */
 const newWorkspace = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, starting with a letter or a digit');
 const token = z.string().min(20).max(200);
-const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, or a recovery code');
+const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the six-digit code or a recovery code');
 
 const person = z.object({ id, name: z.string(), email: z.string() });
 const grant = z.object({
@@ -83,9 +83,13 @@ const session = z.object({
 const signedIn = z.object({ state: z.enum(['second_factor', 'signed_in']) });
 
 export const peopleRoutes = {
-  'GET /session': { summary: 'Who is signed in, and what he may do where.', access: 'anyone', reply: session },
+  'GET /session': {
+    summary: 'Returns the signed-in user and their permissions by account.',
+    access: 'anyone',
+    reply: session,
+  },
   'GET /setup/{token}': {
-    summary: 'Whether a set-up link still works, and what there is to call.',
+    summary: 'Returns whether a setup link is valid, and the models to try.',
     access: 'anyone',
     reply: z.object({
       valid: z.boolean(),
@@ -95,14 +99,14 @@ export const peopleRoutes = {
     }),
   },
   'POST /setup': {
-    summary: 'Makes the first person, owner of the account `default`, and signs him in. The link is used up.',
+    summary: 'Creates the first user, owner of the account `default`, and signs them in. The link works once.',
     access: 'anyone',
     body: z.strictObject({ token, name: givenName, email, password, workspace: newWorkspace.nullable() }),
     reply: session,
   },
   'POST /sign-in': {
     summary:
-      'Signs in by password; the second factor is asked for where one is set. Where several users of the address have the password, it answers `choose_account` with their accounts, and `account` names the one.',
+      'Signs in with a password; asks for the second factor if one is set. If several users share the address and password, it returns `choose_account` with their accounts; repeat the request with `account`.',
     access: 'anyone',
     body: z.strictObject({ email, password: z.string().min(1).max(200), account: id.optional() }),
     reply: z.object({
@@ -112,32 +116,32 @@ export const peopleRoutes = {
     }),
   },
   'POST /sign-in/code': {
-    summary: 'The second step: a code of the authenticator, or a recovery code.',
+    summary: 'Completes a sign-in with an authenticator code or a recovery code.',
     access: 'anyone',
     body: z.strictObject({ code }),
     reply: signedIn,
   },
   'POST /sign-in/passkey/options': {
-    summary: 'What the browser needs to sign in by passkey.',
+    summary: 'Returns the options for a sign-in with a passkey.',
     access: 'anyone',
     body: nothing,
     reply: signOptions,
   },
   'POST /sign-in/passkey': {
-    summary: 'Signs in by passkey; no second factor is asked for.',
+    summary: 'Signs in with a passkey; no second factor is needed.',
     access: 'anyone',
     body: z.strictObject({ response: signedByPasskey }),
     bodyBytesMax: 16 * 1024,
     reply: signedIn,
   },
   'POST /sign-in/oidc': {
-    summary: 'Where to send the browser to sign in by another service.',
+    summary: 'Returns the address for a sign-in with another service.',
     access: 'anyone',
     body: z.strictObject({ provider: id }),
     reply: z.object({ url: z.url() }),
   },
   'GET /sign-in/oidc/{provider}/callback': {
-    summary: 'Where the other service sends the browser back to: signs in, or leads to the sign-in page with a reason.',
+    summary: 'Receives the browser from another service: signs in, or redirects to the sign-in page with a reason.',
     access: 'anyone',
     query: z.object({
       code: z.string().max(4_096).optional(),
@@ -148,9 +152,9 @@ export const peopleRoutes = {
     }),
     reply: 'redirect',
   },
-  'POST /sign-out': { summary: 'Ends this session.', access: 'anyone', body: nothing, reply: nothing },
+  'POST /sign-out': { summary: 'Signs out.', access: 'anyone', body: nothing, reply: nothing },
   'GET /me': {
-    summary: 'The signed-in user, their ways to sign in, and their sessions.',
+    summary: 'Returns the signed-in user, their sign-in methods and their sessions.',
     access: 'person',
     reply: z.object({
       person,
@@ -174,20 +178,20 @@ export const peopleRoutes = {
     }),
   },
   'PATCH /me': {
-    summary: 'Changes the own name.',
+    summary: 'Changes your name.',
     access: 'person',
     body: z.strictObject({ name: givenName }),
     reply: nothing,
   },
   'POST /me/password': {
-    summary: 'Changes the password and ends every other session.',
+    summary: 'Changes your password and ends all your other sessions.',
     access: 'person',
     body: z.strictObject({ current: z.string().max(200), next: password }),
     reply: nothing,
   },
-  'DELETE /me/sessions/{session}': { summary: 'Ends a session of one’s own.', access: 'person', reply: nothing },
+  'DELETE /me/sessions/{session}': { summary: 'Ends one of your sessions.', access: 'person', reply: nothing },
   'POST /me/totp': {
-    summary: 'Begins a second factor: the secret for the authenticator, and recovery codes.',
+    summary: 'Begins the setup of a second factor: returns the secret for the authenticator, and recovery codes.',
     access: 'person',
     body: z.strictObject({ password: z.string().max(200) }),
     reply: z.object({ uri: z.string(), secret: z.string(), recovery_codes: z.array(z.string()) }),
@@ -205,27 +209,27 @@ export const peopleRoutes = {
     reply: nothing,
   },
   'POST /me/passkeys/options': {
-    summary: 'What the browser needs to make a passkey.',
+    summary: 'Returns the options for a new passkey.',
     access: 'person',
     /** Null: the user has no password and must have signed in within the last ten minutes. */
     body: z.strictObject({ password: z.string().max(200).nullable() }),
     reply: makeOptions,
   },
   'POST /me/passkeys': {
-    summary: 'Keeps a passkey.',
+    summary: 'Adds a passkey.',
     access: 'person',
     body: z.strictObject({ name: givenName, response: madePasskey }),
     reply: nothing,
   },
   'PATCH /me/passkeys/{passkey}': {
-    summary: 'Gives a passkey another name.',
+    summary: 'Renames a passkey.',
     access: 'person',
     body: z.strictObject({ name: givenName }),
     reply: nothing,
   },
-  'DELETE /me/passkeys/{passkey}': { summary: 'Takes a passkey away.', access: 'person', reply: nothing },
+  'DELETE /me/passkeys/{passkey}': { summary: 'Removes a passkey.', access: 'person', reply: nothing },
   'POST /me/services': {
-    summary: 'Where to send the browser to link a service, as one more way to sign in.',
+    summary: 'Returns the address for linking a service as a sign-in method.',
     access: 'person',
     /** Null: the user has no password and must have signed in within the last ten minutes. */
     body: z.strictObject({ provider: id, password: z.string().max(200).nullable() }),
@@ -233,7 +237,7 @@ export const peopleRoutes = {
   },
   'DELETE /me/services/{service}': { summary: 'Unlinks a service.', access: 'person', reply: nothing },
   'GET /invitations/{token}': {
-    summary: 'What an invitation invites to.',
+    summary: 'Returns an invitation.',
     access: 'anyone',
     reply: z.object({
       valid: z.boolean(),
@@ -244,20 +248,18 @@ export const peopleRoutes = {
     }),
   },
   'POST /invitations/{token}': {
-    summary:
-      'Accepts an invitation: as the user signed in, or as a new one, whatever other users the address has elsewhere.',
+    summary: 'Accepts an invitation as the signed-in user or, without a session, as a new user.',
     access: 'anyone',
     body: z.strictObject({ name: givenName.nullable(), password: password.nullable() }),
     reply: session,
   },
   'GET /resets/{token}': {
-    summary: 'Whose password a link sets, and until when.',
+    summary: 'Returns the user and the expiry of a password reset link.',
     access: 'anyone',
     reply: z.object({ valid: z.boolean(), email: z.string().nullable(), expires_at: time.nullable() }),
   },
   'POST /resets/{token}': {
-    summary:
-      'Sets the password and ends every session of the person. The link is used up; who signs in, signs in anew.',
+    summary: 'Sets the password and ends all sessions of the user. The link works once.',
     access: 'anyone',
     body: z.strictObject({ password }),
     reply: nothing,

@@ -20,7 +20,7 @@ import {
 const subjectKind = z.enum(['key', 'end_user', 'workspace', 'account', 'model']);
 const newId = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, starting with a letter or a digit');
 const bodies = z.enum(['off', 'errors', 'all']);
 
 const node = z.object({
@@ -106,19 +106,19 @@ const note = z.string().max(500).nullable();
 
 export const policyRoutes = {
   'GET /accounts/{account}/limits': {
-    summary: 'Every rule of the account as a tree, with what each has left now.',
+    summary: 'Returns all limits of the account as a tree, with what remains of each.',
     access: 'limits.read',
     reply: z.object({ nodes: z.array(node) }),
   },
   'PUT /accounts/{account}/limits/{kind}/{subject}': {
     summary:
-      'Sets caps of one subject, by default in the layer of who asks; the lower cap of both layers binds. What is left out stays.',
+      'Sets limits of one subject, by default in the caller’s layer; the lower limit of both layers applies. Omitted members stay.',
     access: 'limits.write',
     body: z.strictObject({ caps: caps.partial(), layer: limitLayer.optional() }),
     reply: node,
   },
   'POST /accounts/{account}/limits/simulate': {
-    summary: 'What a call would meet now; nothing is taken.',
+    summary: 'Previews the limits that a request would meet; reserves nothing.',
     access: 'limits.read',
     body: z.strictObject({
       key: id,
@@ -135,7 +135,7 @@ export const policyRoutes = {
     }),
   },
   'GET /accounts/{account}/workspaces': {
-    summary: 'The workspaces and their policy.',
+    summary: 'Lists the workspaces with their policy.',
     access: 'workspaces.read',
     reply: z.object({
       workspaces: z.array(workspace),
@@ -144,75 +144,76 @@ export const policyRoutes = {
     }),
   },
   'POST /accounts/{account}/workspaces': {
-    summary: 'Makes a workspace.',
+    summary: 'Creates a workspace.',
     access: 'workspaces.write',
     body: z.strictObject({ id: newId, ...workspaceGiven }),
     reply: workspace,
     wholeAccount: true,
   },
   'PATCH /accounts/{account}/workspaces/{workspace}': {
-    summary: 'Changes a workspace; what is left out stays.',
+    summary: 'Changes a workspace; omitted members stay.',
     access: 'workspaces.write',
     body: z.strictObject({ ...workspaceGiven, caps: caps.partial() }).partial(),
     reply: workspace,
   },
   'GET /accounts/{account}/members': {
-    summary: 'The people of the account, and who is invited; for who is restricted to workspaces, those of his.',
+    summary:
+      'Lists the members and open invitations of the account; members restricted to workspaces see those of their workspaces.',
     access: 'members.read',
     reply: z.object({ members: z.array(member), invitations: z.array(invitation) }),
   },
   'POST /accounts/{account}/invitations': {
-    summary: 'Invites somebody; the link is shown in this answer and never again.',
+    summary: 'Invites a member. Only this response contains the link.',
     access: 'members.write',
     body: z.strictObject({ email, ...memberGiven }),
     reply: z.object({ invitation, link: z.string() }),
     peopleOnly: true,
   },
   'DELETE /accounts/{account}/invitations/{invitation}': {
-    summary: 'Takes an invitation back.',
+    summary: 'Revokes an invitation.',
     access: 'members.write',
     reply: nothing,
     peopleOnly: true,
   },
   'PATCH /accounts/{account}/members/{person}': {
-    summary: 'Changes what a member may do; what is left out stays.',
+    summary: 'Changes the role and workspaces of a member; omitted members stay.',
     access: 'members.write',
     body: z.strictObject(memberGiven).partial(),
     reply: member,
     peopleOnly: true,
   },
   'DELETE /accounts/{account}/members/{person}': {
-    summary: 'Ends a membership, and the rights of his keys with it.',
+    summary: 'Removes a member; their keys stop working.',
     access: 'members.write',
     reply: nothing,
     peopleOnly: true,
   },
   'POST /accounts/{account}/members/{person}/reset-link': {
-    summary: 'A one-time link to a new password for a member; it is shown in this answer and never again.',
+    summary: 'Creates a one-time password reset link for a member. Only this response contains the link.',
     access: 'members.write',
     body: nothing,
     reply: z.object({ link: z.string(), expires_at: time }),
     peopleOnly: true,
   },
   'GET /accounts/{account}/billing': {
-    summary: 'What the account has, and its ledger, the newest entry first.',
+    summary: 'Returns the balance of the account and its ledger, newest entry first.',
     access: 'billing.read',
     query: z.object({ kind: z.enum(['money', 'all']).default('money'), before: cursor.optional() }),
     reply: z.object({ account, entries: z.array(entry), next: cursor.nullable() }),
   },
   'GET /accounts/{account}/billing.csv': {
-    summary: 'The statement as a file.',
+    summary: 'Exports the statement as a file.',
     access: 'billing.read',
     query: z.object({ from: time, to: time }),
     reply: 'csv',
   },
   'GET /accounts': {
-    summary: 'Every account of the installation.',
+    summary: 'Lists all accounts of the installation.',
     access: 'operator.read',
     reply: z.object({ accounts: z.array(account) }),
   },
   'POST /accounts': {
-    summary: 'Makes an account.',
+    summary: 'Creates an account.',
     access: 'operator.write',
     body: z.strictObject({
       id: newId,
@@ -223,7 +224,7 @@ export const policyRoutes = {
     reply: account,
   },
   'PATCH /accounts/{account}': {
-    summary: 'Changes how an account pays.',
+    summary: 'Changes the billing settings of an account.',
     access: 'operator.write',
     body: z
       .strictObject({
@@ -235,13 +236,13 @@ export const policyRoutes = {
     reply: account,
   },
   'POST /accounts/{account}/topup': {
-    summary: 'Adds money to an account. The same id twice adds once.',
+    summary: 'Adds money to an account. Repeating an id adds it once.',
     access: 'operator.write',
     body: z.strictObject({ id: z.uuid(), usd, note }),
     reply: account,
   },
   'POST /accounts/{account}/correct': {
-    summary: 'Gives money back (or, negative, takes it) where a charge was wrong. The same id twice moves once.',
+    summary: 'Credits (or, negative, debits) an account to correct a charge. Repeating an id moves the money once.',
     access: 'operator.write',
     body: z.strictObject({
       id: z.uuid(),
@@ -251,7 +252,7 @@ export const policyRoutes = {
     reply: account,
   },
   'GET /accounts/{account}/audit': {
-    summary: 'Who changed what, the newest first.',
+    summary: 'Lists the audit trail, newest first.',
     access: 'audit.read',
     query: z.object({
       before: cursor.optional(),
@@ -280,13 +281,13 @@ export const policyRoutes = {
     }),
   },
   'GET /accounts/{account}/audit.csv': {
-    summary: 'The audit as a file.',
+    summary: 'Exports the audit trail as a file.',
     access: 'audit.read',
     query: z.object({ from: time, to: time }),
     reply: 'csv',
   },
   'GET /accounts/{account}/settings': {
-    summary: 'The account, and how the installation is set up.',
+    summary: 'Returns the settings of the account and, for operators, of the installation.',
     access: 'settings.read',
     reply: z.object({
       account,
@@ -295,7 +296,7 @@ export const policyRoutes = {
     }),
   },
   'PATCH /accounts/{account}/settings': {
-    summary: 'Changes the account’s name and time zone.',
+    summary: 'Changes the name and time zone of the account.',
     access: 'settings.write',
     body: z.strictObject({ name: givenName, time_zone: z.string().max(64) }).partial(),
     reply: nothing,

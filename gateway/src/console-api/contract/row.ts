@@ -52,8 +52,8 @@ export const filterLabels = z.array(
 export const time = z.iso.datetime();
 export const id = z.string().min(1).max(128);
 /** Names given by users. */
-export const givenName = z.string().trim().min(1, 'give a name').max(100, 'at most 100 characters');
-export const email = z.email('expected an e-mail address, such as ada@example.com').max(254, 'at most 254 characters');
+export const givenName = z.string().trim().min(1, 'enter a name').max(100, 'at most 100 characters');
+export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');
 export const nothing = z.object({});
 
 /** The position after a page of a list, opaque; null: there are no more pages. */

@@ -88,12 +88,12 @@ const group = z.object({
 
 export const usageRoutes = {
   'GET /accounts/{account}/filter-names': {
-    summary: 'The names of keys and of the members who created them, for filters.',
+    summary: 'Lists the names of keys and of the members who created them, for filters.',
     access: 'usage.read',
     reply: z.object({ names: filterLabels }),
   },
   'GET /accounts/{account}/home': {
-    summary: 'The overview: spend against budget, requests, errors, latency, the top models and keys.',
+    summary: 'Returns the overview: spend and budget, requests, errors, latency, top models and top keys.',
     access: 'usage.read',
     query: z.object({ range: z.enum(['24h', '7d', '30d']).default('7d') }),
     reply: z.object({
@@ -124,7 +124,7 @@ export const usageRoutes = {
     }),
   },
   'GET /accounts/{account}/usage': {
-    summary: 'Sums of calls by up to two dimensions over time.',
+    summary: 'Returns sums of requests over time, by up to two dimensions.',
     access: 'usage.read',
     query: z.object({
       ...filters,
@@ -171,13 +171,13 @@ export const usageRoutes = {
     }),
   },
   'GET /accounts/{account}/usage.csv': {
-    summary: 'The same numbers as a file: a line for each bucket and group.',
+    summary: 'Exports the sums as a file: one row per bucket and group.',
     access: 'usage.read',
     query: z.object({ ...filters, by, step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto') }),
     reply: 'csv',
   },
   'GET /accounts/{account}/usage/proof': {
-    summary: 'Whether usage, records and ledger give the same sums.',
+    summary: 'Compares the sums of usage, records and ledger.',
     access: 'usage.read',
     query: z.object({ from: time, to: time }),
     reply: z.object({

@@ -22,7 +22,7 @@ export function createAddressRate(perMinute: number): AddressRate {
       const wait = waitMs(levelAt(bucket, perMinute, nowMs), perMinute, 1) ?? 0;
       if (wait > 0) {
         const retryAfterSeconds = Math.ceil(wait / 1000);
-        throw new ConsoleFailure('too_many', `at most ${perMinute} look-ups a minute; try again later`, {
+        throw new ConsoleFailure('too_many', `at most ${perMinute} lookups per minute; try again later`, {
           retryAfterSeconds,
         });
       }

@@ -75,7 +75,7 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
   app.notFound(() => {
     throw new ConsoleFailure(
       'not_found',
-      'there is nothing at this path of the console API; GET /openapi.json lists what there is',
+      'there is no such path in the console API; GET /openapi.json lists all paths',
     );
   });
   app.onError((fault) => {
@@ -88,7 +88,10 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
   };
 }
 
-const OWN_FAULT = new ConsoleFailure('gateway_fault', 'the gateway failed; this is not your fault. Its log says why');
+const OWN_FAULT = new ConsoleFailure(
+  'gateway_fault',
+  'the gateway failed; this is not your fault. The log has the reason',
+);
 
 /** Splits a route into method and path. */
 export function splitRoute(route: ConsoleRoute): readonly [method: string, path: string] {
@@ -158,12 +161,12 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
   if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
   if (row.access === 'person') return null;
   const tenancy = tenancyOf(actor, account ?? OPERATOR_ACCOUNT);
-  if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account for you');
+  if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account, or you have no access to it');
   if (!tenancy.may(row.access)) {
     if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy, 'this is');
     throw new ConsoleFailure(
       'forbidden',
-      `this needs the permission ${row.access}, which your role does not have; ask an owner or admin of the account`,
+      `you lack the permission ${row.access}; ask an owner or admin of the account`,
       {
         page: '/app/members',
       },
@@ -177,7 +180,8 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
 const OPERATOR_ACCOUNT = 'default';
 
 function requirePerson(actor: Actor): void {
-  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+  if (actor.kind !== 'person')
+    throw new ConsoleFailure('forbidden', 'this needs a signed-in user; an API key cannot do it');
 }
 
 function readQuery(row: RouteRow, request: Request): unknown {
@@ -248,7 +252,7 @@ export function checkSameOrigin(request: Request, publicUrl: string | null): voi
   const isOwn = site === 'same-origin' || (site === null && origin !== null);
   const host = origin === null ? null : hostOf(origin);
   if (isOwn && (origin === null || host === request.headers.get('host') || isAt(origin, publicUrl))) return;
-  throw new ConsoleFailure('cross_site', 'this request did not come from a page of this console; open the page anew');
+  throw new ConsoleFailure('cross_site', 'this request did not come from a page of this console; reload the page');
 }
 
 function hostOf(origin: string): string | null {
@@ -282,7 +286,7 @@ async function readJsonBody(request: Request, bytesMax: number, arrival: BodyArr
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ConsoleFailure('invalid', 'the body is no valid JSON', { cause });
+    throw new ConsoleFailure('invalid', 'the body is not valid JSON', { cause });
   }
 }
 

@@ -6,7 +6,9 @@ export function readCursor(before: string | undefined): number | null {
   if (before === undefined) return null;
   const seq = /^[1-9]\d{0,15}$/.test(before) ? Number(before) : Number.NaN;
   if (Number.isSafeInteger(seq)) return seq;
-  throw new ConsoleFailure('invalid', 'before: expected what the page before answered as next', { member: 'before' });
+  throw new ConsoleFailure('invalid', 'before: expected the value of next from the previous page', {
+    member: 'before',
+  });
 }
 
 export function renderCursor(seq: number | null): string | null {

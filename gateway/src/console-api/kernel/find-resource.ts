@@ -23,7 +23,7 @@ export function seesWorkspace({ workspaces }: Tenancy, id: string): boolean {
 export function findKey({ deps }: Directory, tenancy: Tenancy, id: string): StoredKey {
   const key = deps.directory.keys.get(id);
   if (key !== undefined && key.accountId === tenancy.account && seesWorkspace(tenancy, key.workspaceId)) return key;
-  throw new ConsoleFailure('not_found', 'there is no such key here; see the list of keys', { page: '/app/keys' });
+  throw new ConsoleFailure('not_found', 'there is no such key; see the list of keys', { page: '/app/keys' });
 }
 
 /** Throws `not_found`. */
@@ -31,7 +31,7 @@ export function findWorkspace({ deps }: Directory, tenancy: Tenancy, id: string)
   const workspace = deps.directory.workspaces.get(id);
   if (workspace !== undefined && workspace.accountId === tenancy.account && seesWorkspace(tenancy, id))
     return workspace;
-  throw new ConsoleFailure('not_found', 'there is no such workspace here; see the list of workspaces', {
+  throw new ConsoleFailure('not_found', 'there is no such workspace; see the list of workspaces', {
     member: 'workspace',
     page: '/app/workspaces',
   });
@@ -51,7 +51,7 @@ export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: str
   if (tenancy.may('keys.manage') || (me !== null && key.createdBy === me)) return key;
   throw new ConsoleFailure(
     'forbidden',
-    'this key is somebody else’s; you may change the keys that you made. Ask its owner, or an admin of the account',
+    'this key belongs to somebody else; you can change only keys that you created. Ask its owner, or an admin of the account',
     { page: '/app/keys' },
   );
 }
@@ -73,7 +73,7 @@ export function checkScopes({ tenancy }: Asking, scopes: readonly Scope[]): void
 
   throw new ConsoleFailure(
     'forbidden',
-    `scopes: found admin, which only an owner or admin of the whole account may give to a key; leave it out`,
+    `scopes: found admin, which only an owner or admin of the whole account can grant; leave it out`,
     {
       member: 'scopes',
       page: '/app/members',

@@ -41,13 +41,13 @@ function identifyKey(directory: KeyDirectory, authorization: string, address: st
     });
   }
   if (!mayComeFrom(principal, address)) {
-    throw new ConsoleFailure('forbidden', 'this API key may not be used from your address; see the list of its page', {
+    throw new ConsoleFailure('forbidden', 'this API key cannot be used from your address; see its allowed addresses', {
       page: '/app/keys',
     });
   }
   const { keyId, keyName, accountId, workspaceId, scopes } = principal;
   if (!scopes.includes('usage') && !scopes.includes('admin')) {
-    throw new ConsoleFailure('forbidden', 'this API key has neither the scope usage nor the scope admin', {
+    throw new ConsoleFailure('forbidden', 'this API key lacks the scopes usage and admin; it needs one of them', {
       page: '/app/keys',
     });
   }

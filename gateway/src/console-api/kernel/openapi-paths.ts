@@ -45,7 +45,7 @@ function operationOf(route: ConsoleRoute, row: RouteRow): OpenapiPart {
 }
 
 const REFUSAL: OpenapiPart = {
-  description: 'Refused: what was found, what was expected, and the page of the console that mends it.',
+  description: 'Error: the invalid member, what was found, what was expected, and the console page that fixes it.',
   ...contentOf({
     type: 'object',
     required: ['error'],
@@ -65,7 +65,7 @@ const REFUSAL: OpenapiPart = {
 };
 
 function replyOf({ reply }: RouteRow): OpenapiPart {
-  if (reply === 'redirect') return { 302: { description: 'Where the browser goes on.' } };
+  if (reply === 'redirect') return { 302: { description: 'Redirect.' } };
   if (reply === 'csv')
     return { 200: { description: 'The file.', content: { 'text/csv': { schema: { type: 'string' } } } } };
   return { 200: { description: 'The answer.', ...contentOf(schemaOf(reply, 'output')) } };
@@ -97,8 +97,8 @@ function contentOf(schema: OpenapiPart): OpenapiPart {
 
 function accessWords({ access, peopleOnly }: RouteRow): string {
   if (access === 'anyone') return 'Anyone.';
-  if (access === 'person') return 'Whoever is signed in.';
-  const keys = peopleOnly === true ? '' : ', or a key whose scope stands for it';
+  if (access === 'person') return 'Any signed-in user.';
+  const keys = peopleOnly === true ? '' : ', or an API key whose scope includes it';
   return `A member with the permission \`${access}\`${keys}.`;
 }
 

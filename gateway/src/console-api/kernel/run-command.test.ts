@@ -13,7 +13,7 @@ const CASES: readonly (readonly [StoreErrorKind, string, RegExp])[] = [
   ['invalid', 'conflict', /^the words of the store$/],
   ['insufficient_funds', 'conflict', /^the words of the store$/],
   ['full', 'store_unavailable', /nothing was changed/],
-  ['unknown', 'store_unavailable', /not known whether the change was kept: look before you ask again/],
+  ['unknown', 'store_unavailable', /unknown whether the change was saved: check before you retry/],
 ];
 
 test.each(CASES)('a store that fails as %s is %s, and only what is sure is said', async (kind, name, words) => {

@@ -46,7 +46,7 @@ function nameStoreFault(fault: unknown): never {
   if (fault instanceof ConstraintViolation || fault instanceof InsufficientFunds)
     throw new ConsoleFailure('conflict', fault.message, { cause: fault });
   const known = isUndone(fault)
-    ? 'nothing can be written at the moment, and nothing was changed; try again soon'
-    : 'nothing can be written at the moment, and it is not known whether the change was kept: look before you ask again';
+    ? 'the store is not writable; nothing was changed. Try again soon'
+    : 'the store is not writable, and it is unknown whether the change was saved: check before you retry';
   throw new ConsoleFailure('store_unavailable', known, { retryAfterSeconds: 2, cause: fault });
 }

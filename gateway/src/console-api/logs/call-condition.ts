@@ -34,7 +34,7 @@ export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, strin
     if (asked[name] === undefined) continue;
     throw new ConsoleFailure(
       'invalid',
-      `without: found ${name} beside ${name}=${asked[name]}; expected one of the two`,
+      `without: found ${name} together with ${name}=${asked[name]}; expected one of them`,
       {
         member: 'without',
       },

@@ -106,7 +106,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
       if (found === null) {
         throw new ConsoleFailure(
           'not_found',
-          `found no call ${path.request.slice(0, 64)} of this account; look in its logs`,
+          `this account has no request ${path.request.slice(0, 64)}; see its logs`,
           {
             page: '/app/logs',
           },
@@ -161,9 +161,13 @@ function prefixOf(q: string | undefined): string | null {
 function parseAfter(after: string): number {
   const endedMs = Number(after);
   if (Number.isSafeInteger(endedMs) && endedMs >= 0) return endedMs;
-  throw new ConsoleFailure('invalid', `after: found ${JSON.stringify(after.slice(0, 32))}, expected what newest said`, {
-    member: 'after',
-  });
+  throw new ConsoleFailure(
+    'invalid',
+    `after: found ${JSON.stringify(after.slice(0, 32))}, expected the value of newest`,
+    {
+      member: 'after',
+    },
+  );
 }
 
 type CallCost = Reply<'GET /accounts/{account}/logs/{request}'>['cost'];

@@ -149,9 +149,7 @@ function rightsOfKey(
   const { principal } = entry;
   // The address of the future call is unknown, so it is assumed to be allowed.
   const answer = authorize({ ...principal, ranges: null }, { scope: 'inference', address: null, modelNames: null });
-  return answer === 'allowed'
-    ? principal
-    : stops('Refused: the key may not call models; it lacks the scope inference.');
+  return answer === 'allowed' ? principal : stops('Refused: the key lacks the scope inference.');
 }
 
 function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: ClientProtocolName): Step[] {
@@ -161,8 +159,8 @@ function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: C
   const named = asked === route.model ? '' : `${asked} is another name of ${route.model}. `;
   const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
   const spoken = speaks(upstream.protocols, protocol)
-    ? `it speaks ${protocol} itself, so bytes pass through`
-    : `the call is translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
+    ? `it supports ${protocol}, so requests pass through unchanged`
+    : `requests are translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
   const goes = `${named}To ${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;
   const [, ...others] = targets;
   if (others.length === 0) return [{ outcome: 'goes', text: goes }];
@@ -172,7 +170,7 @@ function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: C
   return [
     { outcome: 'goes', text: goes },
     stops(
-      `Where ${upstream.provider} fails, the call fails: of several targets only the first is used. Next in line: ${waiting}.`,
+      `If ${upstream.provider} fails, the request fails: only the first of several targets is used. Next: ${waiting}.`,
     ),
   ];
 }
@@ -183,12 +181,12 @@ function nameOf({ provider, model }: { readonly provider: string; readonly model
 
 function sayHealth({ health }: ModelDeps, provider: string): string {
   const { state, calls, errors } = health.read(provider);
-  return state === 'failing' ? `It is failing now: ${errors} of ${calls} calls in the last 15 minutes. ` : '';
+  return state === 'failing' ? `It is failing: ${errors} of ${calls} requests in the last 15 minutes. ` : '';
 }
 
 function sayPrice({ nowMs }: ModelDeps, { prices }: Route): string {
   const price = priceAt(prices, nowMs());
   return price === null
-    ? 'It has no price: where a balance or a budget applies, the call is refused.'
+    ? 'It has no price: a request is refused if a balance or a budget applies to it.'
     : `It costs ${priceWords(price)}.`;
 }

@@ -115,7 +115,9 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
   if (provider === null && entered === undefined) throw notThere();
   if (provider === null) throw new ConsoleFailure('conflict', `${name} is not used. ${entered?.problem ?? ''}`);
   if (testing.has(name)) {
-    throw new ConsoleFailure('too_many', `${name} is being tested; wait for the answer`, { retryAfterSeconds: 10 });
+    throw new ConsoleFailure('too_many', `a test of ${name} is already running; wait for its result`, {
+      retryAfterSeconds: 10,
+    });
   }
   testing.add(name);
   let probe: Probe;
@@ -144,7 +146,7 @@ function findEntry(parts: ModelDeps, name: string): StoredProvider {
   if (!settings.config.providers.has(name)) throw notThere();
   throw new ConsoleFailure(
     'conflict',
-    `${name} stands in the configuration file or the environment, and is read-only here; change it there`,
+    `${name} is defined in the configuration file or the environment and is read-only here; change it there`,
     { page: '/app/providers' },
   );
 }
@@ -254,11 +256,11 @@ const CONTROLS = /\p{Cc}/u;
 /** Throws `conflict` for a name that is in use, or could be after the next start. */
 function checkName(name: string, { settings: { config }, added }: Running): void {
   const owner = config.providers.has(name)
-    ? 'the configuration has a provider of this name, which is read-only here'
+    ? 'the configuration defines a provider of this name'
     : added.some(({ entry }) => entry.name === name)
-      ? 'there is a provider of this name'
+      ? 'a provider of this name exists'
       : name === 'demo'
-        ? 'this is the name of the built-in demo'
+        ? 'the built-in demo has this name'
         : null;
   if (owner !== null) throw new ConsoleFailure('conflict', `name: ${owner}; choose another one`, { member: 'name' });
 }
@@ -287,7 +289,7 @@ async function readAddress(
     // A name that can't be resolved now is checked at each connection, like every name.
     if (fault instanceof PrivateAddressError) {
       refuseAddress(
-        `${fault.message}. Write ${address.origin} under server.private_origins in the configuration file if it is meant.`,
+        `${fault.message}. Write ${address.origin} under server.private_origins in the configuration file to allow it.`,
       );
     }
   }
@@ -308,7 +310,7 @@ function readCredential(kind: string, written: string | null): Secret | null {
   if (CREDENTIAL.test(written)) return new Secret(written);
   throw new ConsoleFailure(
     'invalid',
-    'credential: found a text that is not shown, expected visible ASCII characters; look for a line break, space or quote that came along when it was copied',
+    'credential: found characters that are not visible ASCII; look for a line break, space or quote that was copied with it',
     { member: 'credential' },
   );
 }
@@ -318,23 +320,27 @@ function checkModels(kind: string, models: readonly EnteredModel[], running: Run
   if (models.length === 0 && (presetOfKind(kind)?.catalogProvider ?? null) === null) {
     throw new ConsoleFailure(
       'invalid',
-      'models: found none, and the catalogue knows none of this host; name at least one. The test lists what it has',
+      'models: found none, and the catalog lists none for this provider; enter at least one. A test lists the available models',
       { member: 'models' },
     );
   }
   for (const [index, { name, upstream }] of models.entries()) {
     const member = `models.${index}.name`;
     if (CONTROLS.test(name) || CONTROLS.test(upstream)) {
-      throw new ConsoleFailure('invalid', `${member}: found a control character, expected a name without`, { member });
+      throw new ConsoleFailure(
+        'invalid',
+        `${member}: found a control character, expected a name without control characters`,
+        { member },
+      );
     }
     if (models.findIndex((one) => one.name === name) < index) {
-      throw new ConsoleFailure('invalid', `${member}: ${quoteText(name)} stands there twice; remove one`, { member });
+      throw new ConsoleFailure('invalid', `${member}: ${quoteText(name)} is listed twice; remove one`, { member });
     }
     const model = running.served.get(name);
     if (model !== undefined && sourceOfModel(model, running) !== 'console') {
       throw new ConsoleFailure(
         'conflict',
-        `${member}: the configuration serves ${quoteText(name)} itself, and its names go before the console's; choose another public name`,
+        `${member}: the configuration defines ${quoteText(name)}, which takes precedence; choose another public name`,
         { member },
       );
     }

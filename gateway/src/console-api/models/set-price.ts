@@ -23,11 +23,11 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   const { served, settings } = parts.running();
   const model = served.get(path.model);
   if (model === undefined)
-    throw new ConsoleFailure('not_found', 'there is no such model; GET models lists what is served');
+    throw new ConsoleFailure('not_found', 'there is no such model; GET models lists the served models');
   if (model.price !== null) {
     throw new ConsoleFailure(
       'conflict',
-      `the configuration file sets the price of ${model.name}; change it there, or take its price out of the file first`,
+      `the configuration file sets the price of ${model.name}; change it there, or remove the price from the file first`,
       { page: '/app/models' },
     );
   }
@@ -36,7 +36,7 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   if (fromMs < nowMs) {
     throw new ConsoleFailure(
       'invalid',
-      `from: found ${body.from}, which is past; expected a time to come, or null for now: what calls have cost never changes`,
+      `from: found ${body.from}, which is in the past; expected a future time, or null for now: past costs never change`,
       { member: 'from' },
     );
   }
@@ -67,7 +67,7 @@ function readRates(body: PriceBody): StoredRates | null {
     const extras = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
     const member = given ?? extras;
     if (member === undefined) return null;
-    throw new ConsoleFailure('invalid', `${member}: found a price beside free; expected null, or free: false`, {
+    throw new ConsoleFailure('invalid', `${member}: found a price together with free; expected null, or free: false`, {
       member,
     });
   }

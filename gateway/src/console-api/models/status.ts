@@ -44,8 +44,8 @@ function describeService({ models, deps, version, startedAtMs }: StatusParts, ac
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [
-    ...(recorder.writable() ? [] : ['The call records cannot be written: calls are answered 503.']),
-    ...(isLeaving ? ['The service is about to stop.'] : []),
+    ...(recorder.writable() ? [] : ['The request records cannot be written: requests are answered with 503.']),
+    ...(isLeaving ? ['The service is shutting down.'] : []),
     ...(isNamed ? failing.map(({ name }) => `The provider ${name} is failing.`) : failing.slice(0, 1).map(unnamed)),
   ];
   const state = !recorder.writable() ? 'down' : isLeaving ? 'draining' : failing.length > 0 ? 'degraded' : 'ready';

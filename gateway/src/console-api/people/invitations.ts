@@ -33,7 +33,7 @@ export function invitationHandlers(
       const { name, password } = body;
       if (name === null || password === null) {
         const member = name === null ? 'name' : 'password';
-        throw new ConsoleFailure('invalid', `${member}: found null, which is for whoever is signed in; give one`, {
+        throw new ConsoleFailure('invalid', `${member}: found null, which only signed-in users can send; enter one`, {
           member,
         });
       }

@@ -80,7 +80,7 @@ export function meHandlers(
       const { person } = await requireSignedIn(parts, call);
       const { id, name } = person;
       if (!(await sessions.end(id, call.path.session))) {
-        throw new ConsoleFailure('not_found', 'you have no such session; it may have ended by itself', {
+        throw new ConsoleFailure('not_found', 'you have no such session; it may have expired', {
           page: '/app/me',
         });
       }
@@ -168,6 +168,6 @@ function requireParty(parts: PeopleParts, call: Pick<ConsoleCall<ConsoleRoute>, 
   if (party !== null) return party;
   throw new ConsoleFailure(
     'conflict',
-    'found an IP address, expected a host name: passkeys belong to one. Open the console by its name (on this machine: localhost), or set server.public_url',
+    'found an IP address, expected a host name: passkeys need one. Open the console by its name (on this machine: localhost), or set server.public_url',
   );
 }

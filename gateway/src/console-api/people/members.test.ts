@@ -245,7 +245,7 @@ describe('a key that asks the console API', () => {
     const body = { email: 'k@example.com', role: 'viewer', workspaces: null };
     const headers = { authorization: `Bearer ${admin.key}` };
     const invited = await rig.browser().ask('POST /accounts/default/invitations', { body, headers });
-    expect(invited.json.error.message).toContain('only a person');
+    expect(invited.json.error.message).toContain('a signed-in user');
   });
 });
 

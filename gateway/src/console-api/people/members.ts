@@ -68,7 +68,8 @@ function giverOf({
   tenancy,
   address,
 }: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Granter {
-  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+  if (actor.kind !== 'person')
+    throw new ConsoleFailure('forbidden', 'this needs a signed-in user; an API key cannot do it');
   const { id, name } = actor;
   const { account, workspaces } = tenancy;
   return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };

@@ -105,8 +105,8 @@ describe('making one', () => {
     ['another host', 'RP ID', { rpId: 'evil.example' }],
     ['another challenge', 'challenge', { challenge: 'A'.repeat(43) }],
     ['an authenticator that nobody unlocked', 'User verification', { isLocked: true }],
-    ['a maker’s certificate', 'certificate (apple)', { statement: { format: 'apple', members: CERTIFICATE } }],
-    ['one in the common format', 'certificate (packed)', { statement: { format: 'packed', members: CERTIFICATE } }],
+    ['a maker’s certificate', 'attestation (apple)', { statement: { format: 'apple', members: CERTIFICATE } }],
+    ['one in the common format', 'attestation (packed)', { statement: { format: 'packed', members: CERTIFICATE } }],
   ] as const)('is refused with %s', async (_, reason, lies) => {
     const answered = await addPasskey(owner, openAuthenticator(ORIGIN), 'Liar', lies);
     expect(told(answered)).toEqual([400, 'invalid', 'response']);

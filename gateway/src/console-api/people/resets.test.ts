@@ -33,7 +33,7 @@ async function join(person: Made, account: string, { role }: Rights): Promise<vo
   const email = (await person.ask('GET /session')).json.person.email;
   await rig
     .run('person.verify', { email })
-    .catch((fault: Error) => expect(fault.message).toContain('verified already'));
+    .catch((fault: Error) => expect(fault.message).toContain('already verified'));
   // A session is cached for a second.
   rig.nowMs += 1_000;
   const { json } = await owner.ask(`POST /accounts/${account}/invitations`, {
@@ -261,7 +261,7 @@ describe('a member’s link', () => {
 
 test('the command names who is meant, and its entry holds no link', async () => {
   const person = await member({ role: 'viewer' });
-  await expect(byCommand('nobody@example.com')).rejects.toThrow('Nobody signs in as "nobody@example.com"');
+  await expect(byCommand('nobody@example.com')).rejects.toThrow('No user has the address "nobody@example.com"');
   const { link } = await byCommand((await emailOf(person)).toUpperCase());
   expect(await works(tokenOf({ link }))).toBe(true);
   const [entry] = await rig.store.audit.read({

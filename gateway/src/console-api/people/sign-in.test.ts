@@ -183,7 +183,7 @@ describe('a second factor', () => {
 
     const second = rig.browser();
     await signIn(second, OWNER.password, '192.0.2.1', 'tia@example.com');
-    expect((await second.ask('POST /sign-in/code', { body: { code } })).json.error.message).toContain('used already');
+    expect((await second.ask('POST /sign-in/code', { body: { code } })).json.error.message).toContain('already used');
     const [spare] = recovery;
     expect((await second.ask('POST /sign-in/code', { body: { code: spare } })).json).toEqual({ state: 'signed_in' });
     const third = rig.browser();
@@ -206,7 +206,7 @@ describe('a second factor', () => {
     await signIn(browser, OWNER.password, '192.0.2.1', 'onc@example.com');
     const again = await browser.ask('POST /sign-in/code', { body: { code } });
     expect([again.status, again.json.error.member]).toEqual([401, 'code']);
-    expect(again.json.error.message).toContain('used already');
+    expect(again.json.error.message).toContain('already used');
     expect((await browser.ask('POST /sign-in/code', { body: { code: codeNow(secret, 1) } })).json).toEqual({
       state: 'signed_in',
     });

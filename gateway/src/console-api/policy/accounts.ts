@@ -30,13 +30,9 @@ export function accountHandlers(
     'POST /accounts': async (call) => {
       const { id } = call.body;
       if (deps.directory.accounts.has(id)) {
-        throw new ConsoleFailure(
-          'conflict',
-          `id: the account ${id} is there already; change it, or choose another id`,
-          {
-            member: 'id',
-          },
-        );
+        throw new ConsoleFailure('conflict', `id: the account ${id} already exists; change it, or choose another id`, {
+          member: 'id',
+        });
       }
       await runCommand(control, call, 'accounts.create', call.body);
       return readAccount(parts, id);

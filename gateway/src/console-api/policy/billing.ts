@@ -33,7 +33,7 @@ export function billingHandlers(
       const [fromMs, toMs] = readRange(query);
       const nowMs = parts.nowMs();
       if (fromMs > nowMs) {
-        const message = `from: found ${query.from}, expected a time in the past: nothing is booked in the future`;
+        const message = `from: found ${query.from}, expected a time in the past`;
         throw new ConsoleFailure('invalid', message, { member: 'from' });
       }
       const zone = deps.billing.timeZoneOf(id);

@@ -21,7 +21,7 @@ export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window
   if (budget_usd != null && budget_window == null) {
     throw new ConsoleFailure(
       'invalid',
-      'caps.budget_window: found nothing beside a budget, expected day, week, month or total',
+      'caps.budget_window: missing although budget_usd is set; expected day, week, month or total',
       {
         member: 'caps.budget_window',
       },
@@ -30,7 +30,7 @@ export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window
   if (budget_usd == null && budget_window != null) {
     throw new ConsoleFailure(
       'invalid',
-      `caps.budget_usd: found nothing beside the window ${budget_window}, expected an amount`,
+      `caps.budget_usd: missing although budget_window is ${budget_window}; expected an amount`,
       {
         member: 'caps.budget_usd',
       },

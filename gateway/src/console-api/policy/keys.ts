@@ -111,7 +111,7 @@ function findLivingKey(
 ): StoredKey {
   const key = findOwnKey(parts, call, call.path.key);
   if (key.status !== 'revoked') return key;
-  throw new ConsoleFailure('conflict', 'this key is revoked, which is for good; create another one', {
+  throw new ConsoleFailure('conflict', 'this key is revoked permanently; create another one', {
     page: '/app/keys',
   });
 }
@@ -131,10 +131,10 @@ function checkTightens(tenancy: Tenancy, before: Caps | null, caps: RequestedCap
   const { budget_usd, budget_window } = caps;
   if (budget === null) return;
   if (budget_usd === null || (budget_usd !== undefined && parseUsd(budget_usd, 'caps.budget_usd') > budget.amount)) {
-    throw loosens('budget_usd', `${budget_usd ?? 'no budget'} in place of ${formatNanoUsd(budget.amount)}`);
+    throw loosens('budget_usd', `${budget_usd ?? 'no budget'} instead of ${formatNanoUsd(budget.amount)}`);
   }
   if (budget_window !== undefined && budget_window !== budget.window) {
-    throw loosens('budget_window', `another window than ${budget.window}`);
+    throw loosens('budget_window', `a window other than ${budget.window}`);
   }
 }
 
@@ -142,13 +142,13 @@ type CountedCap = 'rpm' | 'tpm' | 'concurrency';
 
 function requireAtMost(member: CountedCap, before: number | null, cap: number | null | undefined): void {
   if (before === null || cap === undefined || (cap !== null && cap <= before)) return;
-  throw loosens(member, `${cap ?? 'no limit'} in place of ${before}`);
+  throw loosens(member, `${cap ?? 'no limit'} instead of ${before}`);
 }
 
 function loosens(member: keyof ShownCaps, found: string): ConsoleFailure {
   return new ConsoleFailure(
     'forbidden',
-    `caps.${member}: found ${found}; you may tighten limits of your keys, and only an owner or admin of the account lifts or raises them`,
+    `caps.${member}: found ${found}; you can only lower the limits of your keys; ask an owner or admin of the account to raise or remove them`,
     { member: `caps.${member}`, page: '/app/members' },
   );
 }
@@ -162,7 +162,7 @@ function checkMayEnable(
   if (actor.kind !== 'anonymous' && disabledBy === actor.id) return;
   throw new ConsoleFailure(
     'forbidden',
-    'somebody else disabled this key; only an owner or admin of the account enables it',
+    'somebody else disabled this key; only an owner or admin of the account can enable it',
     { page: '/app/members' },
   );
 }

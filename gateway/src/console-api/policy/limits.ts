@@ -147,7 +147,7 @@ function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT
     case 'key': {
       const key = findKey(parts, tenancy, id);
       if (key.status === 'revoked') {
-        throw new ConsoleFailure('conflict', 'this key is revoked, which is for good; it makes no calls to limit', {
+        throw new ConsoleFailure('conflict', 'this key is revoked permanently, so limits have no effect', {
           page: '/app/keys',
         });
       }
@@ -167,7 +167,7 @@ function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT
   }
   throw new ConsoleFailure(
     'not_found',
-    `there is nothing here that is called ${JSON.stringify(kind.slice(0, 40))} and has this id; expected a key, workspace, account, end_user or model`,
+    `there is no ${JSON.stringify(kind.slice(0, 40))} with this id; expected a key, workspace, account, end_user or model`,
     { page: '/app/limits' },
   );
 }
@@ -182,21 +182,17 @@ function findModel({ deps }: PolicyParts, tenancy: Tenancy, id: string): Subject
   if (!tenancy.may('operator.write')) {
     throw new ConsoleFailure(
       'forbidden',
-      'a model’s limits bind all accounts together, and need the permission operator.write; ask whoever runs this gateway',
+      'the limits of a model apply to all accounts together; setting them needs the permission operator.write. Ask the operator of this gateway',
     );
   }
   // A rule outlives its model and must stay removable; a rule for an alias may come from the command line.
   if (deps.billing.rules.get(subject) !== null) return subject;
   const route = deps.settings.routes.get(id);
   if (route !== undefined && route.model !== id) {
-    throw new ConsoleFailure(
-      'invalid',
-      `subject: found a further name of the model ${route.model}, expected that name`,
-      {
-        member: 'subject',
-        page: '/app/models',
-      },
-    );
+    throw new ConsoleFailure('invalid', `subject: found an alias of the model ${route.model}, expected its main name`, {
+      member: 'subject',
+      page: '/app/models',
+    });
   }
   if (route !== undefined) return subject;
   const near = chooseNearName(id, [...deps.settings.routes.keys()]);

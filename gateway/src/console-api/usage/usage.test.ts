@@ -259,11 +259,11 @@ test.each([
   [`/usage?from=${iso(NOW_MS)}&to=${iso(START_MS)}`, 400, 'expected a later time'],
   [`/usage?${RANGE}&step=minute`, 400, 'choose a shorter range, or step=hour'],
   [`/usage?${RANGE}&by=model,model`, 400, 'found model twice'],
-  [`/usage?${RANGE}&without=model&model=m`, 400, 'found model beside model=m'],
+  [`/usage?${RANGE}&without=model&model=m`, 400, 'found model together with model=m'],
   [`/logs?without=key`, 400, 'without'],
   [`/usage?${RANGE}&by=session,model`, 400, 'over 7 days at most, found 20'],
-  ['/logs?after=soon', 400, 'expected what newest said'],
-  ['/logs/req_none', 404, 'look in its logs'],
+  ['/logs?after=soon', 400, 'expected the value of newest'],
+  ['/logs/req_none', 404, 'see its logs'],
 ])('%s is refused with words', async (path, status, words) => {
   const response = await rig.get(`/accounts/default${path}`, [OWNER]);
   expect(response.status).toBe(status);

@@ -103,7 +103,9 @@ async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, sho
   const { account } = tenancy;
   const [first, second] = asked.by;
   if (first === second) {
-    throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two that differ, or one`, { member: 'by' });
+    throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two different values, or one`, {
+      member: 'by',
+    });
   }
   const timeZone = parts.timeZoneOf(account);
   const { step, ...range } = cutRange(asked, timeZone);

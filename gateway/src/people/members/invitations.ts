@@ -123,7 +123,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       const email = requireEmail(givenEmail);
       const users = await findUsers(email);
       if (await hasMember(granter.account, users)) {
-        throw new PeopleFailure('conflict', `${email} is a member of this account already; change the role instead`, {
+        throw new PeopleFailure('conflict', `${email} is already a member of this account; change the role instead`, {
           member: 'email',
           page: '/app/members',
         });
@@ -151,7 +151,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       if (open.some((one) => lockOf(granter, one) !== null)) {
         throw new PeopleFailure(
           'conflict',
-          `${email} has an open invitation that you may not take back; ask an owner or admin of the whole account`,
+          `${email} has an open invitation that you cannot revoke; ask an owner or admin of the whole account`,
           { member: 'email', page: '/app/members' },
         );
       }
@@ -195,7 +195,7 @@ export function createInvitations(parts: MembersParts): Invitations {
         );
       }
       if (await hasMember(row.account, [person])) {
-        throw new PeopleFailure('conflict', 'you are a member of this account already', { page: '/app' });
+        throw new PeopleFailure('conflict', 'you are already a member of this account', { page: '/app' });
       }
       if (person.email_verified === 0 && person.account !== row.account) throw addressNotVerified(person);
       await accept(row, person.id, [], address);
@@ -209,14 +209,14 @@ export function createInvitations(parts: MembersParts): Invitations {
       if (unverified.some(({ account }) => account === row.account) || (await hasMember(row.account, users))) {
         throw new PeopleFailure(
           'signed_out',
-          `${row.email} has joined this account before; sign in as that user, then open the invitation again`,
+          `${row.email} is already a member of this account; sign in as that user, then open the invitation again`,
           { page: '/app/sign-in' },
         );
       }
       if (unverified.length >= UNVERIFIED_PER_EMAIL_MAX) {
         throw new PeopleFailure(
           'conflict',
-          `${row.email} has ${unverified.length} users whose address is not verified, the most there can be; have whoever runs the gateway verify one of them (tollgate members verify ${row.email} --account ACCOUNT), sign in as that user, then open the invitation again`,
+          `${row.email} has ${unverified.length} users with an unverified address, the maximum; ask the operator of the gateway to verify one of them (tollgate members verify ${row.email} --account ACCOUNT), sign in as that user, then open the invitation again`,
         );
       }
       const person = await makePerson({ ...given, email: row.email, account: row.account }, nowMs());
@@ -247,23 +247,23 @@ export function createInvitations(parts: MembersParts): Invitations {
 
 /** Why the caller may not withdraw an invitation; null: they may. */
 function lockOf(granter: Granter, { role, workspaces }: InvitationRow): string | null {
-  if (role === 'owner' && !granter.may('owners.write')) return 'only an owner takes back what makes an owner';
+  if (role === 'owner' && !granter.may('owners.write')) return 'only an owner can revoke the invitation of an owner';
   return holds(granter.workspaces, parseWorkspaces(workspaces))
     ? null
-    : 'this invitation leads to workspaces that you do not have';
+    : 'this invitation includes workspaces that you do not have';
 }
 
 function addressNotVerified({ email, account }: PersonRow): PeopleFailure {
   const command = `tollgate members verify ${email}${account === null ? '' : ` --account ${account}`}`;
   return new PeopleFailure(
     'conflict',
-    `nobody has verified that ${email} is your address, so you can be a member of one account only. Sign out and accept as a new user, or have whoever runs the gateway verify it: ${command}`,
+    `your address ${email} is not verified, so you can be a member of only one account. Sign out and accept as a new user, or ask the operator of the gateway to verify it: ${command}`,
   );
 }
 
 function invitationIsGone(): PeopleFailure {
   return new PeopleFailure(
     'gone',
-    'this invitation was accepted, taken back, replaced or has expired; ask whoever invited you for a new one',
+    'this invitation was accepted, revoked or replaced, or has expired; ask the member who invited you for a new one',
   );
 }

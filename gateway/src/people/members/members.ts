@@ -52,9 +52,9 @@ export interface MembersParts {
 /** Throws `forbidden` or `invalid` where the giver may not grant these rights. */
 export function checkGrant(granter: Granter, { role, workspaces }: MemberRights, known: readonly string[]): void {
   if (role === 'owner' && !granter.may('owners.write'))
-    throw new PeopleFailure('forbidden', 'only an owner makes an owner', { member: 'role' });
+    throw new PeopleFailure('forbidden', 'only an owner can add an owner', { member: 'role' });
   if (!holds(granter.workspaces, workspaces)) {
-    throw new PeopleFailure('forbidden', 'you can give only workspaces that you have yourself', {
+    throw new PeopleFailure('forbidden', 'you can grant only workspaces that you have yourself', {
       member: 'workspaces',
     });
   }
@@ -62,7 +62,7 @@ export function checkGrant(granter: Granter, { role, workspaces }: MemberRights,
   if (beyond !== undefined) {
     throw new PeopleFailure(
       'forbidden',
-      `the role ${role} may do what yours may not (${beyond}); choose a lesser one`,
+      `the role ${role} has a permission that yours lacks (${beyond}); choose another role`,
       {
         member: 'role',
       },
@@ -127,16 +127,16 @@ export function createMembers(parts: MembersParts): Members {
     const all = await list(granter.account, granter.workspaces);
     const member = all.find((one) => one.person === person);
     if (member === undefined) {
-      throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
+      throw new PeopleFailure('not_found', 'this account has no such member', { page: '/app/members' });
     }
     if (member.role === 'owner' && !granter.may('owners.write')) {
-      throw new PeopleFailure('forbidden', 'only an owner changes or removes an owner');
+      throw new PeopleFailure('forbidden', 'only an owner can change or remove an owner');
     }
     if (!holds(granter.workspaces, member.workspaces)) {
       throw new PeopleFailure('forbidden', 'this member has workspaces that you do not have');
     }
     if (member.role === 'owner' && !stays && all.filter(({ role }) => role === 'owner').length === 1) {
-      throw new PeopleFailure('conflict', 'this is the last owner of the account; make somebody else an owner first', {
+      throw new PeopleFailure('conflict', 'this is the last owner of the account; add another owner first', {
         page: '/app/members',
       });
     }

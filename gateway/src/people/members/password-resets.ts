@@ -53,17 +53,17 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
     const memberships = rows.map(membershipOf);
     const own = memberships.find(({ account }) => account === granter.account);
     if (own === undefined || !shares(granter.workspaces, own.workspaces)) {
-      throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
+      throw new PeopleFailure('not_found', 'this account has no such member', { page: '/app/members' });
     }
     if (person === granter.id) {
-      throw new PeopleFailure('conflict', 'change your own password on your own page', { page: '/app/me' });
+      throw new PeopleFailure('conflict', 'change your own password on your profile page', { page: '/app/me' });
     }
     const [user] = await people.find('person', { where: [['id', 'is', person]] });
     // A verified user can join other accounts later, which the password would open too.
     if (user?.email_verified === 1 && !granter.may('operator.write')) {
       throw new PeopleFailure(
         'forbidden',
-        `the address of this member is verified, so they can join other accounts, and the link would open those too; ask whoever runs the installation for one: tollgate reset-password ${user.email}`,
+        `the address of this member is verified, so they can join other accounts, and the link would give access to those too; ask the operator of the gateway for one: tollgate reset-password ${user.email}`,
       );
     }
     for (const { account, role, workspaces } of memberships) {
@@ -71,11 +71,11 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
       if (rights?.may('members.write') !== true || !holds(rights.workspaces, workspaces)) {
         throw new PeopleFailure(
           'forbidden',
-          'this member can open an account or workspaces that you do not administer, and the link would open them to you; ask whoever runs the installation for one: tollgate reset-password',
+          'this member can open an account or workspaces that you do not administer, and the link would give you access to them; ask the operator of the gateway for one: tollgate reset-password',
         );
       }
       if (role === 'owner' && !rights.may('owners.write')) {
-        throw new PeopleFailure('forbidden', 'only an owner makes a link to an owner’s new password');
+        throw new PeopleFailure('forbidden', 'only an owner can reset the password of an owner');
       }
     }
   }
@@ -159,7 +159,7 @@ function withoutSecondFactor(person: string): PeopleChange[] {
 function linkIsGone(): PeopleFailure {
   return new PeopleFailure(
     'gone',
-    'this link was used, has expired, was replaced, or what it stood for has changed. Ask for a new one, or print one: tollgate reset-password EMAIL',
+    'this link was used, has expired, was replaced, or is no longer valid after a change of the user. Ask for a new one, or print one: tollgate reset-password EMAIL',
     { page: '/app/sign-in' },
   );
 }

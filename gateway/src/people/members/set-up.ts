@@ -100,7 +100,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
 function linkIsGone(): PeopleFailure {
   return new PeopleFailure(
     'gone',
-    'this set-up link was used, has expired or was replaced. If nobody has set up the console yet, print a new one: tollgate setup-link',
+    'this setup link was used, has expired or was replaced. If the console is not set up yet, print a new one: tollgate setup-link',
     { page: '/app/sign-in' },
   );
 }

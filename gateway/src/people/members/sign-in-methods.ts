@@ -36,7 +36,7 @@ export function createSignInMethods({ people, services }: WaysInParts): SignInMe
       if (methods.some(({ provider, password_hash }) => password_hash !== null || works(provider))) return;
       throw new PeopleFailure(
         'conflict',
-        `this ${'passkey' in leaving ? 'passkey' : 'service'} is the only way in that you have: no password, no other service, no other passkey for this address; add a passkey first`,
+        `this ${'passkey' in leaving ? 'passkey' : 'service'} is your only sign-in method: you have no password, no other service and no other passkey for this address; add a passkey first`,
         { page: '/app/me' },
       );
     },

@@ -43,7 +43,7 @@ test('a flood is refused rather than let anything be taken twice, and is over af
   const take = ({ cookie }: { cookie: string }) => challenges.take('sign in', arrive(cookie));
   expect(take(first)).not.toBeNull();
   for (let nth = 1; nth < 100_000; nth += 1) take(ask(challenges));
-  expect(() => take(ask(challenges))).toThrow('too many passkeys');
+  expect(() => take(ask(challenges))).toThrow('too many passkey sign-ins');
   expect(take(first)).toBeNull();
   nowMs += CHALLENGE_MS + 1;
   expect(take(ask(challenges))).not.toBeNull();

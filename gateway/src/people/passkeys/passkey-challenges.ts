@@ -58,7 +58,7 @@ export function createPasskeyChallenges(nowMs: () => number): PasskeyChallenges 
       if (Number(expiresAtMs) <= atMs || takenAtMs.has(challenge)) return null;
       forgetOld(atMs);
       if (takenAtMs.size >= TAKEN_MAX) {
-        throw new PeopleFailure('too_many', 'too many passkeys are used at this moment; try again in a minute', {
+        throw new PeopleFailure('too_many', 'too many passkey sign-ins at the moment; try again in a minute', {
           retryAfterSeconds: 60,
         });
       }

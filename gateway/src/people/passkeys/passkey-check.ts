@@ -27,7 +27,7 @@ export async function checkMade(
     requireUserVerification: true,
     supportedAlgorithmIDs: ALGORITHMS,
   });
-  if (!verified) throw new Error('its statement is not signed by it');
+  if (!verified) throw new Error('its attestation has an invalid signature');
   const { credential } = registrationInfo;
   return {
     credential: credential.id,
@@ -42,7 +42,8 @@ export async function checkSigned(
   { person, credential, public_key, counter }: PasskeyRow,
   { challenge, party }: Expected,
 ): Promise<number> {
-  if (Buffer.from(response.userHandle, 'base64url').toString() !== person) throw new Error('it is somebody else’s');
+  if (Buffer.from(response.userHandle, 'base64url').toString() !== person)
+    throw new Error('it belongs to another user');
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} },
     expectedChallenge: challenge,
@@ -51,7 +52,7 @@ export async function checkSigned(
     credential: { id: credential, publicKey: isoBase64URL.toBuffer(public_key), counter },
     requireUserVerification: true,
   });
-  if (!verified) throw new Error('it was not signed by it');
+  if (!verified) throw new Error('its signature is invalid');
   return authenticationInfo.newCounter;
 }
 
@@ -63,5 +64,5 @@ function refuseCertificates(attestationObject: string): void {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
   const format = decoded.get('fmt');
   if (format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;
-  throw new Error(`it brings the maker’s certificate (${String(format).slice(0, 30)}), expected none`);
+  throw new Error(`it has an attestation (${String(format).slice(0, 30)}), expected none`);
 }

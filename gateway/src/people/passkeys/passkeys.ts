@@ -78,13 +78,9 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       const { person } = who.signedIn;
       const own = await list(person.id);
       if (own.length >= PASSKEYS_MAX) {
-        throw new PeopleFailure(
-          'conflict',
-          `you have ${own.length} passkeys, the most there can be; remove one first`,
-          {
-            page: PAGE,
-          },
-        );
+        throw new PeopleFailure('conflict', `you have ${own.length} passkeys, the maximum; remove one first`, {
+          page: PAGE,
+        });
       }
       const challenge = challenges.ask(purposeOf(who), who.arrival, outgoing);
       const credentials = own.map(({ credential }) => credential);
@@ -95,12 +91,12 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       if (challenge === null) {
         throw new PeopleFailure(
           'invalid',
-          'nothing waits for this passkey, or it waited over five minutes; begin again',
+          'this passkey was not requested, or the request is older than five minutes; start again',
         );
       }
       const { checkMade } = await import('./passkey-check.ts');
       const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
-        throw new PeopleFailure('invalid', `the passkey cannot be taken: ${cause.message}`, {
+        throw new PeopleFailure('invalid', `the passkey was rejected: ${cause.message}`, {
           member: 'response',
           cause,
         });
@@ -115,7 +111,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         used_at_ms: null,
       };
       if (!(await people.keep([{ of: 'passkey', insert: row }]))) {
-        throw new PeopleFailure('conflict', 'this passkey is known here already; have the browser make a new one');
+        throw new PeopleFailure('conflict', 'this passkey is already registered; create another one');
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
       await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
@@ -151,7 +147,7 @@ function requireOwn(own: readonly PasskeyRow[], id: string): PasskeyRow {
 }
 
 function noSuchPasskey(): PeopleFailure {
-  return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', { page: PAGE });
+  return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed', { page: PAGE });
 }
 
 /** Binds the challenge to the session that requested it, so no other session can answer it without the same proof. */

@@ -79,7 +79,7 @@ export function createAttempts(nowMs: () => number): Attempts {
       const lockedUntilMs = Math.max(0, ...found.map(({ count }) => count?.lockedUntilMs ?? 0));
       if (lockedUntilMs > atMs) {
         const seconds = Math.ceil((lockedUntilMs - atMs) / 1_000);
-        throw new PeopleFailure('too_many', `too many attempts failed; try again in ${seconds} s`, {
+        throw new PeopleFailure('too_many', `too many failed attempts; try again in ${seconds} s`, {
           retryAfterSeconds: seconds,
         });
       }

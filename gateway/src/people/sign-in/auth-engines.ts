@@ -68,7 +68,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
     if (found.some(({ id }) => id === service.id)) return engine;
     throw new PeopleFailure(
       'gateway_fault',
-      `${service.name} could not be asked how to sign in there (${service.issuer}); try again, or sign in another way`,
+      `${service.name} could not be reached (${service.issuer}); try again, or use another sign-in method`,
       { page: '/app/sign-in' },
     );
   }
@@ -78,7 +78,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
     async ofService(id) {
       const service = services().find((one) => one.id === id);
       if (service === undefined) {
-        throw new PeopleFailure('not_found', 'there is no such service to sign in by', { page: '/app/sign-in' });
+        throw new PeopleFailure('not_found', 'there is no such sign-in service', { page: '/app/sign-in' });
       }
       const made = byService.get(service) ?? makeForService(service);
       byService.set(service, made);

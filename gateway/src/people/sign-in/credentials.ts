@@ -65,7 +65,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
     const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
     if (reply === 'refused') {
-      throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is not right`, {
+      throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is incorrect`, {
         member,
       });
     }
@@ -88,7 +88,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     },
     async beginSecondFactor(who, password) {
       if (who.signedIn.person.second_factor === 1) {
-        throw new PeopleFailure('conflict', 'a second factor is on already; turn it off before you set up another', {
+        throw new PeopleFailure('conflict', 'a second factor is already on; turn it off before you set up another', {
           page: '/app/me',
         });
       }
@@ -131,7 +131,7 @@ const RIGHT_MS = 90_000;
 
 /** The error for a code that was used before. */
 export function codeIsSpent(): PeopleFailure {
-  return new PeopleFailure('wrong_credential', 'this code was used already; wait for the next one', { member: 'code' });
+  return new PeopleFailure('wrong_credential', 'this code was already used; wait for the next one', { member: 'code' });
 }
 
 /** `nowMs`: unix ms. */
@@ -176,13 +176,13 @@ export function createFreshProof({ people, attempts, nowMs }: ProofParts): Fresh
       if (nowMs() - session.created_at_ms <= FRESH_MS) return;
       throw new PeopleFailure(
         'forbidden',
-        'you have no password to prove who you are; sign out, sign in again, and do this within 10 minutes',
+        'you have no password to confirm with; sign out, sign in again, and retry within 10 minutes',
       );
     }
     const bySubject = personSubject(person.id);
     const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
     const isRight = password !== null && (await isPassword(password, hash).catch(withdrawn(attempt.withdraw)));
-    if (!isRight) throw new PeopleFailure('wrong_credential', 'the password is not right', { member: 'password' });
+    if (!isRight) throw new PeopleFailure('wrong_credential', 'the password is incorrect', { member: 'password' });
     attempt.succeed([bySubject.name]);
   };
 }

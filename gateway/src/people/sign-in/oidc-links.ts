@@ -79,7 +79,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
       if ((await listLinked(who.signedIn.person.id)).includes(service)) {
         throw new PeopleFailure(
           'conflict',
-          'this service is linked already; unlink it before you link another user of it',
+          'this service is already linked; unlink it before you link another user of it',
           {
             page: PAGE,
           },
@@ -128,7 +128,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
       await waysIn.oneByOne(async () => {
         const isLinked = service !== 'credential' && (await listLinked(person)).includes(service);
         if (!isLinked) {
-          throw new PeopleFailure('not_found', 'this service is not linked to you; it may have been unlinked already', {
+          throw new PeopleFailure('not_found', 'this service is not linked; it may have been unlinked', {
             page: PAGE,
           });
         }

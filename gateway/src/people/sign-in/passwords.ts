@@ -10,7 +10,7 @@ export function createTurns(atOnceMax: number, waitingMax: number): InTurn {
   return async (work) => {
     if (running >= atOnceMax) {
       if (waiting.length >= waitingMax) {
-        throw new PeopleFailure('too_many', 'too many people sign in at this moment; try again in a few seconds', {
+        throw new PeopleFailure('too_many', 'too many sign-ins at the moment; try again in a few seconds', {
           retryAfterSeconds: 5,
         });
       }

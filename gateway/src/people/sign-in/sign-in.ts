@@ -178,7 +178,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     async byCode(arrival, code, outgoing) {
       const waiting = await findWaiting(arrival);
       if (waiting === null) {
-        throw new PeopleFailure('signed_out', 'no sign-in waits for a code, or it waited too long; begin again', {
+        throw new PeopleFailure('signed_out', 'no sign-in is waiting for a code, or it has expired; sign in again', {
           page: SIGN_IN_PAGE,
         });
       }
@@ -202,7 +202,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         await notifyFailure(waiting, arrival);
         throw new PeopleFailure(
           'wrong_credential',
-          'the code is not right, or too many were tried; take a fresh one, or begin again',
+          'the code is incorrect, or too many were tried; enter a new one, or sign in again',
           { member: 'code' },
         );
       }
@@ -230,7 +230,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         await notifyFailure(passkey?.person ?? 'passkey', arrival);
         throw new PeopleFailure(
           'wrong_credential',
-          'this passkey is not known here, or took over five minutes; try again, or sign in another way',
+          'this passkey is not registered here, or the sign-in took over five minutes; try again, or use another sign-in method',
         );
       }
       attempt.succeed(ofPerson.map(({ name }) => name));

@@ -142,9 +142,9 @@ const PATHS: OpenapiPart = {
   '/v1/models': read('listModels', 'List the models that the key may use', 'models', 'ModelList'),
   '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
   '/v1/key': read('getKey', 'Get what the calling key may do, has used and has left', 'keys', 'Key'),
-  '/healthz': open('getHealth', 'Whether the process is alive', { 200: json('It is.', 'Probe') }),
+  '/healthz': open('getHealth', 'Whether the process is alive', { 200: json('The process is alive.', 'Probe') }),
   '/readyz': open('getReadiness', 'Whether the service takes requests', {
-    200: json('It does.', 'Probe'),
+    200: json('The service is ready.', 'Probe'),
     503: json('Draining, or its store is not writable.', 'Probe'),
   }),
   '/openapi.json': open('getOpenapiDocument', 'This document', { 200: DOCUMENT }),
