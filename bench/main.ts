@@ -1,5 +1,6 @@
 /** Runs `npm run bench`: options, rig, rounds, report, exit status. */
 import { writeFileSync } from 'node:fs';
+import { compareVersions, renderComparison } from './compare.ts';
 import { readMachineFacts } from './machine.ts';
 import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
 import { exitOnSignals } from './process/exit-on-signals.ts';
@@ -20,6 +21,11 @@ async function runBench(options: BenchOptions): Promise<number> {
   const machine = readMachineFacts();
   const rig = await startRig(options.tollgateCommand);
   try {
+    if (options.compareCommand !== null) {
+      const comparisons = await compareVersions(rig, options, options.compareCommand, report);
+      process.stdout.write(`${renderMachine(machine)}\n\n${renderComparison(comparisons)}\n`);
+      return options.strict && comparisons.some(({ verdict }) => verdict !== 'no worse') ? 1 : 0;
+    }
     const { running, skipped } = await startSubjects(rig, options.subjects);
     report(`running ${[...running.keys()].map(({ name }) => name).join(', ')}`);
     const { measurements, leftOut } = await runRounds({

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchCase, CASES } from './cases.ts';
+import { WINDOWS } from './compare.ts';
 import type { Timing } from './measure.ts';
 import { OWN_TOLLGATE } from './rig.ts';
 import type { Subject } from './subjects/subject.ts';
@@ -19,6 +20,8 @@ export interface BenchOptions {
   readonly strict: boolean;
   /** Absolute path of the launcher of the Tollgate to measure. */
   readonly tollgateCommand: string;
+  /** Absolute path of the launcher that it is compared with; null: no comparison. */
+  readonly compareCommand: string | null;
 }
 
 export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on one upstream and one machine
@@ -31,6 +34,7 @@ export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on o
   --json FILE      the whole result as JSON into FILE, not a summary on standard output
   --skip-portkey   leave Portkey out (the first run installs it from npm)
   --tollgate PATH  the launcher to measure (default: this checkout's bin/tollgate)
+  --compare PATH   only compare with the Tollgate of another launcher, in ${WINDOWS} pairs of windows for each case
   --strict         exit with 1 where a target is missed, failed or not measured
   --help`;
 
@@ -102,6 +106,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | null {
     ...chooseTimings(values.quick, parseNumber('--seconds', values.seconds, 0.2, 60)),
     jsonFile: values.json === undefined ? null : resolve(values.json),
     strict: values.strict,
+    compareCommand: values.compare === undefined ? null : resolve(values.compare),
     tollgateCommand: values.tollgate === undefined ? OWN_TOLLGATE : resolve(values.tollgate),
   };
 }
@@ -118,6 +123,7 @@ function parseFlags(args: readonly string[]) {
       json: { type: 'string' },
       'skip-portkey': { type: 'boolean', default: false },
       tollgate: { type: 'string' },
+      compare: { type: 'string' },
       strict: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },

@@ -15,8 +15,11 @@ export const OWN_TOLLGATE: string = fileURLToPath(new URL('../bin/tollgate', imp
 export interface Rig {
   readonly upstreamPort: number;
   readonly upstreamPid: number;
-  /** Starts one subject against the upstream. Throws SubjectUnavailable when it cannot run on this machine. */
-  start(subject: Subject): Promise<RunningSubject>;
+  /**
+   * Starts one subject against the upstream. `command`: another launcher for a Tollgate. Throws SubjectUnavailable when
+   * it cannot run on this machine.
+   */
+  start(subject: Subject, command?: string): Promise<RunningSubject>;
   /** Stops everything in reverse order, and removes the scratch folder. */
   stop(): Promise<void>;
 }
@@ -48,10 +51,10 @@ export async function startRig(tollgateCommand: string): Promise<Rig> {
     return {
       upstreamPort,
       upstreamPid: upstream.pid,
-      async start(subject) {
+      async start(subject, command = tollgateCommand) {
         const ownDir = join(scratchDir, `${subject.name}-${groups.length}`);
         mkdirSync(ownDir);
-        const running = await subject.start({ upstreamPort, scratchDir: ownDir, tollgateCommand });
+        const running = await subject.start({ upstreamPort, scratchDir: ownDir, tollgateCommand: command });
         groups.push(running.group);
         return running;
       },

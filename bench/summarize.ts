@@ -41,7 +41,7 @@ export interface Spread {
 }
 
 /** The subject's CPU microseconds per unit; null when no unit was completed. */
-function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): number | null {
+export function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): number | null {
   const units = unit === 'call' ? measurement.load.calls : measurement.load.events;
   const cpuMs = measurement.load.cpuMs.subject;
   return units === 0 || cpuMs === undefined ? null : (cpuMs * 1000) / units;
