@@ -10,9 +10,10 @@ import { prove } from '../src/cli/commands/verify.ts';
 import { newRequestId } from '../src/lib/request-id.ts';
 import { heldCall, settledCall } from '../src/store/contracts/sample-call.ts';
 import { bind, totalOf } from '../src/store/contracts/sample-claims.ts';
+import type { Store } from '../src/store/ports/store.ts';
 import { backupDatabase } from '../src/store/sqlite/database/backup-database.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
-import { openStore, type Store } from '../src/store/sqlite/open-store.ts';
+import { openStore } from '../src/store/sqlite/open-store.ts';
 
 const ROUNDS = 5;
 const [dataDir, calls = '1000000', only] = process.argv.slice(2);
@@ -42,7 +43,7 @@ async function measureSpends(store: Store): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const startMs = performance.now();
     const keys = Array.from({ length: 100 }, (_, index) => bind(totalOf(1n), { id: `key_${index}` }));
-    const reading = Promise.all(keys.map((binding) => store.readSpend(binding, () => [], [])));
+    const reading = Promise.all(keys.map((binding) => store.spends.readSettled(binding, () => [], [])));
     const turn = await longestTurn(reading);
     const spent = (await reading).reduce((sum, one) => sum + one, 0n);
     say(`spends of 100 keys (${spent} nano-USD): ${sinceMs(startMs)} ms, ${turn}`);

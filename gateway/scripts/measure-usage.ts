@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { windowAt } from '../src/admission/window.ts';
+import type { Store } from '../src/store/ports/store.ts';
 import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
-import { openStore, type Store } from '../src/store/sqlite/open-store.ts';
+import { openStore } from '../src/store/sqlite/open-store.ts';
 import { fillCalls } from '../src/store/sqlite/testing/fill-calls.ts';
 import { randomCall, seededRandom, type Variety } from '../src/store/sqlite/testing/random-calls.ts';
 import { openWriterDatabase } from '../src/store/sqlite/writer/writer-database.ts';

@@ -85,6 +85,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const opened = await openStore({
       dataDir,
       bindMasterKey: masterKey.bind,
+      content: { masterKey: masterKey.key, bytesMax: () => limits().contentBytesMax },
       onWritableChange: (failure) =>
         failure === null
           ? log.warn('request records are written again')
@@ -99,9 +100,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);
-    const { settled: drained } = store.drained;
-    if (drained > 0)
-      log.warn({ calls: drained }, 'moved settlements from the spool of the previous start into the ledger');
     closers.push(() => store.close());
     closers.push(
       startSweeping(store.idempotency, (cause) =>
@@ -126,7 +124,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     closers.push(() => money.close());
     const setUp = createSetUp(store.people, Date.now);
-    const content = openContent(dataDir, masterKey.key, () => limits().contentBytesMax, log);
+    const content = openContent(store.content, log);
     closers.push(() => content.close());
     const control = createControl({
       policies: store.policies,
@@ -208,7 +206,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       usage: store.usage,
       billing: money.billing,
       models: models.deps,
-      contentOf: createContentOf(content.store, (request_id, cause) =>
+      contentOf: createContentOf(store.content, (request_id, cause) =>
         log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
       ),
       bodyTimes: limits,

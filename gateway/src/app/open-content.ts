@@ -1,23 +1,19 @@
 /**
- * Assembles the storage of call content: its store, the recorder for the call pipeline, and the deletion of expired
- * content.
+ * Assembles the storage of call content: the recorder for the call pipeline, and the deletion of expired content.
  */
 
 import { type ContentRecorder, createContentRecorder } from '../call/content/content-recorder.ts';
 import { startSweeping } from '../call/idempotency/idempotency.ts';
 import type { Defaults } from '../config/config.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { Secret } from '../lib/secret.ts';
 import type { ContentStore } from '../store/ports/content.ts';
-import { createContentStore } from '../store/sqlite/content/content-store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Content {
   readonly recorder: ContentRecorder;
-  readonly store: ContentStore;
   /** Starts deleting expired content. `settings`: as configured now. */
   startSweeping(directory: Pick<KeyDirectory, 'workspaces'>, settings: () => SweepSettings): void;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface SweepSettings {
@@ -26,17 +22,9 @@ export interface SweepSettings {
 
 const DAY_MS = 86_400_000;
 
-/** Creates no file; the first content does. `bytesMax`: as configured now. */
-export function openContent(
-  dataDir: string,
-  masterKey: Secret,
-  bytesMax: () => number,
-  log: Pick<Log, 'warn'>,
-): Content {
-  const store = createContentStore(dataDir, masterKey, bytesMax);
+export function openContent(store: ContentStore, log: Pick<Log, 'warn'>): Content {
   let stopSweeping: () => void = () => undefined;
   return {
-    store,
     recorder: createContentRecorder(store, (dropped, cause) =>
       log.warn({ dropped, cause }, 'prompts and responses were not stored; the requests themselves are not affected'),
     ),
@@ -53,9 +41,6 @@ export function openContent(
         log.warn({ cause: String(cause) }, 'expired prompts and responses could not be deleted'),
       );
     },
-    async close() {
-      stopSweeping();
-      await store.close();
-    },
+    close: () => stopSweeping(),
   };
 }

@@ -19,7 +19,7 @@ import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
-import type { Store } from '../store/sqlite/open-store.ts';
+import type { Store } from '../store/ports/store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Money {
@@ -42,7 +42,7 @@ export interface Money {
 }
 
 export interface MoneyParts {
-  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends' | 'usage'>;
+  readonly store: Pick<Store, 'ledger' | 'policies' | 'spends' | 'usage'>;
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly changes: ChangeFeed;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -82,12 +82,13 @@ export async function openMoney({
     // Read when it first applies: calls that run now without it may have ended by then, and be counted.
     onNewBudget(subject) {
       limits.forgetBudget(subject);
-      store.prepareSpends();
+      store.spends.prepare();
     },
     onNewAmount: (subject, amount) => limits.capBudget(subject, amount, Date.now()),
   });
   const seeds = createMoneySeeds(limits, {
-    readSettled: (binding, exceptCalls) => store.readSpend(sinceMade(binding, directory), namesOfModel, exceptCalls),
+    readSettled: (binding, exceptCalls) =>
+      store.spends.readSettled(sinceMade(binding, directory), namesOfModel, exceptCalls),
     async readAvailable(account) {
       const [balance] = await store.ledger.readBalances(account);
       return balance?.available ?? 0n;

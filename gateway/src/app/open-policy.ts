@@ -2,10 +2,10 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
 import { createPersonNames } from '../people/members/members.ts';
-import type { Store } from '../store/sqlite/open-store.ts';
+import type { Store } from '../store/ports/store.ts';
 
 export interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
-  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'budgetSpends' | 'usage' | 'statements' | 'people'>;
+  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people'>;
   /** Unix ms. */
   nowMs(): number;
 }
@@ -18,7 +18,8 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     policies,
     ledger,
     audit,
-    spends: store.budgetSpends((model) => deps.settings.routes.get(model)?.names ?? [model]),
+    readSpends: (bindings) =>
+      store.spends.readSpends(bindings, (model) => deps.settings.routes.get(model)?.names ?? [model]),
     usage,
     statements,
     personNames: createPersonNames(people),

@@ -12,9 +12,10 @@ import { Secret } from '../lib/secret.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createVerifyEmail } from '../people/members/verify-email.ts';
 import type { StoredProvider } from '../store/ports/providers.ts';
+import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
-import { openReading, type StoreReading } from '../store/sqlite/open-reading.ts';
+import { openReading } from '../store/sqlite/open-reading.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { type CliEnvironment, CliFailure } from './environment.ts';
 

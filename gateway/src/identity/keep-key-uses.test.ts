@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import type { StoredKey } from '../store/ports/records.ts';
-import { openStore, type Store } from '../store/sqlite/open-store.ts';
+import type { Store } from '../store/ports/store.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
 import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { createKeyDirectory, putKey } from './key-directory.ts';

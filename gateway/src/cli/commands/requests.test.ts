@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { requestIdFloor } from '../../lib/request-id.ts';
-import { openStore, type Store } from '../../store/sqlite/open-store.ts';
+import type { Store } from '../../store/ports/store.ts';
+import { openStore } from '../../store/sqlite/open-store.ts';
 import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';

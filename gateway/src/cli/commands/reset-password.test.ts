@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createResetLinks } from '../../people/members/password-resets.ts';
 import { createSetUp } from '../../people/members/set-up.ts';
-import { openStore, type Store } from '../../store/sqlite/open-store.ts';
+import type { Store } from '../../store/ports/store.ts';
+import { openStore } from '../../store/sqlite/open-store.ts';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 

@@ -220,7 +220,7 @@ export function nameOf(subject: Subject): string {
 
 /** The state of each binding with a budget. Unknown states of the same kind and window are read together. */
 export async function readBudgetStates(
-  { deps, spends }: Pick<PolicyParts, 'deps' | 'spends'>,
+  { deps, readSpends }: Pick<PolicyParts, 'deps' | 'readSpends'>,
   bindings: readonly BindingCaps[],
 ): Promise<BudgetStates> {
   const states = new Map<string, BudgetState>();
@@ -237,7 +237,7 @@ export async function readBudgetStates(
   }
   await Promise.all(
     [...unknown.values()].map(async (group) => {
-      const spent = await spends.readSpends(group);
+      const spent = await readSpends(group);
       for (const { subject } of group) states.set(nameOf(subject), { settled: spent.get(subject.id) ?? 0n, held: 0n });
     }),
   );

@@ -4,8 +4,8 @@ import type { CallDeps } from '../../call/deps.ts';
 import type { Control } from '../../control/control.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
-import type { BudgetSpends } from '../../store/ports/budget-spends.ts';
 import type { Ledger } from '../../store/ports/ledger.ts';
+import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { PolicyReader } from '../../store/ports/policy.ts';
 import type { StatementReader } from '../../store/ports/statements.ts';
 import type { UsageReader } from '../../store/ports/usage.ts';
@@ -16,7 +16,8 @@ export interface PolicyParts {
   readonly policies: Pick<PolicyReader, 'readLimitRules'>;
   readonly ledger: Pick<Ledger, 'readBalances'>;
   readonly audit: Pick<AuditTrail, 'read'>;
-  readonly spends: BudgetSpends;
+  /** As `BudgetSpends.readSpends`, with the names of the models served now. */
+  readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
   readonly usage: Pick<UsageReader, 'readUsage' | 'readLogs'>;
   readonly statements: StatementReader;
   readonly personNames: PersonNames;

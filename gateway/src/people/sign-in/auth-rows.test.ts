@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret } from '../../lib/secret.ts';
-import { openStore, type Store } from '../../store/sqlite/open-store.ts';
+import type { Store } from '../../store/ports/store.ts';
+import { openStore } from '../../store/sqlite/open-store.ts';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import { renderSessionCookie } from './auth-cookies.ts';
 import { createAuthEngine } from './auth-engine.ts';

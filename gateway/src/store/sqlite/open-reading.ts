@@ -1,9 +1,6 @@
 /** Opens a data folder's database read-only, with or without a running server. */
 import { existsSync } from 'node:fs';
-import type { Ledger } from '../ports/ledger.ts';
-import type { PolicyReader } from '../ports/policy.ts';
-import type { ProviderStore } from '../ports/providers.ts';
-import type { CallReader } from '../ports/records.ts';
+import type { StoreReading } from '../ports/store.ts';
 import { Unavailable } from '../ports/store-errors.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createQueries } from './database/sqlite-dialect.ts';
@@ -13,14 +10,6 @@ import { requireCurrentSchema } from './migrations/migrate.ts';
 import { createPolicyReader } from './policy/policy-store.ts';
 import { readProviders } from './policy/provider-store.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
-
-export interface StoreReading
-  extends CallReader,
-    PolicyReader,
-    Pick<Ledger, 'readBalances'>,
-    Pick<ProviderStore, 'readProviders'> {
-  close(): void;
-}
 
 /**
  * Opens a data folder's database read-only; takes no lock.

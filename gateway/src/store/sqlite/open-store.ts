@@ -1,18 +1,10 @@
 /** Assembles the SQLite store: the writer thread, the spool, a read connection, and threads for long queries. */
 import type { Database } from 'bun:sqlite';
-import type { AuditTrail } from '../ports/audit.ts';
-import type { BudgetSpends } from '../ports/budget-spends.ts';
-import type { IdempotencyStore } from '../ports/idempotency.ts';
-import type { KeyUseStore } from '../ports/key-use.ts';
-import type { Ledger } from '../ports/ledger.ts';
-import type { BindingCaps } from '../ports/limits.ts';
-import type { PeopleStore } from '../ports/people.ts';
-import type { PolicyStore } from '../ports/policy.ts';
-import type { ProviderStore } from '../ports/providers.ts';
-import type { CallReader, CallRecorder } from '../ports/records.ts';
-import type { StatementReader } from '../ports/statements.ts';
+import type { Secret } from '../../lib/secret.ts';
+import type { ContentStore } from '../ports/content.ts';
+import type { Store } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
-import type { UsageReader } from '../ports/usage.ts';
+import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
@@ -38,6 +30,12 @@ import { keepAbandonment, keepRecord } from './writer/ledger-operations.ts';
 import { startWriter, type Writer } from './writer/writer.ts';
 import type { WriteStatement } from './writer/writer-messages.ts';
 
+interface ContentOptions {
+  readonly masterKey: Secret;
+  /** The limit on the disk, as configured now. */
+  bytesMax(): number;
+}
+
 export interface StoreOptions {
   /**
    * The data folder, created by `prepareDataFolder`. A process that opens the store for writing must hold the folder's
@@ -46,13 +44,15 @@ export interface StoreOptions {
   readonly dataDir: string;
   /** Runs once the tables exist, before any other write: stores the check value of a new master key. */
   readonly bindMasterKey?: WriteStatement | null;
+  /** Without it the bodies of calls are neither stored nor read. */
+  readonly content?: ContentOptions;
   /** Maximum database size in bytes; beyond it the store behaves as on a full disk. Default: none. */
   readonly databaseBytesMax?: number;
   /** Called when writes begin to fail (with the reason), and when they work again (null). */
   readonly onWritableChange?: (failure: StoreError | null) => void;
   /** Called with sentences for the operator about problems of the spool. */
   readonly onSpoolProblem?: (problem: string) => void;
-  /** Called with the number of calls whose settlements moved from the spool into the ledger while the store is open. */
+  /** Called with the number of calls whose settlements moved from the spool into the ledger, also at opening. */
   readonly onSpoolDrained?: (calls: number) => void;
   /** Called once when usage sums for the console cannot be updated although calls are stored; the update is retried. */
   readonly onFoldingFault?: (cause: unknown) => void;
@@ -64,40 +64,15 @@ export interface StoreOptions {
   readonly reach?: ReachFailpoint;
 }
 
-export interface Store {
-  readonly recorder: CallRecorder;
-  readonly ledger: Ledger;
-  readonly policies: PolicyStore;
-  readonly audit: AuditTrail;
-  readonly people: PeopleStore;
-  readonly providers: ProviderStore;
-  readonly idempotency: IdempotencyStore;
-  readonly calls: CallReader;
-  readonly usage: UsageReader;
-  readonly keyUses: KeyUseStore;
-  readonly statements: StatementReader;
-  /** `namesOfModel`: a model's budget counts calls under each of the model's names. */
-  budgetSpends(namesOfModel: NamesOfModel): BudgetSpends;
-  /**
-   * Nano-USD charged to a subject's calls within a window, except the calls listed and without amounts written off.
-   * Runs on a thread of its own, which takes up to a microsecond per record of the window. Rejects while the spool may
-   * hold charges.
-   */
-  readSpend(binding: BindingCaps, namesOfModel: NamesOfModel, exceptCalls: readonly string[]): Promise<bigint>;
-  /** Starts the `readSpend` thread ahead of its first query, when budgets apply. */
-  prepareSpends(): void;
+/** The store of a data folder, with what its opening found. */
+export interface OpenedStore extends Store {
   /** The number of this start of the data folder; each start takes the next. */
   readonly epoch: number;
   /** The calls that the previous process left running and this start ended. */
   readonly recovered: Recovered;
   /** What the previous process left in the spool. */
   readonly drained: Drained;
-  /** Waits for pending work, then closes the database. */
-  close(): Promise<void>;
 }
-
-/** Returns every public name of a model, given one of them: a record keeps the name that the client requested. */
-export type NamesOfModel = (model: string) => readonly string[];
 
 /** URL literals, so that `bun build --compile` finds the programs. */
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
@@ -106,12 +81,11 @@ const SPEND_PROGRAM = new URL('./spend/spend-worker.ts', import.meta.url);
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**
- * Opens a data folder's store for writing; creates the database or migrates its tables. A new database has the account
- * `default` and the workspace `default`.
+ * Opens a data folder's store for writing; creates the database or migrates its tables.
  *
  * @throws Unavailable where the database cannot be opened, is newer than this program, or belongs to another program.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const path = databasePath(options.dataDir);
   let spool: Spool | null = null;
   /** The writer's state change from before the spool was open. */
@@ -133,6 +107,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   spool = opened;
   if (early !== null) spool.onWriterChange(early);
+  if (writer.opened.drained.settled > 0) options.onSpoolDrained?.(writer.opened.drained.settled);
+  const { dataDir } = options;
+  const content =
+    options.content === undefined
+      ? NO_CONTENT
+      : createContentStore(dataDir, options.content.masterKey, options.content.bytesMax);
   const queries = createQueries(reading);
   const spends = createSpendThread(path, SPEND_PROGRAM);
   const usage = createUsageReader(path, USAGE_PROGRAM);
@@ -151,22 +131,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage,
     keyUses: createKeyUseStore(queries, far, writer),
     statements: createStatementReader(far),
-    budgetSpends: (namesOfModel) => createBudgetSpends(far, namesOfModel),
-    async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
-      if (!opened.writable()) {
-        throw new Unavailable('failed', 'The charges of calls are unknown while the store accepts no writes.');
-      }
-      return spends.ask({
-        kind,
-        names: kind === 'model' ? namesOfModel(id) : [id],
-        startMs: windowStartMs,
-        endMs: windowEndMs,
-        exceptCalls,
-      });
-    },
-    prepareSpends: () => spends.prepare(),
+    spends: createBudgetSpends(far, spends, opened.writable),
+    content,
     ...writer.opened,
     async close() {
+      const contentClosed = content.close();
       thread.close();
       // The last connection to close checkpoints the write-ahead log into the database, and only the writer's can.
       reading.close();
@@ -175,9 +144,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       folding.stop();
       await writer.close();
       await opened.close();
+      await contentClosed;
     },
   };
 }
+
+const NO_CONTENT: ContentStore = {
+  keep: () => Promise.reject(new Unavailable('closed', 'This store was opened without the bodies of calls.')),
+  find: async () => null,
+  read: async () => null,
+  sweep: async () => 0,
+  close: async () => undefined,
+};
 
 async function writeFirst(writer: Writer, statement: WriteStatement): Promise<void> {
   try {

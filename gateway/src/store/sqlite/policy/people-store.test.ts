@@ -1,7 +1,8 @@
 /** Tests how people are stored: all or none, by conditions, and visible as soon as they are durable. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { PeopleStore, PersonRow } from '../../ports/people.ts';
-import { openStore, type Store } from '../open-store.ts';
+import type { Store } from '../../ports/store.ts';
+import { openStore } from '../open-store.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const folder = temporaryFolders();

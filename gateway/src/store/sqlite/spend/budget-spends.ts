@@ -1,20 +1,19 @@
-/** Queries the records for the spend of budgets shown on pages. Reads all records of their windows. */
+/** Reads the spend of budgets from the records, for pages and to seed limits. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { BudgetSpends } from '../../ports/budget-spends.ts';
+import type { BudgetSpends, NamesOfModel } from '../../ports/budget-spends.ts';
 import type { BindingCaps, SubjectKind } from '../../ports/limits.ts';
+import { Unavailable } from '../../ports/store-errors.ts';
 import type { Tables } from '../tables.ts';
+import type { SpendThread } from './spend-thread.ts';
 
 /** The part of a call's cost that was written off (paid by the operator) does not count against budgets. */
 const ABSORBED = sql`coalesce((SELECT amount FROM ledger_entry WHERE ref = request_id AND kind = 'absorb' AND nth = 0), 0)`;
 
-/** Returns every public name of a model, given any of them. */
-type NamesOfModel = (model: string) => readonly string[];
-
-/** `far`: queries that may take long. */
-export function createBudgetSpends(far: Kysely<Tables>, namesOfModel: NamesOfModel): BudgetSpends {
+/** `far`: queries that may take long. `writable`: false while the spool may hold charges. */
+export function createBudgetSpends(far: Kysely<Tables>, thread: SpendThread, writable: () => boolean): BudgetSpends {
   return {
-    async readSpends(bindings) {
+    async readSpends(bindings, namesOfModel) {
       const spends = new Map<string, bigint>();
       const [first] = bindings;
       if (first === undefined) return spends;
@@ -33,6 +32,18 @@ export function createBudgetSpends(far: Kysely<Tables>, namesOfModel: NamesOfMod
       }
       return spends;
     },
+    async readSettled({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
+      if (!writable())
+        throw new Unavailable('failed', 'The charges of calls are unknown while the store accepts no writes.');
+      return thread.ask({
+        kind,
+        names: kind === 'model' ? namesOfModel(id) : [id],
+        startMs: windowStartMs,
+        endMs: windowEndMs,
+        exceptCalls,
+      });
+    },
+    prepare: () => thread.prepare(),
   };
 }
 

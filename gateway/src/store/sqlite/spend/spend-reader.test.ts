@@ -4,7 +4,8 @@ import { heldCall, settledCall } from '../../contracts/sample-call.ts';
 import { bind, totalOf } from '../../contracts/sample-claims.ts';
 import type { Subject } from '../../ports/limits.ts';
 import type { CallRecord } from '../../ports/records.ts';
-import { openStore, type Store } from '../open-store.ts';
+import type { Store } from '../../ports/store.ts';
+import { openStore } from '../open-store.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -25,7 +26,7 @@ async function keepCall(at_ms: number, output: number, changes: Partial<CallReco
 }
 
 const spent = (subject: Subject, window?: typeof DAY, names: readonly string[] = [subject.id]) =>
-  store.readSpend(bind(totalOf(1n), subject, window), () => names, []);
+  store.spends.readSettled(bind(totalOf(1n), subject, window), () => names, []);
 
 beforeAll(async () => {
   store = await openStore({ dataDir: newFolder() });
@@ -58,7 +59,7 @@ describe('a window', () => {
   test('without an end has all since its beginning, and all time has all', async () => {
     const window = { startMs: DAY_START_MS, endMs: null };
     const open = bind(totalOf(1n), { kind: 'key', id: 'windowed' }, window);
-    expect(await store.readSpend(open, () => [], [])).toBe(2_220n);
+    expect(await store.spends.readSettled(open, () => [], [])).toBe(2_220n);
     expect(await spent({ kind: 'key', id: 'windowed' })).toBe(2_222n);
   });
 });
@@ -94,7 +95,7 @@ test('calls that are named are not part of it', async () => {
   for (const output of [1, 10, 100]) await keepCall(DAY_START_MS, output, changes);
   const records = await store.calls.readCalls({ limit: 9, sinceMs: null, requestId: null, keyId: 'busy' });
   const ids = records.filter(({ usage }) => usage.output !== 10).map(({ request_id }) => request_id);
-  expect(await store.readSpend(bind(totalOf(1n), { kind: 'key', id: 'busy' }), () => [], ids)).toBe(20n);
+  expect(await store.spends.readSettled(bind(totalOf(1n), { kind: 'key', id: 'busy' }), () => [], ids)).toBe(20n);
 });
 
 test('what the operator bore of a call is not charged to its subject', async () => {

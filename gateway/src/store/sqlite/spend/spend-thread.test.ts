@@ -1,8 +1,9 @@
 /** Tests that every query about spending gets an answer, even if the reading thread dies or the store is closed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../../contracts/sample-call.ts';
+import type { Store } from '../../ports/store.ts';
 import { databasePath } from '../database/connection.ts';
-import { openStore, type Store } from '../open-store.ts';
+import { openStore } from '../open-store.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { createSpendThread } from './spend-thread.ts';
 

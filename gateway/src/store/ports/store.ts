@@ -1,0 +1,41 @@
+/** Defines the stores that the domain needs, opened together over the same data. */
+import type { AuditTrail } from './audit.ts';
+import type { BudgetSpends } from './budget-spends.ts';
+import type { ContentStore } from './content.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import type { KeyUseStore } from './key-use.ts';
+import type { Ledger } from './ledger.ts';
+import type { PeopleStore } from './people.ts';
+import type { PolicyReader, PolicyStore } from './policy.ts';
+import type { ProviderStore } from './providers.ts';
+import type { CallReader, CallRecorder } from './records.ts';
+import type { StatementReader } from './statements.ts';
+import type { UsageReader } from './usage.ts';
+
+/** New data has the account `default` and the workspace `default`. */
+export interface Store {
+  readonly recorder: CallRecorder;
+  readonly ledger: Ledger;
+  readonly policies: PolicyStore;
+  readonly audit: AuditTrail;
+  readonly people: PeopleStore;
+  readonly providers: ProviderStore;
+  readonly idempotency: IdempotencyStore;
+  readonly calls: CallReader;
+  readonly usage: UsageReader;
+  readonly keyUses: KeyUseStore;
+  readonly statements: StatementReader;
+  readonly spends: BudgetSpends;
+  readonly content: ContentStore;
+  /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
+  close(): Promise<void>;
+}
+
+/** What can be read beside a running server, and without one. */
+export interface StoreReading
+  extends CallReader,
+    PolicyReader,
+    Pick<Ledger, 'readBalances'>,
+    Pick<ProviderStore, 'readProviders'> {
+  close(): void;
+}
