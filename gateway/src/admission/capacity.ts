@@ -137,6 +137,35 @@ export interface Capacity {
   readonly bodyBytes: BodyBytes;
 }
 
+/**
+ * One call's place within the capacity. A call counts as open only once its body has arrived, so that slow uploads
+ * cannot shut out other calls.
+ */
+export class CallPlace {
+  readonly #capacity: Capacity;
+  #isOpen = false;
+  #isLeft = false;
+
+  constructor(capacity: Capacity) {
+    this.#capacity = capacity;
+    capacity.present.take(1);
+  }
+
+  /** The body has arrived and the call begins. False: too many calls are open. */
+  open(): boolean {
+    this.#isOpen = this.#capacity.openCalls.take(1);
+    return this.#isOpen;
+  }
+
+  /** No part of the call is running any more. Idempotent. */
+  leave(): void {
+    if (this.#isLeft) return;
+    this.#isLeft = true;
+    this.#capacity.present.give(1);
+    if (this.#isOpen) this.#capacity.openCalls.give(1);
+  }
+}
+
 export function createCapacity(openCallsMax: () => number, bodyBounds: () => BodyBounds): Capacity {
   return {
     present: new Gauge(() => Number.POSITIVE_INFINITY),

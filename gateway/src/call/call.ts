@@ -1,43 +1,56 @@
-/** Holds the state of one call while it runs, from arrival to record. Makes no decisions. */
-
+/**
+ * Holds the state of one call while it runs, from arrival to record. The stages `Arrived`, `Identified`, `Routed` and
+ * `Held` are views of the same object: each knows more than the one before. Makes no decisions.
+ */
+import type { BodyShare, CallPlace } from '../admission/capacity.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
-import type { ClientProtocolName } from '../protocols/names.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../protocols/upstream-protocol.ts';
 import type { Route } from '../routing/route.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptRecord } from '../store/ports/records.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
 import type { ContentDraft } from './content/content-draft.ts';
+import type { CallDeps, Settings } from './deps.ts';
 import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
 import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
 
-/** The part of the client's connection that a call uses. */
-export interface CallConnection {
-  /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
-  replyReady(): void;
+/** The client's side of a request. */
+export interface CallOrigin {
+  readonly connection: {
+    /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
+    replyReady(): void;
+  };
+  /** The client's address, called only when needed; null: unknown. */
+  readonly address: () => string | null;
 }
 
-/** Only the steps of the call change it; `settle` sets `settled` once. */
-export interface Call {
+/** A call whose head has arrived. Members that are not read-only are its progress; the steps of the call set them. */
+export interface Arrived {
   readonly requestId: string;
-  readonly protocol: ClientProtocolName;
-  readonly connection: CallConnection | null;
+  readonly request: Request;
+  readonly protocol: ClientProtocol;
+  readonly origin: CallOrigin;
+  readonly deps: CallDeps;
+  /** The settings in force when it arrived. */
+  readonly settings: Settings;
   /** Unix ms. */
   readonly atMs: number;
   /** On the `performance.now()` clock. */
   readonly startMs: number;
   readonly session: string | null;
-  principal: Principal | null;
-  facts: RequestFacts | null;
-  route: Route | null;
-  /**
-   * Price-changing members and models that the request names beyond its own model; null: none, or the request is
-   * translated.
-   */
-  priced: PricedRequest | null;
+
+  readonly principal: Principal | null;
+  readonly facts: RequestFacts | null;
+  readonly route: Route | null;
+  readonly money: CallMoney | null;
+
+  /** The version of the protocol that the client asked for; null: it has none. */
+  version: string | null;
   /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted: boolean;
   /** Bytes were sent to an upstream: from here on the call may cost money. */
@@ -51,9 +64,8 @@ export interface Call {
    * or only the kind is known.
    */
   failure: CallFailure | null;
+  /** Set once, by `settle`. */
   settled: boolean;
-  /** The call's hold and settlement; null: it was not admitted to its limits. */
-  money: CallMoney | null;
   /** The remaining allowance of the caller's limits; null: they were not checked. */
   rateLimitStatus: RateLimitStatus | null;
   /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */
@@ -61,64 +73,128 @@ export interface Call {
   /** The non-streamed answer was cut because no more money was available; reported to the caller. */
   cut: boolean;
   /** Upstream's facts about an answer that the client did not get; null: none. */
-  unsent: AnswerFacts | null;
+  undelivered: AnswerFacts | null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null;
   /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null;
-  /**
-   * Releases the process resources of the call (its place, its body's bytes); run once, when no part of the call is
-   * running any more.
-   */
-  readonly held: Array<() => void>;
+  /** Its place within the capacity of the process; null: not admitted. */
+  place: CallPlace | null;
+  /** The memory of its body; null: not read. */
+  body: BodyShare | null;
 }
 
-/** Releases everything the call holds. Safe to call more than once. */
-export function releaseCall(call: Call): void {
-  for (const release of call.held.splice(0)) release();
-  call.content?.close();
+/** A call whose caller is known. Every such call has a record. */
+export interface Identified extends Arrived {
+  readonly principal: Principal;
+}
+
+/** A call whose body was read and whose model may be used. */
+export interface Routed extends Identified {
+  readonly facts: RequestFacts;
+  /** The body, validated. */
+  readonly outline: JsonOutline;
+  readonly route: Route;
+  /**
+   * Price-changing members and models that the request names beyond its own model; null: none, or the request is
+   * translated.
+   */
+  readonly priced: PricedRequest | null;
+}
+
+/** A call that was admitted to its limits, with its money held. */
+export interface Held extends Routed {
+  readonly money: CallMoney;
+}
+
+class Call implements Arrived {
+  readonly requestId = newRequestId();
+  readonly request: Request;
+  readonly protocol: ClientProtocol;
+  readonly origin: CallOrigin;
+  readonly deps: CallDeps;
+  readonly settings: Settings;
+  readonly atMs = Date.now();
+  readonly startMs = performance.now();
+  readonly session: string | null;
+  principal: Principal | null = null;
+  facts: RequestFacts | null = null;
+  outline: JsonOutline | null = null;
+  route: Route | null = null;
+  priced: PricedRequest | null = null;
+  money: CallMoney | null = null;
+  version: string | null = null;
+  attempted = false;
+  dispatched = false;
+  firstByteMs: number | null = null;
+  dropped: readonly string[] = [];
+  readonly attempts: AttemptRecord[] = [];
+  failure: CallFailure | null = null;
+  settled = false;
+  rateLimitStatus: RateLimitStatus | null = null;
+  folded = false;
+  cut = false;
+  undelivered: AnswerFacts | null = null;
+  run: IdempotencyRun | null = null;
+  content: ContentDraft | null = null;
+  place: CallPlace | null = null;
+  body: BodyShare | null = null;
+
+  constructor(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps) {
+    this.request = request;
+    this.protocol = protocol;
+    this.origin = origin;
+    this.deps = deps;
+    this.settings = deps.settings;
+    this.session = readSession(request.headers);
+  }
 }
 
 /**
  * Starts a call. The gateway creates the id (UUIDv7), never the client: a label that a client sends must not identify a
  * charge.
  */
-export function openCall(
-  protocol: ClientProtocolName,
-  headers: Headers,
-  connection: CallConnection | null = null,
-): Call {
-  return {
-    requestId: newRequestId(),
-    protocol,
-    connection,
-    atMs: Date.now(),
-    startMs: performance.now(),
-    session: readSession(headers),
-    principal: null,
-    facts: null,
-    route: null,
-    priced: null,
-    attempted: false,
-    dispatched: false,
-    firstByteMs: null,
-    dropped: [],
-    attempts: [],
-    failure: null,
-    settled: false,
-    money: null,
-    rateLimitStatus: null,
-    folded: false,
-    cut: false,
-    unsent: null,
-    run: null,
-    content: null,
-    held: [],
-  };
+export function openCall(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps): Arrived {
+  return new Call(request, protocol, origin, deps);
 }
 
 /** Not truncated: the header block limits its length. */
 function readSession(headers: Headers): string | null {
   const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id');
   return session || null;
+}
+
+export function setPrincipal(call: Arrived, principal: Principal): asserts call is Identified {
+  (call as Call).principal = principal;
+}
+
+/** Sets what the body says, before its model is looked up: a refused call is recorded with it. */
+export function setFacts(call: Identified, outline: JsonOutline, facts: RequestFacts): void {
+  (call as Call).outline = outline;
+  (call as Call).facts = facts;
+}
+
+/** Sets the target of the next attempt. Only after `setFacts`. */
+export function setRoute(call: Identified, route: Route): asserts call is Routed {
+  (call as Call).route = route;
+}
+
+export function setPriced(call: Routed, priced: PricedRequest): void {
+  (call as Call).priced = priced;
+}
+
+export function setMoney(call: Routed, money: CallMoney): asserts call is Held {
+  (call as Call).money = money;
+}
+
+/** Whether the call got as far as its route, so that it can have an answer. */
+export function isRouted(call: Arrived): call is Routed {
+  return call.route !== null;
+}
+
+/** Releases everything that the call holds of the process. Safe to call more than once. */
+export function releaseCall({ place, body, content }: Arrived): void {
+  place?.leave();
+  body?.release();
+  content?.close();
 }

@@ -1,33 +1,71 @@
 /**
- * Admits and answers token counts. Counts have their own requests-per-minute and concurrency limits, of the same size
- * as those of calls; budgets, balances and token limits do not apply, because a count costs nothing.
+ * Handles one token count from start to finish: identify, admit, read, route, limits, then the host's own counter or an
+ * estimate. Counts have their own requests-per-minute and concurrency limits, of the same size as those of calls;
+ * budgets, balances and token limits do not apply, because a count costs nothing and leaves no record.
  */
-import { admitCall } from '../admission/admission.ts';
+import { type Admission, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/limit-messages.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import { speaks } from '../protocols/names.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
-import type { JsonOutline } from '../wire/json-node.ts';
-import { masked } from './money/settle.ts';
+import { attemptCount } from './attempt/attempt.ts';
+import type { CollectedAnswer } from './attempt/collect-answer.ts';
+import { type CallOrigin, openCall, type Routed, releaseCall } from './call.ts';
+import { isJsonObject, passRefusal } from './deliver/deliver.ts';
+import { reportFailure } from './deliver/refuse.ts';
+import { countReply, failureReply, plainReply } from './deliver/reply.ts';
+import type { CallDeps } from './deps.ts';
+import { redactKeys } from './money/settle.ts';
 import { estimateTokens } from './money/token-ratio.ts';
-import { type RoutedCall, scanDeeper } from './plan/plan-call.ts';
+import { planCall, scanDeeper } from './plan/plan-call.ts';
+import type { UpstreamCall } from './plan/upstream-call.ts';
+import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
+import { readBody } from './request/read-body.ts';
+import { readCall } from './request/read-call.ts';
 
-/**
- * Takes the count's share of the limits until the call is released. Throws CallFailure if a limit refuses it; then
- * nothing is taken.
- */
-export async function holdCount({ call, deps, route }: RoutedCall): Promise<void> {
-  const { principal, facts } = call;
-  if (principal === null || facts === null)
-    throw new Error('a count holds nothing before its caller is known and it was read');
+/** Answers one token count, also if a step fails. */
+export async function countCall(
+  request: Request,
+  protocol: ClientProtocol,
+  origin: CallOrigin,
+  deps: CallDeps,
+): Promise<Response> {
+  const call = openCall(request, protocol, origin, deps);
+  const { limits } = call.settings.config;
+  let admission: Admission | null = null;
+  try {
+    identifyCaller(call);
+    admit(call);
+    const bytes = await readBody(call);
+    openPlace(call);
+    routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
+    admission = await holdCount(call);
+    if (!speaks(call.route.upstream.protocols, protocol.name)) return countReply(call, await countTokens(call));
+    const plan = await planCall(call);
+    call.dropped = plan.dropped;
+    return await deliverCount(call, plan, await attemptCount(call, plan));
+  } catch (error) {
+    return failureReply(reportFailure(call, error), protocol, call.requestId, call.rateLimitStatus);
+  } finally {
+    admission?.releaseUnlessSettled(steadyNowMs());
+    releaseCall(call);
+    origin.connection.replyReady();
+  }
+}
+
+/** Takes the count's share of the limits. Throws CallFailure if a limit refuses it; then nothing is taken. */
+async function holdCount(call: Routed): Promise<Admission> {
+  const { principal, facts, route, deps } = call;
   const { billing } = deps;
   const { keyId, workspaceId, account } = principal;
-  const endUser = masked(facts.endUser);
+  const endUser = redactKeys(facts.endUser);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
-  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, call.atMs).map(ofCounts);
+  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, call.atMs).map(capsOfCounts);
   const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
   const admitted = await admitCall(
     billing.counting,
@@ -38,25 +76,45 @@ export async function holdCount({ call, deps, route }: RoutedCall): Promise<void
     call.rateLimitStatus = admitted.rateLimitStatus;
     throw refusalOf(admitted.refusal);
   }
-  const { admission } = admitted;
-  call.rateLimitStatus = admission.rateLimitStatus;
-  call.held.push(() => void admission.releaseUnlessSettled(steadyNowMs()));
+  call.rateLimitStatus = admitted.admission.rateLimitStatus;
+  return admitted.admission;
 }
 
-function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
+function capsOfCounts({ caps, ...binding }: BindingCaps): BindingCaps {
   return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
 }
 
 /**
  * Tokens of the whole prompt; estimated from the byte count where the canonical format cannot represent the request.
  */
-export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
-  const { call, protocol, route } = routed;
+async function countTokens(call: Routed): Promise<number> {
+  const { protocol, route, facts } = call;
   try {
-    const request = protocol.parseRequest(await scanDeeper(routed), startTranslationNotes(false));
+    const request = protocol.parseRequest(await scanDeeper(call), startTranslationNotes(false));
     return estimatePromptTokens(request, familyOf(route.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    return estimateTokens(call.facts?.inputBytes ?? 0);
+    return estimateTokens(facts.inputBytes);
   }
+}
+
+/** Statuses of hosts that have no token counter. */
+const NO_COUNTER = new Set([404, 405, 501]);
+/** A 404 about the model comes from a counter, so the host has one (recorded at Anthropic, 2026). */
+const NAMES_MODEL = /"message"\s*:\s*"model:/;
+
+/** Passes on the host's count or its refusal; counts here where the host has no counter. */
+async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer): Promise<Response> {
+  const { head, body } = answer;
+  if (hasNoCounter(answer)) return countReply(call, await countTokens(call));
+  if (head.status !== 200)
+    return plainReply(call, head, passRefusal(call, answer, plan.protocol).body, head.status, null);
+  if (!isJsonObject(body)) {
+    throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
+  }
+  return plainReply(call, head, body, 200, null);
+}
+
+function hasNoCounter({ head, body }: CollectedAnswer): boolean {
+  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
 }

@@ -135,7 +135,7 @@ function passPrice(
   const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
   // A typical call: text only, no reasoning requested.
   const plain = { extras: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
-  const prepared = prepareClaim(deps, { ...described, ...plain }, () => undefined);
+  const prepared = prepareClaim(deps.settings.config.defaults, deps.billing, { ...described, ...plain });
   if (prepared.price === null) pass('the model has no price, and none is needed');
   else pass(`the model costs ${priceWords(prepared.price)}`);
   return prepared;

@@ -3,13 +3,13 @@
  * reply.
  */
 
-import type { CallConnection } from '../call/call.ts';
+import type { CallOrigin } from '../call/call.ts';
+import { countCall } from '../call/count-call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
-import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
@@ -26,17 +26,17 @@ export interface ServerDeps {
 }
 
 /** One request's connection. */
-export interface ClientConnection extends CallConnection {
+export interface ClientConnection {
   /** The peer's address; null if the connection is closed. */
   address(): string | null;
+  /** Called before the last byte of the reply is handed over. */
+  replyReady(): void;
 }
 
 /** The origin of a request, resolved only when needed. */
-interface Origin {
-  readonly connection: ClientConnection;
-  address(): string | null;
+interface Origin extends CallOrigin {
   /** Whether a trusted proxy reports that the request arrived over https. */
-  isHttps(): boolean;
+  readonly isHttps: () => boolean;
 }
 
 /** Answers any request. */
@@ -65,9 +65,8 @@ export function answerRequest(
         request.headers.get('x-forwarded-proto'),
         deps.settings.config.server.trustedProxies,
       );
-    const answer = answerRoute(match, request, { connection, address, isHttps }, parts);
-    if (answer instanceof Promise)
-      return typeof match.row.name === 'object' ? answer : readyOnceAnswered(answer, connection);
+    const answer = match.row.answer(request, { connection, address, isHttps }, parts, match.rest);
+    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
     connection.replyReady();
     return answer;
   } catch (error) {
@@ -88,48 +87,6 @@ async function readyOnceAnswered(answer: Promise<Response>, connection: ClientCo
     return await answer;
   } finally {
     connection.replyReady();
-  }
-}
-
-function answerRoute(
-  match: RouteMatch,
-  request: Request,
-  { connection, address, isHttps }: Origin,
-  parts: ServerDeps,
-): Response | Promise<Response> {
-  const { deps, describe, readKeyStanding } = parts;
-  const { config } = deps.settings;
-  const { name } = match.row;
-  if (typeof name === 'object') return handleCall({ request, ...name, address, connection }, deps);
-  switch (name) {
-    case 'models':
-      return listModels(request, address, deps, describe);
-    case 'model':
-      return showModel(request, match.rest, address, deps, describe);
-    case 'key':
-      return showKey(request, address, deps, readKeyStanding);
-    case 'healthz':
-      return replyJson({ status: 'ok' });
-    case 'readyz':
-      return readiness(deps);
-    case 'openapi':
-      return replyJsonText(
-        openapiText(config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)), config.server.console),
-      );
-    case 'hello':
-      return new Response(null, { status: 200, headers: NO_SNIFF });
-    case 'root':
-      if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
-      return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
-    case 'console-api':
-      if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
-      return parts.console.api.fetch(request, address(), isHttps());
-    case 'console':
-      if (!config.server.console) throw notFound(`/app/${match.rest}`);
-      return parts.console.showPage(`/app/${match.rest}`, request);
-    case 'status':
-      if (!config.server.console) throw notFound('/status');
-      return parts.console.showPage('/status', request);
   }
 }
 
@@ -220,31 +177,15 @@ function isTrusted(address: string | null, trustedProxies: readonly IpRange[]): 
   return parsed !== null && trustedProxies.some((range) => rangeHolds(range, parsed));
 }
 
-type RouteName =
-  | 'models'
-  | 'model'
-  | 'key'
-  | 'healthz'
-  | 'readyz'
-  | 'openapi'
-  | 'root'
-  | 'hello'
-  | 'console-api'
-  | 'console'
-  | 'status';
-
-interface CallRoute {
-  readonly protocol: ClientProtocol;
-  readonly countOnly: boolean;
-}
-
 interface RouteRow {
-  /** The name of a route, or the calls that the call pipeline answers. */
-  readonly name: RouteName | CallRoute;
   readonly methods: readonly string[];
-  /** Exact paths; for `model` and `console` the id or the page follows the slash. */
+  /** Exact paths; for a row `below` its paths and a slash precede `rest`. */
   readonly paths: readonly string[];
   readonly below: boolean;
+  /** A call reports itself when its reply is ready. */
+  readonly isCall: boolean;
+  /** `rest`: the rest of the path, percent-decoded; empty: none. May throw CallFailure. */
+  answer(request: Request, origin: Origin, parts: ServerDeps, rest: string): Response | Promise<Response>;
 }
 
 /** A base URL with or without `/v1`, or with it twice, works for both SDK families. */
@@ -252,33 +193,76 @@ function aliases(path: string): string[] {
   return [`/v1${path}`, path, `/v1/v1${path}`];
 }
 
-const row = (name: RouteRow['name'], methods: string[], paths: string[], below = false): RouteRow => ({
-  name,
+type Answer = RouteRow['answer'];
+
+const call = (path: string, answer: Answer): RouteRow => ({
+  methods: ['POST'],
+  paths: aliases(path),
+  below: false,
+  isCall: true,
+  answer,
+});
+const page = (methods: string[], paths: string[], answer: Answer): RouteRow => ({
   methods,
   paths,
-  below,
+  below: false,
+  isCall: false,
+  answer,
+});
+const below = (methods: string[], paths: string[], answer: Answer): RouteRow => ({
+  ...page(methods, paths, answer),
+  below: true,
 });
 
+const READ = ['GET', 'HEAD'];
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const consoleApi: Answer = (request, { address, isHttps }, { deps, console }, rest) => {
+  if (!deps.settings.config.server.console) throw notFound(`/app/api/${rest}`);
+  return console.api.fetch(request, address(), isHttps());
+};
+const consolePage = (path: string): Answer => {
+  return (request, _origin, { deps, console }, rest) => {
+    if (!deps.settings.config.server.console) throw notFound(`${path}${rest}`);
+    return console.showPage(`${path}${rest}`, request);
+  };
+};
+const home: Answer = ({ method }, _origin, { deps }) => {
+  if (method === 'HEAD' || !deps.settings.config.server.console) return replyJson({ service: 'tollgate' });
+  return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
+};
+const openapi: Answer = ({ url }, _origin, { deps }) => {
+  const { publicUrl, console } = deps.settings.config.server;
+  return replyJsonText(openapiText(publicUrl ?? url.slice(0, pathStart(url)), console));
+};
 
 const ROUTES: readonly RouteRow[] = [
   ...Object.values(CLIENT_PROTOCOLS).flatMap((protocol) =>
-    protocol.endpoints.map(({ path, countOnly }) => row({ protocol, countOnly }, ['POST'], aliases(path))),
+    protocol.endpoints.map(({ path, countOnly }) => {
+      const handle = countOnly ? countCall : handleCall;
+      return call(path, (request, origin, { deps }) => handle(request, protocol, origin, deps));
+    }),
   ),
-  row('models', ['GET'], aliases('/models')),
-  row('model', ['GET'], aliases('/models'), true),
-  row('key', ['GET'], aliases('/key')),
-  row('healthz', ['GET', 'HEAD'], ['/healthz']),
-  row('readyz', ['GET', 'HEAD'], ['/readyz']),
-  row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
-  row('root', ['GET', 'HEAD'], ['/']),
-  row('hello', ['HEAD', 'GET'], ['/api/hello']),
-  row('console-api', CONSOLE_METHODS, ['/app/api'], true),
+  page(['GET'], aliases('/models'), (request, { address }, { deps, describe }) =>
+    listModels(request, address, deps, describe),
+  ),
+  below(['GET'], aliases('/models'), (request, { address }, { deps, describe }, id) =>
+    showModel(request, id, address, deps, describe),
+  ),
+  page(['GET'], aliases('/key'), (request, { address }, { deps, readKeyStanding }) =>
+    showKey(request, address, deps, readKeyStanding),
+  ),
+  page(READ, ['/healthz'], () => replyJson({ status: 'ok' })),
+  page(READ, ['/readyz'], (_request, _origin, { deps }) => readiness(deps)),
+  page(READ, ['/openapi.json'], openapi),
+  page(READ, ['/'], home),
+  page(['HEAD', 'GET'], ['/api/hello'], () => new Response(null, { status: 200, headers: NO_SNIFF })),
+  below(CONSOLE_METHODS, ['/app/api'], consoleApi),
   // Not a page of the console: a script that lost the rest of its path gets a JSON error.
-  row('console-api', CONSOLE_METHODS, ['/app/api', '/app/api/']),
-  row('console', ['GET', 'HEAD'], ['/app', '/app/']),
-  row('console', ['GET', 'HEAD'], ['/app'], true),
-  row('status', ['GET', 'HEAD'], ['/status']),
+  page(CONSOLE_METHODS, ['/app/api', '/app/api/'], consoleApi),
+  page(READ, ['/app', '/app/'], consolePage('/app/')),
+  below(READ, ['/app'], consolePage('/app/')),
+  page(READ, ['/status'], consolePage('/status')),
 ];
 
 /** A row, and the rest of the path (percent-decoded; empty: none). */

@@ -74,3 +74,9 @@ function hasControl(value: string): boolean {
   }
   return false;
 }
+
+/** A header of a response head; null if absent. */
+export function headerOf(head: ResponseHead, name: string): string | null {
+  for (const [header, value] of head.headers) if (header === name) return value;
+  return null;
+}

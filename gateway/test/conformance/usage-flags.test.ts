@@ -40,11 +40,11 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
   const asked = object(JSON.parse(request ?? 'null'));
   const most = asked?.max_completion_tokens ?? asked?.max_tokens;
   const answers = typeof asked?.n === 'number' ? asked.n : 1;
-  const { call, route } = routedCall({
+  const { facts: requestFacts, route } = routedCall({
     facts: { inputBytes: 0, answers, outputTokensMax: typeof most === 'number' ? most : null },
   });
   const takes = { ...route.traits.takes, reasoning: reasons };
-  const judged = { facts: call.facts, route: { ...route, traits: { ...route.traits, takes } } };
+  const judged = { facts: requestFacts, route: { ...route, traits: { ...route.traits, takes } } };
   return checkUsage(judged, facts, new TokenRatio()).filter((flag) => flag === 'far_output');
 }
 

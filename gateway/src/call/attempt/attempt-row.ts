@@ -3,7 +3,7 @@ import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { AttemptRecord } from '../../store/ports/records.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import type { Call } from '../call.ts';
+import type { Routed } from '../call.ts';
 import type { UpstreamMarks } from '../stream/relay-settings.ts';
 
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
@@ -11,20 +11,20 @@ type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
 export class AttemptRow {
   /** The upstream side; null: not connected yet. */
   marks: UpstreamMarks | null = null;
-  readonly #call: Call;
+  readonly #call: Routed;
   readonly #startMs = performance.now();
   #row: Row | null = null;
   /** On the `performance.now()` clock; 0: not yet. */
   #firstTokenAtMs = 0;
 
-  constructor(call: Call) {
+  constructor(call: Routed) {
     this.#call = call;
   }
 
   /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
   note(status: number | null, error: FailureKind | null): void {
     const { route, attempts, startMs } = this.#call;
-    if (this.#row !== null || route === null) return;
+    if (this.#row !== null) return;
     const { provider, model } = route.upstream;
     this.#row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
     attempts.push(this.#row);

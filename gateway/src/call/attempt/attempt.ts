@@ -1,223 +1,354 @@
 /**
- * Makes the attempts at the route's upstream: sends the request, connects the listeners of the answer, and notes each
- * attempt in the record.
+ * Makes the attempts of a call as a state machine: the request goes to the target, callbacks judge the outcome, and the
+ * request goes out again in another form until an answer begins or no form is left. Notes each attempt in the record.
  */
 import { DemoExchange } from '../../demo/demo-exchange.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { Handle } from '../../lib/open-set.ts';
 import { type HttpUpstream, renderRequestHead } from '../../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
+import { type Held, type Routed, setRoute } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
+import type { Interruptible } from '../deps.ts';
 import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
-import { planCall, type RoutedCall } from '../plan/plan-call.ts';
+import { planCall } from '../plan/plan-call.ts';
 import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
-import { openFold } from '../stream/folded-stream.ts';
+import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { UpstreamTap } from '../stream/relay-settings.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { AttemptRow } from './attempt-row.ts';
-import { AnswerCollector, type CollectedAnswer, unsentOf } from './collect-answer.ts';
+import { AnswerCollector, type AnswerListener, type CollectedAnswer, undeliveredStream } from './collect-answer.ts';
 
-/** The inputs of an attempt. */
-export interface Dispatch extends RoutedCall {
-  readonly request: Request;
-  readonly version: string | null;
-  readonly countOnly: boolean;
-  /** The upstream request, and how its answer is read. */
-  readonly sending: UpstreamCall;
-}
-
-/** How the last attempt began: with a running stream, or with a complete answer of any status. */
-export type Dispatched =
+/** How the last attempt began: with a running stream, or with a complete answer of any status to `plan`. */
+export type AttemptOutcome =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
   | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
-  | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly sending: UpstreamCall };
+  | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly plan: UpstreamCall };
+
+type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
 
 /** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
 
 /**
- * Sends the call upstream and waits for the beginning of the answer. Throws CallFailure; `call.attempts` holds the
- * attempts.
+ * Sends the call upstream, first as planned, and resolves with the beginning of the answer. Rejects with CallFailure;
+ * `call.attempts` holds the attempts.
  */
-export async function dispatch(job: Dispatch): Promise<Dispatched> {
-  let unknown: string | undefined;
-  for (let attempt = job, tried = 1; ; tried++) {
-    if (job.request.signal.aborted) throw new CallFailure('client_left', 'the client left before its call was sent');
-    job.call.attempted = true;
-    const row = new AttemptRow(job.call);
-    const begun = await begin(attempt, row);
-    noteStreaming(attempt, begun);
-    if (unknown !== undefined) rememberUnknown(attempt, begun, unknown);
-    const instead =
-      begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
-        ? (attempt.sending.nextAttemptAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
-        : null;
-    if (begun.kind === 'collected') row.note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
-    if (instead === null) return begun;
-    attempt.deps.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
-    unknown = instead.unknown;
-    const route = instead.shown === undefined ? attempt.route : { ...attempt.route, ...instead.shown };
-    attempt = { ...attempt, route, sending: instead.call };
-    attempt.call.route = route;
-    attempt.call.dropped = instead.call.dropped;
+export function attempt(call: Held, plan: UpstreamCall): Promise<AttemptOutcome> {
+  return new AnswerAttempts(call, plan).run();
+}
+
+/** Like `attempt`, for a token count at the host's own counter. */
+export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer> {
+  const { answer } = (await new Attempts(call, plan, true).run()) as CollectedOutcome;
+  return answer;
+}
+
+/** The attempts of one call. Each answer is collected whole. */
+class Attempts implements AnswerListener, Interruptible, EventListenerObject {
+  protected readonly call: Routed;
+  protected plan: UpstreamCall;
+  protected row: AttemptRow;
+  readonly #isCount: boolean;
+  readonly #done = Promise.withResolvers<AttemptOutcome>();
+  #made = 0;
+  #tap: UpstreamTap | null = null;
+  #waiting: Handle<Interruptible> | null = null;
+  /** The member that upstream did not know in the attempt before. */
+  #unknownMember: string | undefined;
+
+  constructor(call: Routed, plan: UpstreamCall, isCount: boolean) {
+    this.call = call;
+    this.plan = plan;
+    this.#isCount = isCount;
+    this.row = new AttemptRow(call);
   }
-}
 
-/** If this upstream answered without the member, later requests to it leave the member out. */
-function rememberUnknown({ call, deps, route }: Dispatch, begun: Dispatched, member: string): void {
-  if (begun.kind === 'collected' && begun.answer.head.status !== 200) return;
-  if (call.principal !== null) deps.refusedMembers.note(route.upstream, member, call.principal.workspaceId, Date.now());
-}
+  run(): Promise<AttemptOutcome> {
+    this.call.request.signal.addEventListener('abort', this, { once: true });
+    this.#start();
+    return this.#done.promise;
+  }
 
-/** Notes whether the target streams, as this attempt shows. */
-function noteStreaming({ deps, route, sending }: Dispatch, begun: Dispatched): void {
-  const { limitProofs } = deps.billing;
-  if (begun.kind !== 'collected') limitProofs.noteStreaming(route.upstream, null);
-  else if (sending.startFolding === null) return;
-  else if (begun.answer.head.status === 200) limitProofs.noteStreaming(route.upstream, 'ignores');
-  else if (refusesStream(begun.answer)) limitProofs.noteStreaming(route.upstream, 'refuses');
-}
+  #start(): void {
+    const { call } = this;
+    if (call.request.signal.aborted) {
+      this.#done.reject(new CallFailure('client_left', 'the client left before its call was sent'));
+      return;
+    }
+    call.attempted = true;
+    this.#made += 1;
+    try {
+      this.begin();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
 
-/** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
-async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<NextAttempt | null> {
-  const { call, deps, route, sending, protocol } = job;
-  const { money, facts } = call;
-  if (sending.startFolding === null || money === null || facts === null || !refusesStream(answer)) return null;
-  const limit = sentLimit(facts, protocol.name, route);
-  const isTrusted = limit === null || deps.billing.limitProofs.trustOf(route.upstream, limit) === 'limit';
-  const most = isTrusted ? mostOutputTokens(facts, route) : limit.mostWithoutIt;
-  const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
-    throw new CallFailure('store_unavailable', 'the call could not be paid for; try again', {
-      cause,
-      retryAfterSeconds: 1,
-    });
-  });
-  if (!covered) return null;
-  call.folded = false;
-  return { call: await planCall(job), why: 'does not stream: asked again for an answer in one piece' };
-}
+  /** Sends the request and connects the reader of the answer, which calls `judge` or `fail` once. */
+  protected begin(): void {
+    this.#waiting = this.call.deps.openCalls.add(this);
+    this.#tap = this.send(new AnswerCollector(this.call.settings.config.limits, this));
+  }
 
-async function begin(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { call, deps, route } = job;
-  try {
-    const { startFolding } = job.sending;
-    if (startFolding !== null) return await beginFold(job, startFolding(), row);
-    return await (call.facts?.stream === true && !job.countOnly ? beginStream(job, row) : collect(job, row));
-  } catch (error) {
+  /** The client left. */
+  handleEvent(): void {
+    this.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
+  }
+
+  interrupt(failure: CallFailure): void {
+    if (this.#waiting === null) return;
+    this.#tap?.abort();
+    this.onAnswerFailed(failure);
+  }
+
+  onEnough(): void {
+    this.#tap?.abort();
+  }
+
+  onAnswer(answer: CollectedAnswer): void {
+    if (!this.#stopWaiting()) return;
+    this.call.firstByteMs = performance.now();
+    this.judge({ kind: 'collected', answer, plan: this.plan });
+  }
+
+  onAnswerFailed(failure: CallFailure): void {
+    if (this.#stopWaiting()) this.fail(failure);
+  }
+
+  /** False: the attempt is over already. */
+  #stopWaiting(): boolean {
+    const waiting = this.#waiting;
+    if (waiting === null) return false;
+    this.#waiting = null;
+    this.call.deps.openCalls.remove(waiting);
+    return true;
+  }
+
+  /** Ends the loop with an answer that began, or goes on after a refusal. */
+  protected judge(outcome: AttemptOutcome): void {
+    try {
+      const refusal = refusalIn(outcome);
+      this.noteOutcome(outcome);
+      if (this.#unknownMember !== undefined && refusal === null) rememberUnknown(this.call, this.#unknownMember);
+      const next = refusal === null || this.#made === ATTEMPTS_MAX ? null : this.nextAfter(refusal);
+      if (next instanceof Promise) {
+        next.then(
+          (late) => this.#conclude(outcome, late),
+          (failure: unknown) => this.#done.reject(failure),
+        );
+      } else this.#conclude(outcome, next);
+    } catch (fault) {
+      this.#done.reject(fault);
+    }
+  }
+
+  #conclude(outcome: AttemptOutcome, next: NextAttempt | null): void {
+    if (outcome.kind === 'collected') {
+      this.row.note(outcome.answer.head.status, next === null ? null : 'upstream_rejected');
+    }
+    if (next === null) this.#done.resolve(outcome);
+    else this.#again(next);
+  }
+
+  /**
+   * Starts the next attempt. There is one target: the call's route, perhaps adapted by what the refusal showed. A
+   * fallback would choose another target here, plan the call for it, and extend the hold if it is dearer.
+   */
+  #again({ call: plan, why, shown, unknown }: NextAttempt): void {
+    const { call } = this;
+    call.deps.log.upstream(call.requestId, call.route.upstream.provider, why);
+    if (shown !== undefined) setRoute(call, { ...call.route, ...shown });
+    call.dropped = plan.dropped;
+    this.plan = plan;
+    this.#unknownMember = unknown;
+    this.row = new AttemptRow(call);
+    this.#start();
+  }
+
+  /** Ends the loop without an answer. An error other than a CallFailure is a fault of the gateway. */
+  protected fail(error: unknown): void {
+    const { call } = this;
     const failure =
       error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
-    row.note(null, failure.kind);
-    if (failure.details.cause !== undefined)
-      deps.log.upstream(call.requestId, route.upstream.provider, String(failure.details.cause));
-    throw failure;
+    this.row.note(null, failure.kind);
+    if (failure.details.cause !== undefined) {
+      call.deps.log.upstream(call.requestId, call.route.upstream.provider, String(failure.details.cause));
+    }
+    this.#done.reject(failure);
+  }
+
+  /** Another form of the request after a refusal; null: the refusal is final. */
+  protected nextAfter(refusal: CollectedAnswer): NextAttempt | null | Promise<NextAttempt | null> {
+    return this.plan.nextAttemptAfter(refusal);
+  }
+
+  protected noteOutcome(_outcome: AttemptOutcome): void {}
+
+  protected send(listener: ExchangeListener): UpstreamTap {
+    return send(this.call, this.plan, this.#isCount, this.row, listener);
   }
 }
 
-async function beginStream(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { call, deps, protocol, sending } = job;
-  const observer = sending.startObserver();
-  const { relay, listener } = openRelay(call, deps, {
-    protocol,
-    upstream: sending.protocol,
-    framing: job.route.upstream.framing,
-    observer,
-    row,
-  });
-  const leave = () => relay.leave();
-  job.request.signal.addEventListener('abort', leave, { once: true });
-  relay.connect(send(job, row.listen(listener, observer), row));
-  const start = await relay.started.catch((failure: unknown) => {
-    call.unsent = unsentOf(observer);
-    throw failure;
-  });
-  return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
-}
+/** The attempts of a call that gets an answer: streamed, folded or in one piece. */
+class AnswerAttempts extends Attempts {
+  readonly #held: Held;
+  /** The stream of the current attempt, which outlives the loop once it has begun. */
+  #relay: StreamRelay | null = null;
+  #fold: FoldedStream | null = null;
 
-async function beginFold(job: Dispatch, folding: Folding, row: AttemptRow): Promise<Dispatched> {
-  const { call, deps, request, sending } = job;
-  const { stream, listener } = openFold(job, folding);
-  const leave = () => {
-    stream.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
-  };
-  request.signal.addEventListener('abort', leave, { once: true });
-  const handle = deps.openCalls.add(stream);
-  try {
-    stream.connect(send(job, row.listen(listener, folding.observer), row));
-    const end = await stream.done.catch((failure: unknown) => {
-      call.unsent = unsentOf(folding.observer);
-      throw failure;
+  constructor(call: Held, plan: UpstreamCall) {
+    super(call, plan, false);
+    this.#held = call;
+  }
+
+  protected override begin(): void {
+    const { startFolding } = this.plan;
+    this.#relay = null;
+    this.#fold = null;
+    if (startFolding !== null) this.#beginFold(startFolding());
+    else if (this.call.facts.stream) this.#beginStream();
+    else super.begin();
+  }
+
+  override handleEvent(): void {
+    if (this.#relay !== null) this.#relay.leave();
+    else if (this.#fold !== null) {
+      this.#fold.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
+    } else super.handleEvent();
+  }
+
+  #beginStream(): void {
+    const { plan, row } = this;
+    const call = this.#held;
+    const observer = plan.startObserver();
+    const { relay, listener } = openRelay(call, { upstream: plan.protocol, observer, row });
+    this.#relay = relay;
+    relay.connect(this.send(row.listen(listener, observer)));
+    relay.started.then(
+      (start) => this.judge(start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, plan }),
+      (failure: unknown) => {
+        call.undelivered = undeliveredStream(observer);
+        this.fail(failure);
+      },
+    );
+  }
+
+  #beginFold(folding: Folding): void {
+    const { plan, row } = this;
+    const call = this.#held;
+    const { openCalls } = call.deps;
+    const { stream, listener } = openFold(call, folding);
+    this.#fold = stream;
+    const handle = openCalls.add(stream);
+    stream.done.then(
+      (end) => {
+        openCalls.remove(handle);
+        if (end.kind === 'folded') row.note(200, null);
+        this.judge(end.kind === 'collected' ? { ...end, plan } : { ...end, folding });
+      },
+      (failure: unknown) => {
+        openCalls.remove(handle);
+        call.undelivered = undeliveredStream(folding.observer);
+        this.fail(failure);
+      },
+    );
+    stream.connect(this.send(row.listen(listener, folding.observer)));
+  }
+
+  /** Notes whether the target streams, as this attempt shows. */
+  protected override noteOutcome(outcome: AttemptOutcome): void {
+    const { limitProofs } = this.call.deps.billing;
+    const { upstream } = this.call.route;
+    if (outcome.kind !== 'collected') limitProofs.noteStreaming(upstream, null);
+    else if (this.plan.startFolding === null) return;
+    else if (outcome.answer.head.status === 200) limitProofs.noteStreaming(upstream, 'ignores');
+    else if (refusesStream(outcome.answer)) limitProofs.noteStreaming(upstream, 'refuses');
+  }
+
+  protected override nextAfter(refusal: CollectedAnswer): NextAttempt | null | Promise<NextAttempt | null> {
+    const next = super.nextAfter(refusal);
+    return next === null && this.plan.startFolding !== null && refusesStream(refusal) ? this.#withoutStream() : next;
+  }
+
+  /** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
+  async #withoutStream(): Promise<NextAttempt | null> {
+    const call = this.#held;
+    const { facts, route, money, deps } = call;
+    const limit = sentLimit(facts, call.protocol.name, route);
+    const isTrusted = limit === null || deps.billing.limitProofs.trustOf(route.upstream, limit) === 'limit';
+    const most = isTrusted ? mostOutputTokens(facts, route) : limit.mostWithoutIt;
+    const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
+      throw new CallFailure('store_unavailable', 'the call could not be paid for; try again', {
+        cause,
+        retryAfterSeconds: 1,
+      });
     });
-    if (end.kind === 'collected') return { ...end, sending };
-    row.note(200, null);
-    return { ...end, folding };
-  } finally {
-    deps.openCalls.remove(handle);
+    if (!covered) return null;
+    call.folded = false;
+    return { call: await planCall(call), why: 'does not stream: asked again for an answer in one piece' };
   }
 }
 
-async function collect(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
-  const { limits } = job.deps.settings.config;
-  let tap: UpstreamTap | null = null;
-  const collector = new AnswerCollector(limits, () => tap?.abort());
-  const interrupt = (failure: CallFailure) => {
-    tap?.abort();
-    collector.reject(failure);
-  };
-  const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
-  job.request.signal.addEventListener('abort', leave, { once: true });
-  const { openCalls } = job.deps;
-  const handle = openCalls.add({ interrupt });
-  try {
-    tap = send(job, collector, row);
-    const answer = await collector.done;
-    job.call.firstByteMs = performance.now();
-    return { kind: 'collected', answer, sending: job.sending };
-  } finally {
-    openCalls.remove(handle);
-  }
+/** The answer if upstream refused the request; null: it did not. */
+function refusalIn(outcome: AttemptOutcome): CollectedAnswer | null {
+  return outcome.kind === 'collected' && outcome.answer.head.status !== 200 ? outcome.answer : null;
 }
 
-function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): UpstreamTap {
-  const { call, route, countOnly, sending } = job;
-  const { upstream } = route;
-  const { protocol, body } = sending;
+/** Upstream answered without the member: later requests to it leave the member out. */
+function rememberUnknown({ deps, principal, route }: Routed, member: string): void {
+  deps.refusedMembers.note(route.upstream, member, principal.workspaceId, Date.now());
+}
+
+function send(
+  call: Routed,
+  plan: UpstreamCall,
+  isCount: boolean,
+  row: AttemptRow,
+  reader: ExchangeListener,
+): UpstreamTap {
+  const { upstream } = call.route;
+  const { protocol, body } = plan;
   const { paths } = protocol;
-  const listener = call.content === null ? toTell : listenForContent(call.content, sending, toTell);
+  const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
   const onSent = () => {
     call.dispatched = true;
   };
   if (upstream.kind === 'demo') {
     onSent();
-    const { requestId, atMs } = call;
-    const answers = call.facts?.answers ?? 1;
-    const demoCall = { protocol: protocol.name, body, countOnly, answers, requestId, atMs };
-    const demo = new DemoExchange(demoCall, listener);
+    const { requestId, atMs, facts } = call;
+    const { answers } = facts;
+    const demo = new DemoExchange(
+      { protocol: protocol.name, body, countOnly: isCount, answers, requestId, atMs },
+      listener,
+    );
     row.marks = demo;
     return demo;
   }
-  const stream = call.facts?.stream === true || sending.startFolding !== null;
-  const own = sending.translation === null ? protocol.passThrough : null;
-  const forwarded = own === null ? protocol.headers : own.forwardHeaders(job.request.headers, job.version);
+  const stream = call.facts.stream || plan.startFolding !== null;
+  const own = plan.translation === null ? protocol.passThrough : null;
+  const forwarded = own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version);
   const head = renderRequestHead(
     upstream,
-    countOnly && paths.count !== null ? paths.count : paths.answer,
+    isCount && paths.count !== null ? paths.count : paths.answer,
     forwarded,
-    stream && !countOnly,
+    stream && !isCount,
     body.length,
   );
   const sent = { origin: upstream.origin, head, body, onSent };
-  const exchange = new Exchange(sent, limitsOf(upstream, stream, job), listener);
+  const exchange = new Exchange(sent, limitsOf(upstream, stream, call), listener);
   row.marks = exchange;
   return exchange;
 }
 
-function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { deps }: Dispatch): ExchangeLimits {
+function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { settings }: Routed): ExchangeLimits {
   return {
     connectMs: timeouts.connectMs,
     firstByteMs: stream ? timeouts.firstByteMs : timeouts.firstBytePlainMs,
     idleMs: timeouts.idleMs,
     totalMs: timeouts.totalMs,
-    responseBytesMax: deps.settings.config.limits.responseBytesMax,
+    responseBytesMax: settings.config.limits.responseBytesMax,
   };
 }

@@ -1,5 +1,4 @@
-/** Collects an upstream's non-streamed answer or error body, within its limits. */
-
+/** Collects an upstream's non-streamed answer or error body within its limits, and reads the facts of an answer. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -11,10 +10,10 @@ import type {
 } from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { elements, type JsonNode, jsonText, member } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
-import { failureOfTransport, headerOf } from './upstream-outcome.ts';
+import { failureOfTransport } from './upstream-outcome.ts';
 
 /** A complete answer. `cut`: an error body exceeded the limit; `body` is its beginning. */
 export interface CollectedAnswer {
@@ -28,24 +27,26 @@ export interface CollectLimits {
   readonly responseBytesMax: number;
 }
 
-/** Collects one answer and settles `done` once. `stop` ends the exchange once enough of an error body was read. */
+/** Gets the one outcome of a collection. */
+export interface AnswerListener {
+  /** Enough of an error body was read: its exchange may end. */
+  onEnough(): void;
+  onAnswer(answer: CollectedAnswer): void;
+  onAnswerFailed(failure: CallFailure): void;
+}
+
+/** Collects one answer for its listener. */
 export class AnswerCollector implements ExchangeListener {
-  readonly done: Promise<CollectedAnswer>;
   readonly #limits: CollectLimits;
-  readonly #stop: () => void;
-  #resolve!: (answer: CollectedAnswer | Promise<CollectedAnswer>) => void;
-  #reject!: (failure: CallFailure) => void;
+  readonly #listener: AnswerListener;
   #head: ResponseHead | null = null;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #over = false;
 
-  constructor(limits: CollectLimits, stop: () => void) {
+  constructor(limits: CollectLimits, listener: AnswerListener) {
     this.#limits = limits;
-    this.#stop = stop;
-    this.done = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#listener = listener;
   }
 
   onHead(head: ResponseHead): void {
@@ -56,7 +57,7 @@ export class AnswerCollector implements ExchangeListener {
     this.#chunks.push(span);
     this.#bytes += span.length;
     if (this.#head?.status !== 200 && this.#bytes > this.#limits.errorBodyBytesMax) {
-      this.#stop();
+      this.#listener.onEnough();
       this.#finish(true);
     }
   }
@@ -66,22 +67,26 @@ export class AnswerCollector implements ExchangeListener {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#reject(failureOfTransport(failure));
-  }
-
-  /** Aborts from outside (the client left). */
-  reject(failure: CallFailure): void {
-    this.#reject(failure);
+    if (this.#over) return;
+    this.#over = true;
+    this.#listener.onAnswerFailed(failureOfTransport(failure));
   }
 
   #finish(cut: boolean): void {
     const head = this.#head;
-    if (head === null) return;
+    if (head === null || this.#over) return;
+    this.#over = true;
     const [first] = this.#chunks;
     const body = this.#chunks.length === 1 && first !== undefined ? asBuffer(first) : Buffer.concat(this.#chunks);
     const coding = headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
-    if (coding === 'identity' || cut) this.#resolve({ head, body, cut });
-    else this.#resolve(decode(coding, head, body, this.#limits.responseBytesMax));
+    if (coding === 'identity' || cut) {
+      this.#listener.onAnswer({ head, body, cut });
+      return;
+    }
+    decode(coding, head, body, this.#limits.responseBytesMax).then(
+      (answer) => this.#listener.onAnswer(answer),
+      (failure: CallFailure) => this.#listener.onAnswerFailed(failure),
+    );
   }
 }
 
@@ -170,14 +175,14 @@ function countBytes(reading: AnswerReading): AnswerReading {
  * For a stream, as far as it arrived. Chat hosts may report usage in every chunk: it is final only if the answer had
  * finished.
  */
-export function unsentOf(observer: Pick<StreamObserver, 'facts' | 'rewrites'>): AnswerFacts {
+export function undeliveredStream(observer: Pick<StreamObserver, 'facts' | 'rewrites'>): AnswerFacts {
   const facts = observer.facts();
   const isFinal = observer.rewrites || facts.finish_reason !== null;
   return { ...facts, usage: isFinal ? facts.usage : null, finish_reason: null };
 }
 
 /** For a non-streamed answer, in upstream's format; null: it reports no usage or is not a valid answer. */
-export async function unsentIn(
+export async function undeliveredAnswer(
   { head, body }: CollectedAnswer,
   upstream: UpstreamProtocol,
 ): Promise<AnswerFacts | null> {

@@ -42,12 +42,16 @@ export async function probeProvider(provider: ProviderConfig): Promise<Probe> {
 async function ask(provider: UpstreamProvider): Promise<Omit<Probe, 'durationMs'>> {
   const { origin, head } = renderModelsRequest(provider);
   const credential = provider.credential?.secret ?? null;
-  let exchange: Exchange | null = null;
   const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
-  const collector = new AnswerCollector(limits, () => exchange?.abort());
-  exchange = new Exchange({ origin, head: head.reveal(), body: NO_BODY }, LIMITS, collector);
+  const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
+  const collector = new AnswerCollector(limits, {
+    onEnough: () => exchange.abort(),
+    onAnswer: resolve,
+    onAnswerFailed: reject,
+  });
+  const exchange = new Exchange({ origin, head: head.reveal(), body: NO_BODY }, LIMITS, collector);
   try {
-    return judgeAnswer(await collector.done, credential);
+    return judgeAnswer(await promise, credential);
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;

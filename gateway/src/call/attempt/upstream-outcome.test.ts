@@ -5,7 +5,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import { failureOfErrorWords, failureOfStatus, failureOfTransport, headerOf } from './upstream-outcome.ts';
+import { headerOf } from '../../upstream/response-head.ts';
+import { failureOfErrorWords, failureOfStatus, failureOfTransport } from './upstream-outcome.ts';
 
 describe('a status', () => {
   test.each([

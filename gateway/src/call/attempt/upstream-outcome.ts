@@ -9,7 +9,7 @@ import { type AccountTrouble, readAccountTrouble } from '../../protocols/answer/
 import { type Overflow, readOverflow } from '../../protocols/answer/overflow-words.ts';
 import type { UpstreamError } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/failure.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
   connect: ['upstream_failed', 'the model provider cannot be reached'],
@@ -200,10 +200,4 @@ function readRetryAfter(value: string | null): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (dateMs - Date.now()) / 1000;
   if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
   return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
-}
-
-/** A header of a response head; null if absent. */
-export function headerOf(head: ResponseHead, name: string): string | null {
-  for (const [header, value] of head.headers) if (header === name) return value;
-  return null;
 }

@@ -20,7 +20,7 @@ function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Pro
     },
   };
   const recorder = createContentRecorder(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
-  const { call } = routedCall({});
+  const call = routedCall({});
   if (call.principal === null) throw new Error('the call has a caller');
   const content = new ContentDraft(recorder, policy, call, call.principal, REQUEST);
   call.content = content;

@@ -16,7 +16,7 @@ import { type ContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts
 interface SpokenCall {
   readonly requestId: string;
   readonly atMs: number;
-  readonly protocol: CallContent['protocol'];
+  readonly protocol: { readonly name: CallContent['protocol'] };
   readonly route: Route | null;
 }
 
@@ -103,7 +103,7 @@ export class ContentDraft {
       account: this.#principal.accountId,
       workspace: this.#principal.workspaceId,
       atMs,
-      protocol,
+      protocol: protocol.name,
       status,
       stream: this.#streams,
       request,

@@ -1,6 +1,6 @@
 /**
  * Delivers an answer to the client: a stream as it arrives, a folded stream in one piece, a non-streamed answer as
- * upstream wrote it.
+ * upstream wrote it, or translated.
  */
 import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -10,71 +10,64 @@ import { foldGeneration, type Generation } from '../../generation/generation.ts'
 import type { Part } from '../../generation/part.ts';
 import { isTextCounted } from '../../protocols/answer/is-text-counted.ts';
 import { textBytes } from '../../protocols/json.ts';
-import type { AnswerFacts, AnswerReading } from '../../protocols/upstream-protocol.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
-import type { Dispatch, Dispatched } from '../attempt/attempt.ts';
-import { type CollectedAnswer, readAnswerBody, unsentIn, unsentOf } from '../attempt/collect-answer.ts';
-import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import type { AnswerFacts, AnswerReading, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import type { AttemptOutcome } from '../attempt/attempt.ts';
 import {
-  failureOfErrorWords,
-  failureOfRefusal,
-  failureOfTranslatedError,
-  headerOf,
-} from '../attempt/upstream-outcome.ts';
-import { countTokens } from '../count-call.ts';
-import { keptHead } from '../idempotency/idempotency.ts';
+  type CollectedAnswer,
+  readAnswerBody,
+  undeliveredAnswer,
+  undeliveredStream,
+} from '../attempt/collect-answer.ts';
+import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import { failureOfErrorWords, failureOfRefusal, failureOfTranslatedError } from '../attempt/upstream-outcome.ts';
+import type { Held, Routed } from '../call.ts';
+import { storedHead } from '../idempotency/idempotency.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';
 import { decideUsage, settle } from '../money/settle.ts';
 import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
-import { countReply, plainReply, streamReply } from './reply.ts';
+import { plainReply, streamReply } from './reply.ts';
 
-const WORDS_BYTES_MAX = 64 * 1024;
-/** Statuses of hosts that have no token counter. */
-const NO_COUNTER = new Set([404, 405, 501]);
-/** A 404 about the model comes from a counter, so the host has one (recorded at Anthropic, 2026). */
-const NAMES_MODEL = /"message"\s*:\s*"model:/;
-
+/** Of an error body, the part in which the error is looked for. */
+const ERROR_BYTES_MAX = 64 * 1024;
 /** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
-export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
+export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Response> {
   try {
-    return await deliverAnswer(job, dispatched);
+    return await deliverOutcome(call, outcome);
   } catch (failure) {
-    const { call, countOnly } = job;
-    if (!call.settled && !countOnly) call.unsent ??= await findUnsent(dispatched);
+    if (!call.settled) call.undelivered ??= await undeliveredFacts(outcome);
     throw failure;
   }
 }
 
 /** Upstream's facts about an answer that could not be delivered; null for a stream, which settles itself. */
-async function findUnsent(dispatched: Dispatched): Promise<AnswerFacts | null> {
-  if (dispatched.kind === 'stream') return null;
-  if (dispatched.kind === 'folded') return unsentOf(dispatched.folding.observer);
-  return unsentIn(dispatched.answer, dispatched.sending.protocol);
+async function undeliveredFacts(outcome: AttemptOutcome): Promise<AnswerFacts | null> {
+  if (outcome.kind === 'stream') return null;
+  if (outcome.kind === 'folded') return undeliveredStream(outcome.folding.observer);
+  return undeliveredAnswer(outcome.answer, outcome.plan.protocol);
 }
 
-async function deliverAnswer(job: Dispatch, dispatched: Dispatched): Promise<Response> {
-  if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
-  if (dispatched.kind === 'folded') return deliverFolded(job, dispatched);
-  const { answer, sending } = dispatched;
-  if (job.call.folded && refusesStream(answer)) throw limitNotEnforceable(`HTTP ${answer.head.status}: no stream`);
-  if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
-  if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
-  if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
-  const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, sending.protocol));
-  if (job.countOnly) {
-    if (!isJsonObject(answer.body)) {
-      throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
-    }
-    return plainReply(job.call, answer.head, answer.body, 200, null);
+async function deliverOutcome(call: Held, outcome: AttemptOutcome): Promise<Response> {
+  if (outcome.kind === 'stream') return deliverStream(call, outcome.relay);
+  if (outcome.kind === 'folded') return deliverFolded(call, outcome);
+  const { answer, plan } = outcome;
+  const { head, body } = answer;
+  if (call.folded && refusesStream(answer)) throw limitNotEnforceable(`HTTP ${head.status}: no stream`);
+  if (plan.translation !== null) return deliverTranslated(call, answer, plan, plan.translation);
+  if (head.status !== 200) {
+    const refusal = passRefusal(call, answer, plan.protocol);
+    call.failure = refusal.failure;
+    return settledReply(call, { head, ...refusal, status: head.status, failure: refusal.failure.kind, facts: null });
   }
-  return settledReply(job, { ...answer, status: 200, failure: null, facts });
+  const facts = factsOf(call, await readAnswerBody(body, plan.protocol));
+  return settledReply(call, { head, body, status: 200, failure: null, facts });
 }
 
 /** No byte goes out before the hold is durable. */
-async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Response> {
+async function deliverStream(call: Held, relay: StreamRelay): Promise<Response> {
   try {
-    await call.money?.durable;
+    await call.money.durable;
   } catch (cause) {
     const failure =
       cause instanceof CallFailure
@@ -89,11 +82,7 @@ async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Re
   return streamReply(call, relay.body());
 }
 
-function hasNoCounter({ head, body }: CollectedAnswer): boolean {
-  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
-}
-
-function isJsonObject(body: Buffer): boolean {
+export function isJsonObject(body: Buffer): boolean {
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
@@ -108,42 +97,39 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
   return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
 }
 
-function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
+function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'nonsense') {
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
-    throw failureOfErrorWords(
-      reading.type,
-      reading.status,
-      scrubText(reading.message, credentialOf(job.route.upstream)),
-    );
+    throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, credentialOf(route.upstream)));
   }
-  if (job.call.facts?.stream === true) {
+  if (facts.stream) {
     throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
   }
   return reading.facts;
 }
 
 /**
- * Passes on upstream's refusal of the caller's content: status and body unchanged, except for the operator's data.
- * Other refusals become the gateway's own errors.
+ * Upstream's refusal of the caller's content, to be passed on: status and body unchanged, except for the operator's
+ * data. Throws other refusals, which become the gateway's own errors.
  */
-async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
-  const credential = credentialOf(job.route.upstream);
-  const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
+export function passRefusal(
+  { route }: Routed,
+  { head, body, cut }: CollectedAnswer,
+  protocol: UpstreamProtocol,
+): { readonly body: Buffer; readonly failure: CallFailure } {
+  const credential = credentialOf(route.upstream);
+  const beginning = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
   const isJson = !cut && isJsonObject(body);
   const shown =
-    isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
-  const error = job.sending.protocol.readError(body.subarray(0, WORDS_BYTES_MAX));
-  const said = scrubText(error.message, credential);
-  const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, said, shown);
+    isJson || isPlainText(head, body, cut) ? beginning : `the model provider refused the request (HTTP ${head.status})`;
+  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
+  const message = scrubText(error.message, credential);
+  const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, message, shown);
   // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
   if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
-  const shownBody = scrub(body, credential);
-  if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
-  job.call.failure = failure;
-  return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });
+  return { body: scrub(body, credential), failure };
 }
 
 /**
@@ -151,20 +137,20 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
  * a token limit had ended it. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet.
  */
 async function deliverFolded(
-  job: Dispatch,
-  { folding, head, cut }: Extract<Dispatched, { kind: 'folded' }>,
+  call: Held,
+  { folding, head, cut }: Extract<AttemptOutcome, { kind: 'folded' }>,
 ): Promise<Response> {
-  const { call, deps, protocol } = job;
+  const { deps, protocol } = call;
   const { observer } = folding;
   const facts = observer.facts();
   const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
-  const counted = cut ? decideUsage(call, { ...outcome, facts }, deps).usage : null;
+  const counted = cut ? decideUsage(call, { ...outcome, facts }).usage : null;
   const { json, finish_reason, dropped } = folding.finish(counted);
   if (!observer.rewrites) deps.protocolViolations.received[protocol.name] += observer.protocolViolations;
   call.cut = cut;
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;
-  return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
+  return settledReply(call, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
 }
 
 /**
@@ -180,13 +166,10 @@ interface Reply {
 }
 
 /** Settles the call and returns the reply. Throws `store_unavailable` if the record cannot be kept. */
-async function settledReply(
-  { call, deps }: Dispatch,
-  { head, body, status, failure, facts }: Reply,
-): Promise<Response> {
+async function settledReply(call: Held, { head, body, status, failure, facts }: Reply): Promise<Response> {
   let cost: NanoUsd | null;
   try {
-    cost = await settle(call, { status, failure, facts }, deps);
+    cost = await settle(call, { status, failure, facts });
   } catch (cause) {
     if (cause instanceof CallFailure) throw cause;
     throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
@@ -200,28 +183,28 @@ async function settledReply(
   // key.
   if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
   else if (call.run !== null) {
-    const kept = keptHead(call, { status, failure, facts });
-    await call.run.keep(kept, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
+    const head = storedHead(call, { status, failure, facts });
+    await call.run.keep(head, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
   }
   return reply;
 }
 
 /** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
 async function deliverTranslated(
-  job: Dispatch,
+  call: Held,
   answer: CollectedAnswer,
   { protocol }: UpstreamCall,
   translation: Translation,
 ): Promise<Response> {
-  if (answer.head.status !== 200) throw failureOfTranslatedRefusal(job, answer, protocol.readError);
-  if (job.call.facts?.stream === true) {
+  if (answer.head.status !== 200) throw failureOfTranslatedRefusal(call, answer, protocol);
+  if (call.facts.stream) {
     const late = protocol.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
-    if (late?.kind === 'error') throw failureOfEvent(job, late);
+    if (late?.kind === 'error') throw failureOfEvent(call, late);
     throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
   }
   const events = translation.readAnswer(answer.body);
   const last = events.at(-1);
-  if (last?.kind === 'error') throw failureOfEvent(job, last);
+  if (last?.kind === 'error') throw failureOfEvent(call, last);
   if (last?.kind !== 'end') {
     const why = last?.kind === 'nonsense' ? last.message : 'it has no end';
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
@@ -229,25 +212,24 @@ async function deliverTranslated(
   const generation = foldGeneration(events);
   const { json, finish_reason } = translation.client.renderAnswer(generation, translation.context);
   const losses = translation.lossesIn(generation);
-  if (losses.length > 0) job.call.dropped = [...job.call.dropped, ...losses];
+  if (losses.length > 0) call.dropped = [...call.dropped, ...losses];
   translation.listen(generation);
   const facts = factsOfGeneration(generation, finish_reason, answer.body.length);
-  return settledReply(job, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
+  return settledReply(call, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
 }
 
 function failureOfTranslatedRefusal(
-  job: Dispatch,
+  { route }: Held,
   { head, body }: CollectedAnswer,
-  readError: UpstreamCall['protocol']['readError'],
-) {
-  const credential = credentialOf(job.route.upstream);
-  const error = readError(body.subarray(0, WORDS_BYTES_MAX));
-  const words = scrubText(error.message, credential);
-  return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, words);
+  protocol: UpstreamProtocol,
+): CallFailure {
+  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
+  const message = scrubText(error.message, credentialOf(route.upstream));
+  return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, message);
 }
 
-function failureOfEvent(job: Dispatch, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
-  return failureOfErrorWords(type, status, scrubText(message, credentialOf(job.route.upstream)));
+function failureOfEvent({ route }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
+  return failureOfErrorWords(type, status, scrubText(message, credentialOf(route.upstream)));
 }
 
 function factsOfGeneration(generation: Generation, finish_reason: string, outputBytesMax: number): AnswerFacts {

@@ -1,18 +1,21 @@
 /** Tests that a reply can be built whatever names the operator gave their providers and models. */
 import { expect, test } from 'bun:test';
 import { buildRouteTable } from '../../routing/route.ts';
-import { openCall } from '../call.ts';
+import { setRoute } from '../call.ts';
+import { routedCall } from '../testing/routed-call.ts';
 import { streamReply } from './reply.ts';
 
 test.each([
   ['lab', 'qwen3-32b', 'lab', 'qwen3-32b'],
   ['日本', 'größe/\ud800', '%E6%97%A5%E6%9C%AC', 'gr%C3%B6%C3%9Fe/%EF%BF%BD'],
 ])('the provider %s and its model %s are named in headers', (provider, model, providerText, modelText) => {
-  const call = openCall('chat', new Headers({ 'x-session-id': 's'.repeat(1_000) }));
+  const call = routedCall({ headers: { 'x-session-id': 's'.repeat(1_000) } });
   const demo = { kind: 'demo', name: provider, protocols: ['chat', 'messages'] } as const;
   const targets = [{ provider: demo, model, timeouts: null, catalog: null }] as const;
   const served = { name: model, alias: [], protocols: ['chat'], targets, capabilities: {}, price: null } as const;
-  call.route = buildRouteTable(new Map([[model, served]]), () => null).get(model) ?? null;
+  const route = buildRouteTable(new Map([[model, served]]), () => null).get(model);
+  if (route === undefined) throw new Error('the model is served');
+  setRoute(call, route);
   call.attempted = true;
   const { headers } = streamReply(call, new ReadableStream());
   expect([headers.get('x-tollgate-provider'), headers.get('x-tollgate-model')]).toEqual([providerText, modelText]);
@@ -20,7 +23,7 @@ test.each([
 });
 
 test('dropped members are named, in ASCII, and counted where there are too many for a head', () => {
-  const call = openCall('chat', new Headers());
+  const call = routedCall({});
   const headerOf = () => streamReply(call, new ReadableStream()).headers.get('x-tollgate-dropped');
   expect(headerOf()).toBeNull();
   call.dropped = ['seed', 'größe'];

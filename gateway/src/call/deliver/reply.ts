@@ -5,10 +5,9 @@ import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
-import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
-import type { Call } from '../call.ts';
+import type { Arrived } from '../call.ts';
 
 /** Upstream headers that a caller may see; all others describe the operator's account or the connection. */
 const UPSTREAM_HEADERS = new Set(['openai-processing-ms', 'openai-version']);
@@ -31,7 +30,7 @@ function headerText(name: string): string {
   return encodeURI(name.toWellFormed());
 }
 
-function routeHeaders(call: Call): Record<string, string> {
+function routeHeaders(call: Arrived): Record<string, string> {
   const headers = baseHeaders(call.requestId);
   if (call.route !== null && call.attempted) {
     headers['x-tollgate-provider'] = headerText(call.route.upstream.provider);
@@ -39,10 +38,7 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
   if (call.rateLimitStatus !== null)
-    Object.assign(
-      headers,
-      limitHeaders(call.rateLimitStatus, CLIENT_PROTOCOLS[call.protocol], steadyNowMs(), Date.now()),
-    );
+    Object.assign(headers, limitHeaders(call.rateLimitStatus, call.protocol, steadyNowMs(), Date.now()));
   if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
@@ -75,7 +71,7 @@ function droppedText(dropped: readonly string[]): string {
  * has no price.
  */
 export function plainReply(
-  call: Call,
+  call: Arrived,
   head: Pick<ResponseHead, 'headers'>,
   body: Buffer | string,
   status: number,
@@ -90,12 +86,12 @@ export function plainReply(
 }
 
 /** A streamed answer. */
-export function streamReply(call: Call, body: ReadableStream): Response {
+export function streamReply(call: Arrived, body: ReadableStream): Response {
   return new Response(body, { headers: streamHeaders(call) });
 }
 
 /** The headers of a streamed answer. */
-export function streamHeaders(call: Call): Record<string, string> {
+export function streamHeaders(call: Arrived): Record<string, string> {
   const headers = routeHeaders(call);
   headers['content-type'] = 'text/event-stream; charset=utf-8';
   headers['cache-control'] = 'no-cache, no-transform';
@@ -104,7 +100,7 @@ export function streamHeaders(call: Call): Record<string, string> {
 }
 
 /** Our own token count of a request, for an upstream without a counter. */
-export function countReply(call: Call, input_tokens: number): Response {
+export function countReply(call: Arrived, input_tokens: number): Response {
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 

@@ -7,11 +7,10 @@ import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
-import type { Call } from '../call.ts';
+import type { Identified, Routed } from '../call.ts';
 import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
-import { masked, type Outcome, settle } from '../money/settle.ts';
-import type { RoutedCall } from '../plan/plan-call.ts';
+import { type Outcome, redactKeys, settle } from '../money/settle.ts';
 import type { DirectController } from '../stream/outbox.ts';
 import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
@@ -35,16 +34,15 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
  * started `call.run`. Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`,
  * `store_unavailable`.
  */
-export function replayOrBegin(routed: RoutedCall, request: Request): Promise<Response | null> | null {
-  const name = readIdempotencyName(request.headers);
-  return name === null ? null : beginRun(routed, request, name);
+export function replayOrBegin(call: Routed): Promise<Response | null> | null {
+  const name = readIdempotencyName(call.request.headers);
+  return name === null ? null : beginRun(call, name);
 }
 
-async function beginRun(routed: RoutedCall, request: Request, name: string): Promise<Response | null> {
-  const { call, deps, protocol, outline } = routed;
+async function beginRun(call: Routed, name: string): Promise<Response | null> {
+  const { deps, protocol, outline, principal } = call;
   const { store, hasher, seal } = deps.idempotency;
-  const keyId = call.principal?.keyId;
-  if (keyId === undefined) throw new Error('a run begins only after its caller is known');
+  const { keyId } = principal;
   const nameHash = hasher.hashName(keyId, name);
   const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
@@ -69,7 +67,7 @@ async function beginRun(routed: RoutedCall, request: Request, name: string): Pro
     deps.log.fault(call.requestId, 'a stored answer cannot be read', cause);
     throw new CallFailure('gateway_fault', 'the answer stored for this idempotency key cannot be read', { cause });
   }
-  return replayAnswer({ call, deps, request }, answer, met.run.callId);
+  return replayAnswer(call, answer, met.run.callId);
 }
 
 const NEW_KEY = 'To have it run again, and pay again, send it with a new idempotency key';
@@ -113,14 +111,11 @@ const UNPACED_BYTES_MAX = 64 * 1024;
  * The stored answer as a reply to this call, with its own request id; a second header names the first call's id. The
  * replay is recorded and costs nothing. Throws `over_capacity`, or `store_unavailable` if the record cannot be kept.
  */
-async function replayAnswer(
-  { call, deps, request }: { readonly call: Call; readonly deps: CallDeps; readonly request: Request },
-  { head, body }: StoredAnswer,
-  firstCallId: string,
-): Promise<Response> {
+async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCallId: string): Promise<Response> {
+  const { deps, request } = call;
   const held = body.length <= UNPACED_BYTES_MAX ? null : holdBytes(deps, body.length);
   try {
-    await recordReplay(call, deps, head);
+    await recordReplay(call, head);
   } catch (cause) {
     held?.release();
     throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
@@ -139,7 +134,7 @@ async function replayAnswer(
   headers.set('x-tollgate-replayed', 'true');
   headers.set('x-tollgate-replayed-request-id', firstCallId);
   if (held === null) return new Response(body, { status: head.status, headers });
-  const timeoutMs = deps.settings.config.limits.slowReaderTimeoutMs;
+  const timeoutMs = call.settings.config.limits.slowReaderTimeoutMs;
   return new Response(pacedBody(held, body, { timeoutMs, signal: request.signal }), { status: head.status, headers });
 }
 
@@ -159,11 +154,11 @@ function holdBytes({ idempotency: { answerBytes } }: CallDeps, bytes: number): H
 }
 
 /** Copies the answer's fields from the first call's record, but no usage, which belongs to the first call. */
-function recordReplay(call: Call, deps: CallDeps, head: StoredHead): Promise<unknown> {
+function recordReplay(call: Identified, head: StoredHead): Promise<unknown> {
   const { error, finish_reason, provider } = head;
-  const served_model = masked(head.served_model);
+  const served_model = redactKeys(head.served_model);
   const outcome = { status: head.status, failure: null, facts: null };
-  return settle(call, outcome, deps, { error, finish_reason, served_model, provider });
+  return settle(call, outcome, { error, finish_reason, served_model, provider });
 }
 
 /** The memory held for the bytes. `release` may be called twice. */
@@ -245,17 +240,17 @@ export function startSweeping(
 }
 
 /** The client's reply, without its headers. */
-export function keptHead(
-  { facts: request, route }: Call,
+export function storedHead(
+  { facts: request, route }: Routed,
   { status, failure, facts }: Outcome,
 ): Omit<StoredHead, 'headers'> {
   return {
     status,
-    stream: request?.stream ?? false,
+    stream: request.stream,
     error: failure,
     finish_reason: facts?.finish_reason ?? null,
-    served_model: facts?.model ?? route?.upstream.model ?? null,
-    provider: route?.upstream.provider ?? null,
+    served_model: facts?.model ?? route.upstream.model,
+    provider: route.upstream.provider,
   };
 }
 
@@ -264,7 +259,7 @@ export function keptHead(
  * complete stream, only after that. Rejects when the settlement does; then it is unknown whether something was charged.
  */
 export async function endStreamedRun(
-  call: Call,
+  call: Routed,
   run: IdempotencyRun,
   outcome: Outcome,
   settled: Promise<NanoUsd | null>,
@@ -278,5 +273,5 @@ export async function endStreamedRun(
     throw cause;
   }
   if (outcome.failure !== null) return run.end(cost === 0n);
-  await run.keep(keptHead(call, outcome), new Headers(streamHeaders(call)), last ?? new Uint8Array(0));
+  await run.keep(storedHead(call, outcome), new Headers(streamHeaders(call)), last ?? new Uint8Array(0));
 }

@@ -12,7 +12,7 @@ import type { MediaAndToolUsage, Usage, UsagePart } from '../../generation/usage
 
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';
-import type { Call } from '../call.ts';
+import type { Routed } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 
 /** Usage, with a price for each part where there are several, and the price of the model that answered. */
@@ -25,12 +25,7 @@ export interface PricedUsage {
   readonly unknownTier: TierWords | undefined;
 }
 
-type Priced = Pick<Call, 'route' | 'priced' | 'principal' | 'atMs'>;
-
-/** Whether an answer with this usage may cost anything other than its usage at the price of the requested model. */
-export function mayCostOtherwise(call: Pick<Call, 'priced'>, { extras }: Usage): boolean {
-  return call.priced !== null || (extras !== undefined && (extras.tier !== undefined || extras.parts !== undefined));
-}
+type Priced = Pick<Routed, 'route' | 'priced' | 'principal' | 'atMs'>;
 
 /** `asked`: the price of the requested model, with the account's mark-up. */
 export function priceAnswer(
@@ -109,7 +104,7 @@ class AnswerPrices {
   /** Price of a model that the answer names as one of its runs. */
   ofRun(model: string): Price {
     const { route, priced } = this.#call;
-    if (route === null || isSameModel(route, model, route.upstream.model)) return this.#ofAsked();
+    if (isSameModel(route, model, route.upstream.model)) return this.#ofAsked();
     const named = priced?.named.find((one) => isSameModel(one.route, model, one.named.name));
     if (named !== undefined)
       return this.#ofList(this.#listOf(named.route), { ...this.#tier, ...named.named.tier }) ?? this.#ofAsked();
@@ -126,7 +121,7 @@ class AnswerPrices {
 
   #ofAsked(): Price {
     const { route } = this.#call;
-    return (route === null ? null : this.#ofList(this.#listOf(route), this.#tier)) ?? this.#asked;
+    return this.#ofList(this.#listOf(route), this.#tier) ?? this.#asked;
   }
 
   #listOf(route: Route): Price | null {
@@ -137,7 +132,7 @@ class AnswerPrices {
     if (list === null) return null;
     const found = priceOfTier(list, tier);
     if (found === null) this.unknownTier = chargedTier(tier);
-    return this.#billing.priced(found ?? list, this.#call.principal?.account.markUpPpm ?? 0);
+    return this.#billing.priced(found ?? list, this.#call.principal.account.markUpPpm);
   }
 }
 

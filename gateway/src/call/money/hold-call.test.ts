@@ -8,11 +8,12 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { generateKeyText } from '../../identity/key-format.ts';
 import { createMemoryLimits } from '../../store/memory/limits.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
-import type { Call } from '../call.ts';
+import { type Routed, setMoney } from '../call.ts';
 import { createRetryTokens } from '../plan/retry-tokens.ts';
 import { createNotedLedger } from '../testing/held-money.ts';
 import { type CallPlan, routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
+import { CallMoney } from './call-money.ts';
 import { holdCall } from './hold-call.ts';
 import { LimitProofs } from './limit-proofs.ts';
 import { TokenRatio } from './token-ratio.ts';
@@ -49,15 +50,15 @@ const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total'
 
 /** Holds a call of the plan: the request to the ledger, and the refusal. */
 async function hold(billing: BillingDeps, plan: CallPlan = {}) {
-  const routed = routedCall({ ...plan, billing });
+  const call = routedCall({ ...plan, billing });
   let refusal: string | null = null;
   try {
-    await holdCall(routed);
+    setMoney(call, await holdCall(call));
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     refusal = fault.kind;
   }
-  return { call: routed.call, refusal };
+  return { call, refusal };
 }
 
 describe('what is held', () => {
@@ -114,9 +115,7 @@ describe('what is held', () => {
   });
 
   test('is decided without a turn of the event loop where all is known', () => {
-    const routed = routedCall({ billing: openDesk().billing });
-    expect(holdCall(routed)).toBeUndefined();
-    expect(routed.call.money).not.toBeNull();
+    expect(holdCall(routedCall({ billing: openDesk().billing }))).toBeInstanceOf(CallMoney);
   });
 
   test('that the ledger does not keep is told to whoever waits for it, and to nobody else', async () => {
@@ -223,7 +222,7 @@ describe('a plain call whose limit nobody has seen its target honour', () => {
     );
   });
 
-  function answerOf({ requestId, route }: Call, end: { readonly output: number; readonly endedByLimit: boolean }) {
+  function answerOf({ requestId, route }: Routed, end: { readonly output: number; readonly endedByLimit: boolean }) {
     if (route === null) throw new Error('the call has no route');
     const limit = { member: 'max_tokens', tokens: 1_000 } as const;
     return { upstream: route.upstream, limit, answers: 1, requestId, ...end };

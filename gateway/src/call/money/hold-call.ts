@@ -11,6 +11,7 @@ import {
   roomToMeter,
   SLICE_TOKENS,
 } from '../../billing/reserve.ts';
+import type { Defaults } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { steadyNowMs } from '../../lib/steady-clock.ts';
@@ -19,62 +20,59 @@ import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/li
 import type { HoldMode } from '../../store/ports/records.ts';
 import { ConstraintViolation, InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { member } from '../../wire/json-node.ts';
-import type { CallDeps } from '../deps.ts';
+import type { Routed } from '../call.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
-import type { RoutedCall } from '../plan/plan-call.ts';
+import type { BillingDeps } from './billing-deps.ts';
 import { CallMoney } from './call-money.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
 
-import { draftRecord, masked } from './settle.ts';
+import { draftRecord, redactKeys } from './settle.ts';
 import { estimateTokens } from './token-ratio.ts';
 
 /** Tokens of one image, sound or page; used only for the hold. */
 const MEDIA_TOKENS = 1_600;
 
 /**
- * Takes the call's share of its limits and money and sets `call.money`. Throws CallFailure if a limit refuses; then
+ * Takes the call's share of its limits and money, and returns the money. Throws CallFailure if a limit refuses; then
  * nothing is taken. Synchronous if the limits answer synchronously.
  */
-export function holdCall(routed: RoutedCall): void | Promise<void> {
-  const { call, deps, route } = routed;
-  const { principal, facts } = call;
-  if (principal === null || facts === null)
-    throw new Error('a call holds nothing before its caller is known and it was read');
-  const { billing } = deps;
-  const asked = prepareClaim(
-    deps,
-    {
-      callId: call.requestId,
-      principal,
-      route,
-      endUser: masked(facts.endUser),
-      atMs: call.atMs,
-      stream: facts.stream,
-      inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
-      outputTokensMax: mostOutputTokens(facts, route),
-      extras: facts.extras,
-      priced: call.priced,
-      hidesReasoning: mayHideReasoning(routed),
-      limit: sentLimit(facts, routed.protocol.name, route),
-    },
-    () => deps.log.unpriced(call.requestId, route.model),
-  );
-  const admitted = admitCall(billing.limits, asked.claim, steadyNowMs());
-  const take = (outcome: Admitted): void | Promise<void> => {
-    const again = outcome.kind === 'admitted' ? null : prepareOtherwise(asked, outcome.refusal);
-    if (again === null) return takeHold(routed, outcome, asked);
-    const last = admitCall(billing.limits, again.claim, steadyNowMs());
-    return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
-  };
-  return admitted instanceof Promise ? admitted.then(take) : take(admitted);
+export function holdCall(call: Routed): CallMoney | Promise<CallMoney> {
+  const { deps, principal, facts, route } = call;
+  const claim = prepareClaim(call.settings.config.defaults, deps.billing, {
+    callId: call.requestId,
+    principal,
+    route,
+    endUser: redactKeys(facts.endUser),
+    atMs: call.atMs,
+    stream: facts.stream,
+    inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
+    outputTokensMax: mostOutputTokens(facts, route),
+    extras: facts.extras,
+    priced: call.priced,
+    hidesReasoning: mayHideReasoning(call),
+    limit: sentLimit(facts, call.protocol.name, route),
+  });
+  if (claim.price === null) deps.log.unpriced(call.requestId, route.model);
+  const admitted = admitCall(deps.billing.limits, claim.claim, steadyNowMs());
+  return admitted instanceof Promise
+    ? admitted.then((late) => takeOrClaimOtherwise(call, late, claim))
+    : takeOrClaimOtherwise(call, admitted, claim);
+}
+
+/** Tries the alternative claim, if there is one, where the first is refused. */
+function takeOrClaimOtherwise(call: Routed, admitted: Admitted, claim: PreparedClaim): CallMoney | Promise<CallMoney> {
+  const other = admitted.kind === 'admitted' ? null : prepareOtherwise(claim, admitted.refusal);
+  if (other === null) return takeHold(call, admitted, claim);
+  const last = admitCall(call.deps.billing.limits, other.claim, steadyNowMs());
+  return last instanceof Promise ? last.then((late) => takeHold(call, late, other)) : takeHold(call, last, other);
 }
 
 function takeHold(
-  { call, deps }: RoutedCall,
+  call: Routed,
   admitted: Admitted,
   { basis, form, price, holdRequest, slice }: PreparedClaim,
-): void {
+): CallMoney {
   if (admitted.kind === 'refused') {
     call.rateLimitStatus = admitted.rateLimitStatus;
     const { refusal } = admitted;
@@ -82,13 +80,13 @@ function takeHold(
     throw isMoney && basis.trust === 'nothing' ? limitNotEnforceable() : refusalOf(refusal);
   }
   const { admission } = admitted;
-  call.folded = form.stream && call.facts?.stream === false;
+  call.folded = form.stream && !call.facts.stream;
   call.rateLimitStatus = admission.rateLimitStatus;
-  const { ledger, limits } = deps.billing;
+  const { ledger, limits } = call.deps.billing;
   const draft = draftRecord(call, price?.version ?? null);
   const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
     if (cause instanceof ConstraintViolation) {
-      deps.log.fault(call.requestId, 'the ledger refused the hold', cause);
+      call.deps.log.fault(call.requestId, 'the ledger refused the hold', cause);
       throw new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
     }
     if (!(cause instanceof InsufficientFunds)) throw cause;
@@ -108,8 +106,8 @@ function takeHold(
       },
     );
   });
-  const { brokenAnswers } = deps.settings.config.defaults;
-  call.money = new CallMoney({ price, holdRequest, slice, admission, ledger, draft, durable, brokenAnswers });
+  const { brokenAnswers } = call.settings.config.defaults;
+  return new CallMoney({ price, holdRequest, slice, admission, ledger, draft, durable, brokenAnswers });
 }
 
 /** A call as its limits see it. Tokens are whole numbers, times are unix ms. */
@@ -164,14 +162,11 @@ export interface PreparedClaim {
 
 const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
 
-/**
- * Throws CallFailure `unpriced` if the model has no price and the operator requires one. `onUnpriced` is called if the
- * operator allows it.
- */
+/** Throws CallFailure `unpriced` if the model has no price and the operator requires one. */
 export function prepareClaim(
-  { billing, settings }: Pick<CallDeps, 'billing' | 'settings'>,
+  defaults: Pick<Defaults, 'unpriced' | 'holds'>,
+  billing: BillingDeps,
   called: ClaimedCall,
-  onUnpriced: () => void,
 ): PreparedClaim {
   const { principal, route, endUser, atMs: arrivedMs, stream } = called;
   const { account, keyId, workspaceId } = principal;
@@ -179,7 +174,7 @@ export function prepareClaim(
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
   const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
   const listed = priceAt(route.prices, arrivedMs);
-  if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
+  if (listed === null && defaults.unpriced === 'refuse') refuseUnpriced(called, binding);
   const priced = (list: Price) => billing.priced(list, account.markUpPpm);
   const prices =
     called.priced === null
@@ -188,11 +183,11 @@ export function prepareClaim(
           route,
           request: called.priced,
           atMs: arrivedMs,
-          isBound: settings.config.defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
+          isBound: defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
           priced,
         });
   const price = prices?.asked ?? (listed === null ? null : priced(listed));
-  const mode = principal.holds ?? settings.config.defaults.holds;
+  const mode = principal.holds ?? defaults.holds;
   const trust = trustIn(called, billing, binding, price);
   const basis = {
     called: limitedBy(called, trust),
@@ -203,13 +198,13 @@ export function prepareClaim(
     trust,
   };
   const isFolded = !stream && (trust === 'meter' || trust === 'slice');
-  return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
+  return claimFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
 }
 
 /** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */
 function trustIn(
   { limit, route, principal }: ClaimedCall,
-  { limitProofs }: CallDeps['billing'],
+  { limitProofs }: BillingDeps,
   binding: readonly BindingCaps[],
   price: Price | null,
 ): LimitTrust {
@@ -234,20 +229,13 @@ function namesOf(route: Route, { named }: PricedRequest): readonly string[] {
   return [...new Set([...route.names, ...named.flatMap((one) => one.route.names)])];
 }
 
-function passUnpriced(
-  called: ClaimedCall,
-  binding: readonly BindingCaps[],
-  unpriced: 'refuse' | 'allow',
-  onUnpriced: () => void,
-): void {
-  if (isMoneyBound(called.principal, binding) && unpriced === 'refuse') {
-    throw new CallFailure(
-      'unpriced',
-      `the model ${JSON.stringify(called.route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
-      { reason: { kind: 'unpriced', subject: { type: 'model', id: called.route.model } } },
-    );
-  }
-  onUnpriced();
+function refuseUnpriced({ principal, route }: ClaimedCall, binding: readonly BindingCaps[]): void {
+  if (!isMoneyBound(principal, binding)) return;
+  throw new CallFailure(
+    'unpriced',
+    `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+    { reason: { kind: 'unpriced', subject: { type: 'model', id: route.model } } },
+  );
 }
 
 /**
@@ -257,14 +245,14 @@ function passUnpriced(
 export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
   if (kind !== 'budget' && kind !== 'balance') return null;
   const { basis, claim, slice } = refused;
-  if (basis.called.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
+  if (basis.called.stream) return claim.room === undefined ? null : claimFor(basis, { mode: 'strict', stream: true });
   if (basis.trust === 'nothing') return null;
-  const again = askFor(basis, { mode: basis.mode, stream: true });
+  const again = claimFor(basis, { mode: basis.mode, stream: true });
   // A strict hold of a non-streaming call is its maximum cost, streamed or not, and was already refused.
   return again.slice.amount >= slice.amount ? null : again;
 }
 
-function askFor(basis: Basis, form: HoldForm): PreparedClaim {
+function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
   const { called, bound, price, prices } = basis;
   const { callId, principal, inputTokens, outputTokensMax, extras } = called;
   const asked: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
@@ -288,7 +276,7 @@ function askFor(basis: Basis, form: HoldForm): PreparedClaim {
  */
 const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
 
-function mayHideReasoning({ route, outline }: RoutedCall): boolean {
+function mayHideReasoning({ route, outline }: Routed): boolean {
   if (route.hiddenReasoning !== 'asked') return route.hiddenReasoning === 'always';
   return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
 }

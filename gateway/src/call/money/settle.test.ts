@@ -7,6 +7,7 @@ import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
+import { setMoney } from '../call.ts';
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
@@ -33,16 +34,16 @@ async function settled(outcome: Outcome) {
   const usageAnomalies = new UsageAnomalyLog((odd) => told.push(odd));
   const billing = { ratio: new TokenRatio(), usageAnomalies } as Partial<BillingDeps> as BillingDeps;
   const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
-  const { call } = routedCall({});
+  const call = routedCall({}, { recorder, billing, health: createProviderHealth() });
   call.dispatched = true;
-  await settle(call, outcome, { recorder, billing, health: createProviderHealth() });
+  await settle(call, outcome);
   return { record: records[0], told, call };
 }
 
 test('odd usage is billed as told, and noted', async () => {
   const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
   expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
-  const { provider, model } = call.route?.upstream ?? {};
+  const { provider, model } = call.route.upstream;
   expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as UsageAnomaly]);
 });
 
@@ -85,21 +86,17 @@ test.each([
   ['and its text was counted for being odd', 'never', { outputBytes: 5_000, outputBytesMax: 6_000 }, 0, null],
 ] as const)('bytes a token, learnt where %s', async (_, hiddenReasoning, bytes, reasoning, sample) => {
   const ratio = new TokenRatio();
-  const { call } = routedCall({ hiddenReasoning });
-  const upstream = call.route?.upstream ?? { provider: '', model: '' };
   const told = { usageFlags: [], usage: { ...usage, output: 1_000, reasoning } };
   const facts = { ...FACTS, ...told, outputBytesMax: bytes.outputBytes, ...bytes };
   const billing = {
     ratio,
     usageAnomalies: new UsageAnomalyLog(() => undefined),
   } as Partial<BillingDeps> as BillingDeps;
+  const call = routedCall({ hiddenReasoning }, { recorder: NOWHERE, billing, health: createProviderHealth() });
+  const { upstream } = call.route;
   call.dispatched = true;
-  call.money = (await holdMoney({ cap: 1_000_000n })).money;
-  await settle(
-    call,
-    { status: 200, failure: null, facts },
-    { recorder: NOWHERE, billing, health: createProviderHealth() },
-  );
+  setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
+  await settle(call, { status: 200, failure: null, facts });
   const learnt = new TokenRatio();
   if (sample !== null) learnt.learn(upstream, sample[0], sample[1]);
   expect(ratio.tokensIn(upstream, 100_000)).toBe(learnt.tokensIn(upstream, 100_000));

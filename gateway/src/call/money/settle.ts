@@ -3,7 +3,7 @@
  */
 
 import type { NanoUsd } from '../../billing/money.ts';
-import { unpricedTools } from '../../billing/price.ts';
+import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -11,14 +11,12 @@ import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText } from '../../generation/tier-words.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
-import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
-import type { CallRecord, CallRecorder } from '../../store/ports/records.ts';
-import type { ProviderHealth } from '../attempt/provider-health.ts';
-import type { Call } from '../call.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+import { type Arrived, type Identified, isRouted, type Routed } from '../call.ts';
 import { buildReason } from '../reason/build-reason.ts';
-import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
+import { type PricedUsage, priceAnswer } from './answer-prices.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { sentLimit } from './limit-proofs.ts';
 import { estimateTokens } from './token-ratio.ts';
@@ -35,42 +33,31 @@ export interface Outcome {
 /** The answer's fields in a record. */
 export type ReportedAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
 
-/** Destinations of the settlement. */
-interface Books {
-  readonly recorder: CallRecorder;
-  readonly billing: BillingDeps;
-  readonly health: Pick<ProviderHealth, 'count'>;
-}
-
 /**
  * Writes the call's record and ends its hold. Resolves once both are durable, with the cost to the account: 0 if the
  * operator pays all of it, null if the model has no price. `replayed`: the answer's fields from the first call's
  * record, for a replayed answer. A second settlement of a call throws.
  */
 export async function settle(
-  call: Call,
+  call: Identified,
   outcome: Outcome,
-  deps: Books,
   replayed: ReportedAnswer | null = null,
 ): Promise<NanoUsd | null> {
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
-  if (call.principal === null) return 0n;
-  countHealth(call, outcome, deps);
-  noteLimit(call, outcome, deps.billing);
-  noteRetryToken(call, outcome, deps);
-  const decided = decideUsage(call, outcome, deps);
+  const { money, deps } = call;
+  if (isRouted(call)) noteTarget(call, outcome);
+  const decided = decideUsage(call, outcome);
   const { source, payer } = decided;
-  const { money } = call;
   const asked = money?.price ?? null;
   const priced =
-    asked !== null && source !== 'void' && mayCostOtherwise(call, decided.usage)
+    asked !== null && source !== 'void' && isRouted(call) && mayCostOtherwise(call, decided.usage)
       ? priceAnswer(call, asked, decided.usage, outcome.facts, deps.billing)
       : null;
   const charge = priced === null ? decided : { ...decided, usage: priced.usage };
   const { usage } = charge;
   const price = priced?.price ?? asked;
-  const flags = source === 'upstream' ? noteOdd(call, outcome, deps) : null;
+  const flags = source === 'upstream' && isRouted(call) ? noteAnomalies(call, outcome) : null;
   const cost =
     source === 'void'
       ? 0n
@@ -79,22 +66,19 @@ export async function settle(
         : priced === null
           ? costNanoUsd(usage, price)
           : chargedNanoUsd(usage, price, priced.priceOf);
-  if (priced?.unknownTier !== undefined && call.route !== null) {
-    deps.billing.warnUnknownTier(call.route.model, tierText(priced.unknownTier));
-  }
-  if (usage.extras !== undefined && price !== null) warnUnpriced(call, unpricedTools(usage.extras, price.fees), deps);
+  if (isRouted(call)) warnUnpriced(call, usage, price, priced);
   const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
   call.content?.ended(record.status, record.error);
   if (money === null) await deps.recorder.append(record);
   else {
-    teach(call, outcome, deps);
+    if (isRouted(call)) learnRatio(call, outcome);
     try {
       await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
       if (cause instanceof CallFailure) {
-        call.content?.ended(CLIENT_PROTOCOLS[call.protocol].statusOf(cause), cause.kind);
+        call.content?.ended(call.protocol.statusOf(cause), cause.kind);
         call.failure = cause;
-        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, deps);
+        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, call);
       }
       throw cause;
     }
@@ -102,13 +86,21 @@ export async function settle(
   return payer === 'operator' ? 0n : cost;
 }
 
+/**
+ * Whether an answer with this usage may cost anything other than its usage at the price of the requested model.
+ */
+function mayCostOtherwise({ priced }: Routed, { extras }: Usage): boolean {
+  return priced !== null || (extras !== undefined && (extras.tier !== undefined || extras.parts !== undefined));
+}
+
 /** Flags implausible upstream usage and warns the operator; null: nothing to flag. The usage is charged unchanged. */
-function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { billing }: Books) {
-  if (facts === null || route === null) return null;
-  const flags = checkUsage({ facts: asked, route }, facts, billing.ratio);
+function noteAnomalies(call: Routed, { facts }: Outcome): CallRecord['usage_flags'] {
+  if (facts === null) return null;
+  const { requestId, route, deps } = call;
+  const flags = checkUsage(call, facts, deps.billing.ratio);
   if (flags.length === 0) return null;
   const { provider, model } = route.upstream;
-  billing.usageAnomalies.note({ provider, model, flags, requestId }, Date.now());
+  deps.billing.usageAnomalies.note({ provider, model, flags, requestId }, Date.now());
   return flags;
 }
 
@@ -116,40 +108,59 @@ function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, {
 const COUNT_MARGIN = 1.25;
 
 /** Reports to the proofs what an answer shows about its target, whether or not it was complete. */
-function noteLimit(call: Call, { failure, facts }: Outcome, { limitProofs, ratio }: BillingDeps): void {
-  const { route, facts: asked } = call;
-  if (route === null || asked === null || facts === null || asked.outputTokensMax === null) return;
+function noteLimit(call: Routed, { failure, facts }: Outcome): void {
+  const { route, protocol, facts: request } = call;
+  if (facts === null || request.outputTokensMax === null) return;
+  const { limitProofs, ratio } = call.deps.billing;
   const { upstream } = route;
-  const { outputTokensMax: tokens, answers } = asked;
+  const { outputTokensMax: tokens, answers } = request;
   // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
   if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
-  const told = facts.usage?.output ?? null;
-  const isCut = facts.finish_reason === CLIENT_PROTOCOLS[call.protocol].cutReason;
-  const endedByLimit = failure === null && told !== null && isCut;
-  const counted = told ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
+  const reported = facts.usage?.output ?? null;
+  const isCut = facts.finish_reason === protocol.cutReason;
+  const endedByLimit = failure === null && reported !== null && isCut;
+  const counted = reported ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
   const output = Math.max(counted, facts.usageSoFar?.output ?? 0);
   if (!endedByLimit && output <= tokens * answers) return;
-  const limit = sentLimit(asked, call.protocol, route);
+  const limit = sentLimit(request, protocol.name, route);
   if (limit === null) return;
   limitProofs.note({ upstream, limit, answers, output, endedByLimit, requestId: call.requestId }, Date.now());
 }
 
-/** The retry token of a refusal is valid only with the provider that issued it. */
-function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { billing }: Books): void {
-  const token = facts?.retryToken;
-  if (token === undefined || principal === null || route === null) return;
-  billing.retryTokens.note(token, { workspace: principal.workspaceId, provider: route.upstream.provider }, Date.now());
+/** Notes what the outcome shows of the target: its health, its limits, and the retry token that it issued. */
+function noteTarget(call: Routed, outcome: Outcome): void {
+  const { principal, route, deps } = call;
+  const { provider } = route.upstream;
+  if (call.attempted) {
+    const { firstByteMs, startMs, facts } = call;
+    const ttfbMs = facts.stream && firstByteMs !== null ? firstByteMs - startMs : null;
+    deps.health.count(provider, outcome.failure, ttfbMs, performance.now());
+  }
+  noteLimit(call, outcome);
+  const token = outcome.facts?.retryToken;
+  if (token === undefined) return;
+  deps.billing.retryTokens.note(token, { workspace: principal.workspaceId, provider }, Date.now());
 }
 
-function warnUnpriced({ route }: Call, kinds: readonly string[], { billing }: Books): void {
-  if (kinds.length > 0 && route !== null) billing.warnUnpriced(route.model, kinds);
+/** Warns the operator of a tier, or of tools that ran upstream, without a known price. */
+function warnUnpriced(
+  { route, deps }: Routed,
+  { extras }: Usage,
+  price: Price | null,
+  priced: PricedUsage | null,
+): void {
+  const { billing } = deps;
+  if (priced?.unknownTier !== undefined) billing.warnUnknownTier(route.model, tierText(priced.unknownTier));
+  if (extras === undefined || price === null) return;
+  const kinds = unpricedTools(extras, price.fees);
+  if (kinds.length > 0) billing.warnUnpriced(route.model, kinds);
 }
 
 /** A call whose hold the ledger refused is recorded like any refused call and costs nothing. */
-async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
-  await recorder.append({
+async function recordUnpaid(record: CallRecord, failure: CallFailure, { deps, protocol }: Identified): Promise<void> {
+  await deps.recorder.append({
     ...record,
-    status: CLIENT_PROTOCOLS[record.protocol].statusOf(failure),
+    status: protocol.statusOf(failure),
     error: failure.kind,
     usage: ZERO_USAGE,
     usage_source: 'void',
@@ -163,34 +174,28 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
 }
 
 /** Updates the bytes-per-token ratio from upstream's count of the received text. */
-function teach({ route }: Call, { failure, facts }: Outcome, { billing }: Books): void {
-  if (failure !== null || facts === null || facts.usage === null || route === null) return;
+function learnRatio({ route, deps }: Routed, { failure, facts }: Outcome): void {
+  if (failure !== null || facts === null || facts.usage === null) return;
   const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
   // The text of a non-streamed answer is counted only if its usage looks implausible.
   if (outputBytes === 0 || outputBytes !== outputBytesMax) return;
   const { upstream, hiddenReasoning } = route;
+  const { ratio } = deps.billing;
   const tokens = shownTokens(usage);
   // Shown reasoning may be a summary of reasoning that is counted separately, and not all models report the reasoning
   // that a provider hides.
-  if (usage.reasoning > 0) billing.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
-  else if (reasoningBytes === 0 || hiddenReasoning === 'never') billing.ratio.learn(upstream, outputBytes, tokens);
-}
-
-/** Counts the call's outcome in the health of its provider. */
-function countHealth(call: Call, { failure }: Outcome, { health }: Books): void {
-  if (!call.attempted || call.route === null) return;
-  const { firstByteMs, startMs } = call;
-  const ttfbMs = call.facts?.stream === true && firstByteMs !== null ? firstByteMs - startMs : null;
-  health.count(call.route.upstream.provider, failure, ttfbMs, performance.now());
+  if (usage.reasoning > 0) ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
+  else if (reasoningBytes === 0 || hiddenReasoning === 'never') ratio.learn(upstream, outputBytes, tokens);
 }
 
 /** The usage to charge, and the source of its numbers. */
-export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { billing }: Pick<Books, 'billing'>): Charge {
+export function decideUsage(call: Arrived, outcome: Omit<Outcome, 'status'>): Charge {
   const { facts } = outcome;
+  const { billing } = call.deps;
   const ended = {
     endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
-    produced: call.unsent === null && facts !== null && facts.outputBytes > 0,
+    produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
     countedWhenTold: billing.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
@@ -199,19 +204,19 @@ export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { bill
   return chooseCharge(ended, () => countUsage(call, facts, billing));
 }
 
-function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
+function endOf({ undelivered }: Arrived, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
   if (failure === null) return 'complete';
   if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
-  if (failure === 'quota_exceeded' && facts !== null && unsent === null) return 'extension_refused';
+  if (failure === 'quota_exceeded' && facts !== null && undelivered === null) return 'extension_refused';
   if (facts === null) return 'failed';
   const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
   const isWhole = facts.usage !== null;
   // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
-  const isUndelivered = unsent === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
+  const isUndelivered = undelivered === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
   return isUndelivered ? 'undelivered' : 'failed';
 }
 
-function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
+function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
@@ -230,12 +235,12 @@ interface Ending {
 
 /** Written out member by member for speed: runs on every call. */
 function buildRecord(
-  call: Call,
+  call: Identified,
   outcome: Outcome,
   { charge, cost, flags, replayed, price_version }: Ending,
 ): CallRecord {
   const draft = call.money?.draft ?? draftRecord(call, null);
-  const told = replayed ?? tellAnswer(call, outcome, draft);
+  const reported = replayed ?? reportAnswer(call, outcome, draft);
   return {
     request_id: draft.request_id,
     at_ms: draft.at_ms,
@@ -247,13 +252,13 @@ function buildRecord(
     session: draft.session,
     protocol: draft.protocol,
     model: draft.model,
-    served_model: told.served_model,
-    provider: told.provider,
+    served_model: reported.served_model,
+    provider: reported.provider,
     stream: draft.stream,
     status: outcome.status,
-    error: told.error,
-    reason: reasonOf(call, outcome, told.error),
-    finish_reason: told.finish_reason,
+    error: reported.error,
+    reason: reasonOf(call, outcome, reported.error),
+    finish_reason: reported.finish_reason,
     usage: charge.usage,
     usage_source: replayed === null ? charge.source : 'cache',
     usage_flags: flags,
@@ -266,25 +271,23 @@ function buildRecord(
 }
 
 /** Also set for a replayed answer whose first call was cut. */
-function reasonOf(call: Call, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
+function reasonOf(call: Identified, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
   if (error === null) return null;
   const begun = status === 200 && (facts !== null || !call.attempted);
   return buildReason(call, error as FailureKind, begun);
 }
 
-function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ReportedAnswer {
+function reportAnswer({ attempted }: Identified, { failure, facts }: Outcome, draft: CallDraft): ReportedAnswer {
   return {
-    served_model: masked(facts?.model ?? (attempted ? draft.served_model : null)),
+    served_model: redactKeys(facts?.model ?? (attempted ? draft.served_model : null)),
     provider: attempted ? draft.provider : null,
     error: failure,
     finish_reason: facts?.finish_reason ?? null,
   };
 }
 
-/** Throws if the caller is unknown: such a call has no record. */
-export function draftRecord(call: Call, price_version: string | null): CallDraft {
+export function draftRecord(call: Identified, price_version: string | null): CallDraft {
   const { principal, route, facts } = call;
-  if (principal === null) throw new Error('a call without a caller has no record');
   return {
     request_id: call.requestId,
     at_ms: call.atMs,
@@ -292,11 +295,11 @@ export function draftRecord(call: Call, price_version: string | null): CallDraft
     workspace: principal.workspaceId,
     key_id: principal.keyId,
     key_name: principal.keyName,
-    end_user: masked(facts?.endUser),
-    session: masked(call.session),
-    protocol: call.protocol,
-    model: masked(facts?.model),
-    served_model: masked(route?.upstream.model),
+    end_user: redactKeys(facts?.endUser),
+    session: redactKeys(call.session),
+    protocol: call.protocol.name,
+    model: redactKeys(facts?.model),
+    served_model: redactKeys(route?.upstream.model),
     provider: route?.upstream.provider ?? null,
     stream: facts?.stream ?? false,
     price_version,
@@ -304,6 +307,6 @@ export function draftRecord(call: Call, price_version: string | null): CallDraft
 }
 
 /** Text from a caller or an upstream, for the record: masks keys that were sent in the wrong place. */
-export function masked(text: string | null | undefined): string | null {
+export function redactKeys(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : maskKeys(text);
 }

@@ -16,7 +16,7 @@ function flagsOf(
   reasons: boolean | null = null,
   outputTokensMax: number | null = null,
 ) {
-  const { call } = routedCall({ facts: { inputBytes: 0, outputTokensMax: null, ...asked }, outputTokensMax });
+  const call = routedCall({ facts: { inputBytes: 0, outputTokensMax: null, ...asked }, outputTokensMax });
   const { route } = call;
   if (route === null) throw new Error('the call has no route');
   const takes = { ...route.traits.takes, reasoning: reasons };

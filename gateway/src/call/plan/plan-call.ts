@@ -1,52 +1,39 @@
 /** Plans how a call goes to its upstream: passed through if both sides use the same format, otherwise translated. */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
-import { type ClientProtocol, TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import type { Route } from '../../routing/route.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
-import type { Call } from '../call.ts';
-import type { CallDeps } from '../deps.ts';
+import type { Routed } from '../call.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
 import { asksForUsage, passThrough } from './pass-through.ts';
 import { translate } from './translate.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
-/** A call that has a route. */
-export interface RoutedCall {
-  readonly call: Call;
-  readonly deps: CallDeps;
-  readonly protocol: ClientProtocol;
-  readonly route: Route;
-  readonly outline: JsonOutline;
-}
-
 /** Deeper scans yield after this many bytes, so that other calls get their turn. */
 const STEP_BYTES = 256 * 1024;
 
 /** Plans a call whose answer upstream streams while its client gets one piece. Throws like `planCall`. */
-export function planFold(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
-  return planCall(routed, true);
+export function planFold(call: Routed): UpstreamCall | Promise<UpstreamCall> {
+  return planCall(call, true);
 }
 
 /**
  * Plans the upstream request. Throws CallFailure `invalid_request` for features that upstream's format cannot express.
  */
-export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Promise<UpstreamCall> {
-  const { call, protocol, route, outline } = routed;
+export function planCall(call: Routed, folds = false): UpstreamCall | Promise<UpstreamCall> {
+  const { protocol, route, outline, facts } = call;
   const { upstream } = route;
-  const { facts } = call;
-  if (facts === null) throw new Error('a call is planned only after its body was read');
   const format = chooseUpstreamProtocol(protocol.name, upstream.protocols);
   const own = format.name === protocol.name ? format.passThrough : null;
-  if (own === null) return planTranslation(routed, format, folds);
+  if (own === null) return planTranslation(call, format, folds);
   return passThrough({
     client: protocol,
     upstream: format,
@@ -60,7 +47,7 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
       asksForUsage(format, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
-    drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(routed, call.priced),
+    drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(call, call.priced),
     folds,
   });
 }
@@ -68,9 +55,8 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
 const NOTHING_DROPPED: readonly string[] = [];
 
 /** A token that this provider did not issue to the workspace is another party's secret: it is not sent. */
-function dropRetryToken({ call, deps, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
-  const { principal } = call;
-  if (members.retryToken === null || principal === null) return NOTHING_DROPPED;
+function dropRetryToken({ principal, deps, route }: Routed, { members }: PricedRequest): readonly string[] {
+  if (members.retryToken === null) return NOTHING_DROPPED;
   const owner = { workspace: principal.workspaceId, provider: route.upstream.provider };
   if (deps.billing.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
   if (principal.strict) {
@@ -84,25 +70,23 @@ function dropRetryToken({ call, deps, route }: RoutedCall, { members }: PricedRe
 
 /** Most bodies are scanned in one step and need no promise. */
 function planTranslation(
-  routed: RoutedCall,
+  call: Routed,
   upstream: UpstreamProtocol,
   folds: boolean,
 ): UpstreamCall | Promise<UpstreamCall> {
-  const scanned = scanDeeper(routed);
+  const scanned = scanDeeper(call);
   return scanned instanceof Promise
-    ? scanned.then((outline) => translateOutline(routed, upstream, outline, folds))
-    : translateOutline(routed, upstream, scanned, folds);
+    ? scanned.then((outline) => translateOutline(call, upstream, outline, folds))
+    : translateOutline(call, upstream, scanned, folds);
 }
 
 function translateOutline(
-  routed: RoutedCall,
+  call: Routed,
   upstream: UpstreamProtocol,
   outline: JsonOutline,
   folds: boolean,
 ): UpstreamCall {
-  const { call, deps, protocol, route } = routed;
-  const { principal, facts } = call;
-  if (principal === null || facts === null) throw new Error('the call has no route');
+  const { deps, protocol, route, principal, facts } = call;
   const notes = startTranslationNotes(principal.strict);
   const parsed = protocol.parseRequest(outline, notes);
   const owner: ReasoningOwner = {
@@ -110,8 +94,8 @@ function translateOutline(
     provider: route.upstream.provider,
     model: upstream.signsReasoning ? null : route.upstream.model,
   };
-  const request = settleReasoning(routed, parsed, owner, upstream);
-  const estimatedInputTokens = estimateInput(routed, request);
+  const request = settleReasoning(call, parsed, owner, upstream);
+  const estimatedInputTokens = estimateInput(call, request);
   checkContext(estimatedInputTokens, route.traits.inputTokensMax);
   return translate({
     client: protocol,
@@ -135,9 +119,9 @@ function translateOutline(
 }
 
 /** Counting takes time: done only if the client sees the estimate or the prompt may be too long. */
-function estimateInput({ call, protocol, route }: RoutedCall, request: GenerationRequest): number {
+function estimateInput({ facts, protocol, route }: Routed, request: GenerationRequest): number {
   const { inputTokensMax } = route.traits;
-  const mayBeTooLong = inputTokensMax !== null && (call.facts?.inputBytes ?? 0) > inputTokensMax;
+  const mayBeTooLong = inputTokensMax !== null && facts.inputBytes > inputTokensMax;
   if (!protocol.startsWithInputTokens && !mayBeTooLong) return 0;
   return estimatePromptTokens(request, familyOf(route.upstream.model));
 }
@@ -161,8 +145,8 @@ function checkContext(prompt: number, max: number | null): void {
  * The body's outline down to all that is read member by member. The body was already checked; deeper levels are carried
  * as text.
  */
-export function scanDeeper({ outline, deps }: RoutedCall): JsonOutline | Promise<JsonOutline> {
-  const { limits } = deps.settings.config;
+export function scanDeeper({ outline, settings }: Routed): JsonOutline | Promise<JsonOutline> {
+  const { limits } = settings.config;
   const scan = startJsonScan(outline.bytes, {
     depthMax: limits.jsonDepthMax,
     keysPerObjectMax: limits.jsonKeysMax,
@@ -191,7 +175,7 @@ function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
  * C.5.
  */
 function settleReasoning(
-  { deps }: RoutedCall,
+  { deps }: Routed,
   request: GenerationRequest,
   owner: ReasoningOwner,
   upstream: UpstreamProtocol,

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
-import { openCall } from '../call.ts';
+import { arrivedCall } from '../testing/routed-call.ts';
 import { buildReason } from './build-reason.ts';
 
 function reasonOf(failure: CallFailure, begun = false) {
-  const call = openCall('chat', new Headers());
+  const call = arrivedCall();
   call.failure = failure;
   return buildReason(call, failure.kind, begun);
 }
@@ -62,7 +62,7 @@ test('a fault of ours says nothing of what went wrong inside', () => {
 });
 
 test('every kind of failure has a reason, though nothing but its kind is known', () => {
-  const call = openCall('chat', new Headers());
+  const call = arrivedCall();
   for (const kind of Object.keys(FAILURE_KINDS) as FailureKind[]) {
     expect(Object.keys(buildReason(call, kind, false)).sort()).toEqual(['at_step', 'kind']);
   }

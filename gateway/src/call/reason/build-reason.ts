@@ -6,7 +6,7 @@ import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { Reason, ReasonDraft, ReasonKind, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
 import { maskKeys } from '../../lib/mask-keys.ts';
-import type { Call } from '../call.ts';
+import type { Arrived } from '../call.ts';
 
 /** The reason for each failure kind if the failure carries no details. */
 const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
@@ -54,7 +54,7 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
 const TEXT_CHARS_MAX = 300;
 
 /** `begun`: the client got part of an answer. If `call.failure` has this kind, its details are used. */
-export function buildReason(call: Call, kind: FailureKind, begun: boolean): Reason {
+export function buildReason(call: Arrived, kind: FailureKind, begun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
   const { upstream, message, param } = describeFailure(draft.kind, kind, failure);
@@ -105,20 +105,20 @@ function cut(text: string): string {
   return maskKeys(text).toWellFormed().slice(0, TEXT_CHARS_MAX).toWellFormed();
 }
 
-function nameSubject({ principal }: Call, { type, id }: Pick<ReasonSubject, 'type' | 'id'>): ReasonSubject {
+function nameSubject({ principal }: Arrived, { type, id }: Pick<ReasonSubject, 'type' | 'id'>): ReasonSubject {
   if (type === 'key') return { type, id, name: principal?.keyName ?? id };
   if (type === 'account') return { type, id, name: principal?.account.name ?? id };
   // The id of an end user is the account, a slash, and the end user as the request named it.
   return { type, id, name: type === 'end_user' ? id.slice(id.indexOf('/') + 1) : id };
 }
 
-function targetOf({ attempted, route }: Call): NonNullable<Reason['target']> | null {
+function targetOf({ attempted, route }: Arrived): NonNullable<Reason['target']> | null {
   if (!attempted || route === null) return null;
   const { provider, model } = route.upstream;
   return { provider, model: maskKeys(model) };
 }
 
-function stepOf({ facts, route, attempted }: Call, begun: boolean): Reason['at_step'] {
+function stepOf({ facts, route, attempted }: Arrived, begun: boolean): Reason['at_step'] {
   if (facts === null) return 'read';
   if (route === null) return 'route';
   if (!attempted) return 'limits';

@@ -1,4 +1,8 @@
-/** Authenticates and authorizes the caller: key, scope, address, model. Contract, 4 and 5. */
+/**
+ * Authenticates the caller, admits the call to the process and authorizes its model: key, scope, address, capacity,
+ * route. Contract, 4 and 5.
+ */
+import { CallPlace } from '../../admission/capacity.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
 import {
@@ -11,11 +15,16 @@ import {
 } from '../../identity/authorize.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { hasKeyForm } from '../../identity/key-format.ts';
+import { noteUse } from '../../identity/key-use.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';
+import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPrincipal, setRoute } from '../call.ts';
 import type { Settings } from '../deps.ts';
+import { allowNamedModels } from '../plan/named-models.ts';
+import { adaptRoute } from '../plan/refused-members.ts';
+import type { ReadCall } from './read-call.ts';
 
 /** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
 const REFUSALS = {
@@ -28,6 +37,62 @@ const REFUSALS = {
   disabled: 'the API key is disabled. Its owner can enable it again',
   revoked: 'the API key was revoked. Make a new one',
 } as const;
+
+/** Authenticates the caller. Throws `unauthorized`, `scope_forbidden` or `address_forbidden`. */
+export function identifyCaller(call: Arrived): asserts call is Identified {
+  const { request, deps, protocol, origin } = call;
+  const principal = identify(deps.directory, readCredential(request.headers, protocol.prefersApiKeyHeader));
+  setPrincipal(call, principal);
+  noteUse(principal.use, request.headers, call.atMs);
+  allowCaller(principal, principal.ranges === null ? null : origin.address());
+}
+
+/**
+ * Admits a call before its body is read. Throws `draining`, `store_unavailable` or `over_capacity`, each a 503, or
+ * `invalid_request` for an unknown version.
+ */
+export function admit(call: Identified): void {
+  const { deps, request, protocol } = call;
+  if (deps.draining) {
+    throw new CallFailure('draining', 'the gateway is shutting down; try again', {
+      retryAfterSeconds: 2,
+      closeConnection: true,
+    });
+  }
+  if (!deps.recorder.writable()) {
+    throw new CallFailure('store_unavailable', 'calls cannot be recorded at the moment; try again shortly', {
+      retryAfterSeconds: 2,
+    });
+  }
+  if (deps.capacity.openCalls.isFull) throw tooManyCalls();
+  call.place = new CallPlace(deps.capacity);
+  call.version = protocol.readVersion(request.headers);
+}
+
+/** Counts a call as open once its body has arrived. Throws `over_capacity`. */
+export function openPlace({ place }: Identified): void {
+  if (place?.open() === false) throw tooManyCalls();
+}
+
+function tooManyCalls(): CallFailure {
+  // A client that keeps the connection until its next retry would occupy a file descriptor.
+  return new CallFailure('over_capacity', 'the gateway has too many calls open; try again shortly', {
+    retryAfterSeconds: 1,
+    closeConnection: true,
+  });
+}
+
+/** Chooses the route of a call that was read. Throws like `chooseRoute` and `allowNamedModels`. */
+export function routeCall(call: Identified, { outline, facts }: ReadCall): asserts call is Routed {
+  const { settings, principal, protocol, deps } = call;
+  setFacts(call, outline, facts);
+  const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
+  const route = adaptRoute(chosen, principal.workspaceId, call.atMs, deps.refusedMembers);
+  setRoute(call, route);
+  if (facts.priced !== undefined && speaks(route.upstream.protocols, protocol.name)) {
+    setPriced(call, allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced));
+  }
+}
 
 /** The principal of the presented key. Throws `unauthorized`. */
 export function identify(directory: KeyDirectory, keyText: string): Principal {

@@ -3,33 +3,21 @@
  * it.
  */
 import { gunzip } from 'node:zlib';
-import type { BodyBytes, BodyShare } from '../../admission/capacity.ts';
+import type { BodyShare } from '../../admission/capacity.ts';
 import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline, watchedDeadlines } from '../../lib/deadlines.ts';
-
-/**
- * The bytes of a body, and the function that releases their share of memory: call it exactly once, when the call is
- * over.
- */
-export interface HeldBody {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** The sender of a body: the key that the memory counts against, and the client's address, called only when needed. */
-export interface BodySender {
-  readonly keyId: string;
-  address(): string | null;
-}
+import type { Identified } from '../call.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads the whole body. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
+ * Reads the whole body; `call.body` holds its memory. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
  * `body_too_large`, `body_timeout`, `over_capacity`, `rate_limited` (the key holds too many bytes), `client_left`.
  */
-export function readBody(request: Request, sender: BodySender, limits: Limits, held: BodyBytes): Promise<HeldBody> {
+export function readBody(call: Identified): Promise<Buffer> {
+  const { request, origin, deps, principal } = call;
+  const { limits } = call.settings.config;
   const { headers } = request;
   checkType(headers.get('content-type'));
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
@@ -42,11 +30,9 @@ export function readBody(request: Request, sender: BodySender, limits: Limits, h
   }
   const length = headers.get('content-length');
   if (length !== null && Number(length) > limits.bodyBytesMax) throw tooLarge(limits);
-  const reading: Reading = {
-    arriving: new ArrivingBody(limits, sender.address),
-    share: held.open(sender.keyId),
-    limits,
-  };
+  const share = deps.capacity.bodyBytes.open(principal.keyId);
+  call.body = share;
+  const reading: Reading = { arriving: new ArrivingBody(limits, origin.address), share, limits };
   return length !== null && isCountedAtOnce(Number(length), reading)
     ? hold(reading.arriving.wait(request.arrayBuffer()), coding, reading)
     : hold(gather(request, reading), coding, reading);
@@ -72,14 +58,13 @@ async function hold(
   body: Promise<ArrayBuffer | Buffer>,
   coding: 'identity' | 'gzip',
   reading: Reading,
-): Promise<HeldBody> {
+): Promise<Buffer> {
   const { share } = reading;
   try {
     const whole = await body;
     share.arrived();
     const raw = Buffer.isBuffer(whole) ? whole : Buffer.from(whole);
-    const bytes = coding === 'gzip' ? await inflate(raw, reading) : raw;
-    return { bytes, release: () => share.release() };
+    return coding === 'gzip' ? await inflate(raw, reading) : raw;
   } catch (error) {
     share.release();
     throw error instanceof CallFailure ? error : left(error);

@@ -7,11 +7,16 @@ import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../..
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
-import { AnswerCollector, type CollectedAnswer, type CollectLimits } from '../attempt/collect-answer.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import {
+  AnswerCollector,
+  type AnswerListener,
+  type CollectedAnswer,
+  type CollectLimits,
+} from '../attempt/collect-answer.ts';
 import { credentialOf, scrubText } from '../attempt/scrub.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
-import type { RoutedCall } from '../plan/plan-call.ts';
+import type { Held } from '../call.ts';
 import type { Folding } from '../plan/upstream-call.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 import type { UpstreamTap } from './relay-settings.ts';
@@ -40,7 +45,7 @@ export interface FoldedStreamParts {
 /** How long upstream may take to end after its last record, so that its connection can be reused. */
 const LINGER_MS = 2_000;
 
-export class FoldedStream implements MeteredReader, Deadline {
+export class FoldedStream implements MeteredReader, AnswerListener, Deadline {
   readonly #done = Promise.withResolvers<FoldedEnd>();
   readonly done = this.#done.promise;
   dueMs = 0;
@@ -89,15 +94,10 @@ export class FoldedStream implements MeteredReader, Deadline {
   onHead(head: ResponseHead): void {
     this.#parts.onFirstByte();
     this.#head = head;
-    this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
-    if (this.#mayBeStream && this.#parts.framing.isStream(outcome.headerOf(head, 'content-type') ?? '')) return;
-    const collector = new AnswerCollector(this.#parts.limits, () => this.#tap?.abort());
-    this.#collector = collector;
-    collector.onHead(head);
-    collector.done.then(
-      (answer) => this.#end({ kind: 'collected', answer }),
-      (failure: CallFailure) => this.interrupt(failure),
-    );
+    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
+    if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) return;
+    this.#collector = new AnswerCollector(this.#parts.limits, this);
+    this.#collector.onHead(head);
   }
 
   onBody(span: Uint8Array): void {
@@ -132,6 +132,18 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#upstreamEnds();
     if (this.#collector === null) this.interrupt(outcome.failureOfTransport(failure));
     else this.#collector.onFailure(failure);
+  }
+
+  onEnough(): void {
+    this.#tap?.abort();
+  }
+
+  onAnswer(answer: CollectedAnswer): void {
+    this.#end({ kind: 'collected', answer });
+  }
+
+  onAnswerFailed(failure: CallFailure): void {
+    this.interrupt(failure);
   }
 
   onBacklog(bytes: number): void {
@@ -209,8 +221,9 @@ interface OpenFold {
 }
 
 /** Connects a folded stream to its call: meter, limits, clock. */
-export function openFold({ call, deps, route }: RoutedCall, folding: Folding): OpenFold {
-  const meter = openMeter(call, deps, folding.observer, {
+export function openFold(call: Held, folding: Folding): OpenFold {
+  const { settings, route } = call;
+  const meter = openMeter(call, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
       call.failure = failure;
@@ -225,7 +238,7 @@ export function openFold({ call, deps, route }: RoutedCall, folding: Folding): O
   const stream = new FoldedStream({
     folding,
     framing,
-    limits: deps.settings.config.limits,
+    limits: settings.config.limits,
     scrub: (words) => scrubText(words, credential),
     onFirstByte() {
       call.firstByteMs = performance.now();

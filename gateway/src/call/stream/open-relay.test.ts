@@ -1,43 +1,55 @@
 /** Tests that the registry of open streams holds only running streams. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
-import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
-import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow } from '../attempt/attempt-row.ts';
-import { type Call, openCall } from '../call.ts';
-import type { CallDeps } from '../deps.ts';
+import { createProviderHealth } from '../attempt/provider-health.ts';
+import { setMoney } from '../call.ts';
+import type { Interruptible } from '../deps.ts';
+import type { BillingDeps } from '../money/billing-deps.ts';
+import { LimitProofs } from '../money/limit-proofs.ts';
+import { TokenRatio } from '../money/token-ratio.ts';
+import { UsageAnomalyLog } from '../money/usage-checks.ts';
+import { holdMoney } from '../testing/held-money.ts';
+import { routedCall } from '../testing/routed-call.ts';
 import { openRelay } from './open-relay.ts';
+import type { StreamRelay } from './stream-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
-function gateOf(): Pick<CallDeps, 'settings' | 'openCalls' | 'recorder' | 'log' | 'protocolViolations'> {
+function depsOf() {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const protocolViolations = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
-  return { settings: { config, routes: new Map() }, openCalls: new OpenSet(), recorder, log, protocolViolations };
+  const billing = {
+    ratio: new TokenRatio(),
+    limitProofs: new LimitProofs(() => undefined),
+    usageAnomalies: new UsageAnomalyLog(() => undefined),
+  } as Partial<BillingDeps> as BillingDeps;
+  const settings = { config, routes: new Map() };
+  const openCalls = new OpenSet<Interruptible>();
+  return { settings, openCalls, recorder, log, protocolViolations, billing, health: createProviderHealth() };
+}
+
+/** The relay of a streamed call whose money is held. */
+async function relayOf(deps: ReturnType<typeof depsOf>): Promise<StreamRelay> {
+  const call = routedCall({ facts: { stream: true } }, deps);
+  setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
+  const observer = chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' });
+  return openRelay(call, { upstream: chatUpstream, observer, row: new AttemptRow(call) }).relay;
 }
 
 function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-const plan = (call: Call) => ({
-  protocol: chatClient,
-  upstream: chatUpstream,
-  observer: chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
-  framing: SSE,
-  row: new AttemptRow(call),
-});
-
 test('an error body leaves no stream behind', async () => {
-  const deps = gateOf();
-  const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, deps as CallDeps, plan(call));
+  const deps = depsOf();
+  const relay = await relayOf(deps);
   expect(deps.openCalls.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -47,18 +59,16 @@ test('an error body leaves no stream behind', async () => {
 });
 
 test('a transport fault before the first event leaves none either', async () => {
-  const deps = gateOf();
-  const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, deps as CallDeps, plan(call));
+  const deps = depsOf();
+  const relay = await relayOf(deps);
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(deps.openCalls.size).toBe(0);
 });
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
-  const deps = gateOf();
-  const call = openCall('chat', new Headers());
-  const { relay } = openRelay(call, deps as CallDeps, plan(call));
+  const deps = depsOf();
+  const relay = await relayOf(deps);
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));

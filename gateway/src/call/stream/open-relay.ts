@@ -2,18 +2,22 @@
 
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
-import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { AttemptRow } from '../attempt/attempt-row.ts';
-import { AnswerCollector, type CollectedAnswer, type CollectLimits, unsentIn } from '../attempt/collect-answer.ts';
+import {
+  AnswerCollector,
+  type AnswerListener,
+  type CollectedAnswer,
+  type CollectLimits,
+  undeliveredAnswer,
+} from '../attempt/collect-answer.ts';
 import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
-import { failureOfLateAnswer, headerOf, isOperatorsFault } from '../attempt/upstream-outcome.ts';
-import { type Call, releaseCall } from '../call.ts';
+import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
+import { type Held, releaseCall } from '../call.ts';
 import { alarm } from '../deliver/refuse.ts';
-import type { CallDeps } from '../deps.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { MeteredBody } from './metered-body.ts';
@@ -23,18 +27,14 @@ import { StreamRelay } from './stream-relay.ts';
 
 /** The inputs of one attempt's relay. */
 export interface RelayPlan {
-  /** The client's protocol. */
-  readonly protocol: ClientProtocol;
   /** Upstream's protocol. */
   readonly upstream: UpstreamProtocol;
   readonly observer: StreamObserver;
-  /** Upstream's framing. */
-  readonly framing: Framing;
   /**
    * The attempt's row. The relay fills it in, because a short stream may end before the code that awaits its start
    * runs.
    */
-  readonly row: AttemptRow;
+  readonly row: Pick<AttemptRow, 'note' | 'end'>;
 }
 
 /** A relay, and the listener to pass to the upstream side. */
@@ -44,14 +44,15 @@ export interface OpenRelay {
 }
 
 /** Creates a relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRelay {
-  const { protocol, observer, framing, row } = plan;
-  const { limits } = deps.settings.config;
-  const { run, content } = call;
-  const upstream = call.route?.upstream;
+export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
+  const { observer, row } = plan;
+  const { protocol, deps, run, content } = call;
+  const { limits } = call.settings.config;
+  const { upstream } = call.route;
+  const { framing } = upstream;
   const credential = credentialOf(upstream);
   let outbox: Outbox | null = null;
-  const meter = openMeter(call, deps, observer, {
+  const meter = openMeter(call, observer, {
     onGranted() {
       outbox?.release();
       metered?.goOn();
@@ -64,8 +65,8 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
   /** A non-streamed answer that came after the client was promised a stream. */
   let late: CollectedAnswer | null = null;
   async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
-    call.unsent = await unsentIn(answer, plan.upstream);
-    return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, deps);
+    call.undelivered = await undeliveredAnswer(answer, plan.upstream);
+    return settle(call, { ...outcome, facts: call.undelivered ?? outcome.facts });
   }
   const relay = new StreamRelay({
     protocol,
@@ -88,11 +89,11 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
     settle(outcome, last) {
       row.note(outcome.failure === null ? 200 : null, outcome.failure);
       row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
-      countDisorders(deps, protocol, observer);
-      const settled = late === null ? settle(call, outcome, deps) : settleLate(late, outcome);
+      countViolations(call, observer);
+      const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
-      return kept.finally(() => call.connection?.replyReady());
+      return kept.finally(() => call.origin.connection.replyReady());
     },
     scrub: (bytes) => scrub(bytes, credential),
     failureOfLate(answer) {
@@ -108,9 +109,9 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
       const { kind, message, details } = failure;
       call.failure = failure;
       const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
-      if (isOperatorsFault(failure)) alarm(call, failure, deps);
+      if (isOperatorsFault(failure)) alarm(call, failure);
       if (kind === 'gateway_fault') deps.log.fault(call.requestId, message, details.cause);
-      else deps.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
+      else deps.log.upstream(call.requestId, upstream.provider, `${kind}: ${words}`);
     },
     onClosed() {
       deps.openCalls.remove(handle);
@@ -131,11 +132,16 @@ export function openRelay(call: Call, deps: CallDeps, plan: RelayPlan): OpenRela
  * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
  * counted.
  */
-function countDisorders({ protocolViolations }: CallDeps, { name }: ClientProtocol, observer: StreamObserver): void {
-  protocolViolations[observer.rewrites ? 'withheld' : 'received'][name] += observer.protocolViolations;
+function countViolations({ deps, protocol }: Held, observer: StreamObserver): void {
+  const counts = deps.protocolViolations[observer.rewrites ? 'withheld' : 'received'];
+  counts[protocol.name] += observer.protocolViolations;
 }
 
-class OnePieceAnswer implements ExchangeListener {
+/**
+ * Converts a non-streamed answer into a stream for a client that asked for one: some hosts do not stream, or not with
+ * every option. Passes everything else through unchanged.
+ */
+class OnePieceAnswer implements ExchangeListener, AnswerListener {
   readonly #next: ExchangeListener;
   readonly #upstream: UpstreamProtocol;
   readonly #framing: Framing;
@@ -175,14 +181,20 @@ class OnePieceAnswer implements ExchangeListener {
       this.#next.onEnd();
       return;
     }
-    const collector = new AnswerCollector(this.#limits, () => undefined);
+    const collector = new AnswerCollector(this.#limits, this);
     collector.onHead(head);
     for (const span of this.#spans) collector.onBody(span);
     collector.onEnd();
-    collector.done.then(
-      ({ body }) => this.#finish(head, this.#upstream.streamOfAnswer(body)),
-      () => this.#finish(head, null),
-    );
+  }
+
+  onEnough(): void {}
+
+  onAnswer({ head, body }: CollectedAnswer): void {
+    this.#finish(head, this.#upstream.streamOfAnswer(body));
+  }
+
+  onAnswerFailed(): void {
+    if (this.#head !== null) this.#finish(this.#head, null);
   }
 
   onFailure(failure: UpstreamFailure): void {

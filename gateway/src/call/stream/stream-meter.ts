@@ -8,8 +8,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
-import type { Call } from '../call.ts';
-import type { CallDeps } from '../deps.ts';
+import type { Held } from '../call.ts';
 import type { CallMoney } from '../money/call-money.ts';
 import { estimateTokens } from '../money/token-ratio.ts';
 
@@ -127,18 +126,17 @@ function outOfMoney(refusal: LimitRefusal | null): CallFailure {
 
 /** Null: the hold covers the maximum output, or nothing has to be metered. */
 export function openMeter(
-  { money, route, facts }: Call,
-  { billing }: Pick<CallDeps, 'billing'>,
+  { money, route, facts, deps }: Held,
   observer: StreamObserver,
   outcomes: Pick<MeterParts, 'onGranted' | 'onRefused'>,
 ): StreamMeter | null {
-  if (money === null || !money.isMetered) return null;
-  const upstream = route?.upstream ?? null;
+  if (!money.isMetered) return null;
+  const { ratio } = deps.billing;
   return new StreamMeter({
     money,
     observer,
-    tokensIn: (bytes) => billing.ratio.tokensIn(upstream, bytes),
-    inputTokens: estimateTokens(facts?.inputBytes ?? 0),
+    tokensIn: (bytes) => ratio.tokensIn(route.upstream, bytes),
+    inputTokens: estimateTokens(facts.inputBytes),
     ...outcomes,
   });
 }

@@ -8,8 +8,8 @@ import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../
 import type { RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
-import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { AnswerCollector, type AnswerListener, type CollectedAnswer } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
 import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './record-bytes.ts';
@@ -19,16 +19,15 @@ import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts
 const LINGER_MS = 2_000;
 const PREAMBLE_BYTES_MAX = 16 * 1024;
 
-export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
-  readonly started: Promise<RelayStart>;
+export class StreamRelay implements ExchangeListener, AnswerListener, OutboxListener, Deadline {
+  readonly #started = Promise.withResolvers<RelayStart>();
+  readonly started = this.#started.promise;
   dueMs: number;
   slot = UNWATCHED;
   readonly #settings: RelaySettings;
   readonly #observer: StreamObserver;
   readonly #decoder;
   readonly #outbox: Outbox;
-  #resolve!: (start: RelayStart) => void;
-  #reject!: (failure: CallFailure) => void;
   #tap: UpstreamTap | null = null;
   #collector: AnswerCollector | null = null;
   /** The head names no event stream; the first byte of the body shows whether it is one. */
@@ -51,10 +50,6 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#observer = observer;
     this.#bytes = observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
     this.#decoder = framing.startDecoder(limits.sseRecordBytesMax, (bytes, start) => observer.skim(bytes, start));
-    this.started = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.dueMs = performance.now() + limits.commitAfterMs;
     watchDeadline(this);
   }
@@ -90,14 +85,10 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
 
   onHead(head: ResponseHead): void {
     this.#settings.onFirstByte();
-    this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
-    if (this.#mayBeStream && this.#settings.framing.isStream(outcome.headerOf(head, 'content-type') ?? '')) return;
-    this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
+    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
+    if (this.#mayBeStream && this.#settings.framing.isStream(headerOf(head, 'content-type') ?? '')) return;
+    this.#collector = new AnswerCollector(this.#settings.limits, this);
     this.#collector.onHead(head);
-    this.#collector.done.then(
-      (answer) => this.#endCollected(answer),
-      (failure: CallFailure) => this.#fail(failure),
-    );
   }
 
   onBody(span: Uint8Array): void {
@@ -292,7 +283,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
     this.#outbox.put(this.#preamble);
     if (this.#answered) this.#settings.onStarted();
-    this.#resolve({ kind: 'stream' });
+    this.#started.resolve({ kind: 'stream' });
   }
 
   #endWithoutTerminal(): void {
@@ -305,11 +296,19 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
   }
 
-  #endCollected(answer: CollectedAnswer): void {
+  onEnough(): void {
+    this.#tap?.abort();
+  }
+
+  onAnswerFailed(failure: CallFailure): void {
+    this.#fail(failure);
+  }
+
+  onAnswer(answer: CollectedAnswer): void {
     if (this.#phase === 'waiting') {
       this.#phase = 'ended';
       unwatchDeadline(this);
-      this.#resolve({ kind: 'collected', answer });
+      this.#started.resolve({ kind: 'collected', answer });
     } else if (this.#phase !== 'ended') {
       this.#fail(this.#settings.failureOfLate(answer));
     }
@@ -321,7 +320,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase === 'waiting') {
       this.#phase = 'ended';
       unwatchDeadline(this);
-      this.#reject(failure);
+      this.#started.reject(failure);
       return;
     }
     this.#settings.onFailure(failure);
@@ -379,7 +378,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     unwatchDeadline(this);
     this.#outbox.kill();
     if (waiting) {
-      this.#reject(new CallFailure(kind, 'the client left before its answer began'));
+      this.#started.reject(new CallFailure(kind, 'the client left before its answer began'));
       return;
     }
     const outcome = { status, failure: kind, facts: this.#observer.facts() };

@@ -55,7 +55,7 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   if (admitted.kind === 'refused') throw new Error(`the cap ${cap} does not cover the hold ${slice.amount}`);
   const { admission } = admitted;
   const ledger = createNotedLedger();
-  const draft = draftRecord(routedCall({ price }).call, price?.version ?? null);
+  const draft = draftRecord(routedCall({ price }), price?.version ?? null);
   const durable = plan.durable ?? Promise.resolve();
   const money = new CallMoney({ admission, ledger, price, holdRequest, slice, draft, durable, brokenAnswers: 'bill' });
   return { money, admission, ledger, budget: () => readNow(store, binding) };

@@ -18,10 +18,9 @@ import { traitsOf } from '../../routing/upstream-traits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
-import { openCall } from '../call.ts';
+import { type Arrived, openCall, type Routed, setFacts, setPrincipal, setRoute } from '../call.ts';
 import type { CallDeps } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
-import type { RoutedCall } from '../plan/plan-call.ts';
 
 export interface CallPlan {
   readonly facts?: Partial<RequestFacts>;
@@ -45,12 +44,19 @@ export interface CallPlan {
   readonly onUnpriced?: (model: string) => void;
 }
 
-/** A call of key_1 for the model `m`, in the chat format. Its dependencies include only what money needs. */
-export function routedCall(plan: CallPlan): RoutedCall {
+/** A call in the chat format that has just arrived. */
+export function arrivedCall(headers: Record<string, string> = {}, deps: Partial<CallDeps> = {}): Arrived {
+  const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers });
+  const origin = { connection: { replyReady: () => undefined }, address: () => null };
+  return openCall(request, chatClient, origin, deps as CallDeps);
+}
+
+/** A call of key_1 for the model `m`, in the chat format. Its dependencies are `deps` and what money needs. */
+export function routedCall(plan: CallPlan, deps: Partial<CallDeps> = {}): Routed {
   const outline = outlineOf(plan.body ?? '{"model":"m"}');
-  const call = openCall('chat', new Headers(plan.headers));
-  call.principal = principalOf(plan);
-  call.facts = {
+  const call = arrivedCall(plan.headers, { ...depsOf(plan), ...deps });
+  setPrincipal(call, principalOf(plan));
+  setFacts(call, outline, {
     model: 'm',
     modelNode: outline.root,
     stream: false,
@@ -65,25 +71,17 @@ export function routedCall(plan: CallPlan): RoutedCall {
     answers: 1,
     extras: undefined,
     ...plan.facts,
-  };
-  const route = routeOf(plan);
-  call.route = route;
-  const deps: MoneyGate | null = plan.billing === undefined ? null : gateOf(plan, plan.billing);
-  return { call, deps: deps as CallDeps, protocol: chatClient, route, outline };
+  });
+  setRoute(call, routeOf(plan));
+  return call;
 }
 
 /** The dependencies that money needs. */
-interface MoneyGate extends Pick<CallDeps, 'billing'> {
-  readonly settings: { readonly config: { readonly defaults: Defaults } };
-  readonly log: Pick<CallDeps['log'], 'unpriced'>;
-}
-
-function gateOf({ defaults, onUnpriced }: CallPlan, billing: BillingDeps): MoneyGate {
-  return {
-    billing,
-    settings: { config: { defaults: { ...resolveDefaults(undefined), ...defaults } } },
-    log: { unpriced: (_, model) => onUnpriced?.(model) },
-  };
+function depsOf({ billing, defaults, onUnpriced }: CallPlan): Partial<CallDeps> {
+  const config = { defaults: { ...resolveDefaults(undefined), ...defaults } };
+  const log = { unpriced: (_: string, model: string) => onUnpriced?.(model) };
+  const deps = { settings: { config }, log } as unknown as Pick<CallDeps, 'settings' | 'log'>;
+  return billing === undefined ? deps : { ...deps, billing };
 }
 
 function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Principal {

@@ -4,6 +4,8 @@
  */
 import { afterEach, beforeEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { setPrincipal, setRoute } from '../../call/call.ts';
+import type { CallMoney } from '../../call/money/call-money.ts';
 import { holdCall } from '../../call/money/hold-call.ts';
 import { estimateTokens } from '../../call/money/token-ratio.ts';
 import { routedCall } from '../../call/testing/routed-call.ts';
@@ -55,15 +57,16 @@ async function call(facts: object, model = 'm'): Promise<{ held: bigint | null; 
     },
     settle: async () => undefined,
   };
-  const routed = { ...routedCall({ facts, billing: { ...rig.deps.billing, ledger } }), route };
-  Object.assign(routed.call, { principal: entry.principal, route, atMs: Date.now() });
+  const call = routedCall({ facts, billing: { ...rig.deps.billing, ledger } });
+  setPrincipal(call, entry.principal);
+  setRoute(call, route);
+  let money: CallMoney | null = null;
   try {
-    await holdCall(routed);
+    money = await holdCall(call);
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
   }
-  const { money, requestId } = routed.call;
-  return { held, end: async () => money?.settle(0n, 0, sampleRecord(requestId, { cost_nano_usd: '0' })) };
+  return { held, end: async () => money?.settle(0n, 0, sampleRecord(call.requestId, { cost_nano_usd: '0' })) };
 }
 
 const SIMULATE = 'POST /accounts/team/limits/simulate';
