@@ -1,4 +1,9 @@
-/** Checks the words of comments and documentation pages against the list of phrases that are not plain modern English. */
+/**
+ * Checks the words of comments and documentation pages: no phrase that is not plain modern
+ * English, and no coined term for which the field has a word. Each finding names the replacement.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Source, Tree, Violation } from './source-tree.ts';
 
 interface Phrase {
@@ -10,33 +15,84 @@ interface Phrase {
 /** The worst of what reads as if it were translated, each with its replacement. */
 const PHRASES: readonly Phrase[] = [
   { found: /^\W*Owns\b/, use: 'the purpose as a verb phrase, such as “Parses …”' },
-  { found: /\bwhoever\b/i, use: 'the person or program by its noun: “the client that …”, “a user who …”' },
+  { found: /\bwho(so)?ever\b/i, use: 'the person or program by its noun: “the client that …”, “a user who …”' },
   { found: /\bwhom\b/i, use: 'a sentence with the person as its subject' },
   { found: /\bsomebody\b/i, use: '“someone”, or the noun: user, client, operator' },
-  { found: /\bnobody\b/i, use: '“no one”, or “no client”, “no user”' },
-  { found: /\b(he|his|him)\b/i, use: '“they”, “their”, “them”' },
+  { found: /\b(no|every)body\b/i, use: '“no one”, “everyone”, or the noun: “no client”, “all users”' },
+  { found: /\b(he|his|him|himself)\b/i, use: '“they”, “their”, “them”' },
   { found: /(?<!\bthere )\bis none\b/i, use: '“there is no …” or “is not a …”' },
   { found: /\b(is|are) to be\b/i, use: '“must be” or the plain verb' },
   { found: /\bborne?\b/i, use: '“paid by” or “written off”' },
   { found: /\banew\b/i, use: '“again”, “resets” or “restarts”' },
   { found: /\b(lies|lie) in\b/i, use: '“is in” or “is stored in”' },
+  { found: /\bthe house\b/i, use: '“the operator” or “the installation”' },
+  { found: /, for (it|they|this|these|those) (is|are|was|were|has|have|can|may|must)\b/i, use: '“because …”' },
+  {
+    found: /\b(is|are|was|were) told (so|of|apart)\b|\bas told\b/i,
+    use: '“reports”, “distinguished” or “as reported”',
+  },
+  { found: /\bdone without\b/i, use: '“omitted”' },
 ];
 
-/** No banned phrase in the comments of the product's sources. */
-export function plainWords({ sources }: Tree): Violation[] {
-  return sources
-    .filter(({ path, test }) => /^(gateway|console)\/src\//.test(path) && !test)
-    .flatMap(({ path, lines }) => lines.flatMap((line, index) => judge(`${path}:${index + 1}`, commentOf(line))));
+/** Terms of our own for which the field has a word: as identifiers and in words. */
+const COINED: readonly Phrase[] = [
+  { found: /\b(Gate|makeGate|openGate)\b/, use: 'CallDeps' },
+  { found: /\bMoneyDesk\b/, use: 'BillingDeps' },
+  { found: /\bContentDesk\b/, use: 'ContentRecorder' },
+  { found: /\bUsageApart\b/, use: 'MediaAndToolUsage, usage.extras' },
+  { found: /\bStandings?\b/, use: 'RateLimitStatus' },
+  { found: /\b(create)?FarQueries\b/, use: 'WorkerQueries, createWorkerQueries' },
+  { found: /\bkeepAndBind\b/, use: 'persistAndApply' },
+  { found: /\b[Ll]earntRatios?\b/, use: 'tokenRatio' },
+  { found: /\b[Ff]lagUsage\b/, use: 'usageChecks' },
+  { found: /\b[Oo]ddUsage\b/, use: 'usageAnomalies' },
+];
+
+/** Changed only by an edit of what they define or test. */
+const OWN_WORDS = /^gateway\/test\/architecture\/(language-rules|planted\.test)\.ts$/;
+const PAGES = ['*.md', 'docs/**/*.md', 'bench/*.md', 'console/*.md', 'gateway/*.md'];
+
+/** No banned phrase and no coined term in comments and on documentation pages. */
+export function plainWords({ root, sources }: Tree): Violation[] {
+  const own = sources.filter(({ path }) => !OWN_WORDS.test(path));
+  return [...own.flatMap(judgeSource), ...pagesOf(root).flatMap((path) => judgePage(root, path))];
 }
 
-function judge(where: string, words: string): Violation[] {
-  return PHRASES.filter(({ found }) => found.test(words)).map(
-    ({ found, use }) => `${where}: “${found.exec(words)?.[0].trim()}”; use ${use}`,
+function judgeSource({ path, lines }: Source): Violation[] {
+  return lines.flatMap((line, index) => {
+    const where = `${path}:${index + 1}`;
+    return [...judge(where, commentOf(line), PHRASES), ...judge(where, line, COINED)];
+  });
+}
+
+/** Code blocks, code and quotations are not judged. */
+function judgePage(root: string, path: string): Violation[] {
+  const text = readFileSync(join(root, path), 'utf8').replace(/^```[^]*?^```$/gm, (block) =>
+    block.replace(/[^\n]/g, ''),
   );
+  return text
+    .split('\n')
+    .flatMap((line, index) => judge(`${path}:${index + 1}`, unquoted(line), [...PHRASES, ...COINED]));
 }
 
-/** The words of a line's comment; empty where it has none. Text between backticks and quotation marks is quoted. */
-function commentOf(line: Source['lines'][number]): string {
-  const comment = /^\s*(?:\/\*\*?|\*|\/\/)(?!\/)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1] ?? '';
-  return comment.replace(/`[^`]*`|“[^”]*”|"[^"]*"/g, '');
+function pagesOf(root: string): string[] {
+  return PAGES.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root })])
+    .filter((path) => !path.includes('node_modules/') && existsSync(join(root, path)))
+    .sort();
+}
+
+function judge(where: string, words: string, phrases: readonly Phrase[]): Violation[] {
+  return phrases
+    .filter(({ found }) => found.test(words))
+    .map(({ found, use }) => `${where}: “${found.exec(words)?.[0].trim()}”; use ${use}`);
+}
+
+/** The words of a line's comment; empty where it has none. */
+function commentOf(line: string): string {
+  return unquoted(/^\s*(?:\/\*\*?|\*|\/\/)(?!\/)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1] ?? '');
+}
+
+/** Text between backticks and quotation marks is quoted. */
+function unquoted(line: string): string {
+  return line.replace(/`[^`]*`|“[^”]*”|"[^"]*"/g, '');
 }

@@ -1,4 +1,4 @@
-/** Owns the Vercel AI SDK as its users set it up, behind the view that all clients share. */
+/** Sets up the Vercel AI SDK as its users do, behind the view that all clients share. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';

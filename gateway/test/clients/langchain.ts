@@ -1,4 +1,4 @@
-/** Owns LangChain's chat models as their users set them up, behind the view that all clients share. */
+/** Sets up LangChain's chat models as their users do, behind the view that all clients share. */
 import { ChatAnthropic } from '@langchain/anthropic';
 import { ContextOverflowError } from '@langchain/core/errors';
 import { type AIMessageChunk, type BaseMessage, HumanMessage, type UsageMetadata } from '@langchain/core/messages';

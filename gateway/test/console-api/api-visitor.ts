@@ -111,7 +111,7 @@ export interface Member extends ApiVisitor {
   readonly email: string;
 }
 
-/** Signs in a new member whom `host` invited to an account. */
+/** Invites a new member to an account in the name of `host`, and signs them in. */
 export async function inviteMember(
   url: string,
   host: ApiVisitor,

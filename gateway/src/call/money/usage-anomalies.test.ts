@@ -1,4 +1,4 @@
-/** Tests usage-anomalies.ts: the operator is told of each provider and model once an hour, with the number of calls. */
+/** Tests usage-anomalies.ts: the operator gets a report of each provider and model once an hour, with the number of calls. */
 import { expect, test } from 'bun:test';
 import { type UsageAnomaly, UsageAnomalyLog } from './usage-checks.ts';
 
