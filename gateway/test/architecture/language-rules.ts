@@ -67,7 +67,7 @@ function judgeSource({ path, lines }: Source): Violation[] {
 
 /** Code blocks, code and quotations are not judged. */
 function judgePage(root: string, path: string): Violation[] {
-  const text = readFileSync(join(root, path), 'utf8').replace(/^```[^]*?^```$/gm, (block) =>
+  const text = readFileSync(join(root, path), 'utf8').replace(/^```[\s\S]*?^```$/gm, (block) =>
     block.replace(/[^\n]/g, ''),
   );
   return text

@@ -12,7 +12,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no cycles': cycles,
   'files are small': sizes,
   'a file opens with its purpose': openingComments,
-  'comments are plain English': plainWords,
+  'words are plain English': plainWords,
   'file names are kebab-case and mean something': fileNames,
   'no escape from a check': escapes,
   'no float near money': floatMoney,
