@@ -3,24 +3,24 @@
 export type Step = 'minute' | 'hour' | 'day';
 
 export interface BucketLabel {
-  /** Under the chart: `21 Nov`, `14:00`. */
+  /** Under the chart: `Nov 21`, `14:00`. */
   readonly short: string;
-  /** In words: `21 Nov 2026, 14:00`. */
+  /** In words: `Nov 21, 14:00`. */
   readonly full: string;
   readonly startsDay: boolean;
 }
 
 /** One label per bucket. Hours and minutes show the date when a day starts. Throws RangeError for an unknown zone. */
 export function bucketLabels(buckets: readonly string[], step: Step, timeZone: string): BucketLabel[] {
-  const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
-  const wholeDay = new Intl.DateTimeFormat('en-GB', {
+  const day = new Intl.DateTimeFormat('en-US', { timeZone, day: 'numeric', month: 'short' });
+  const wholeDay = new Intl.DateTimeFormat('en-US', {
     timeZone,
     weekday: 'short',
     day: 'numeric',
     month: 'short',
     year: 'numeric',
   });
-  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const clock = new Intl.DateTimeFormat('en-US', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return buckets.map((iso) => {
     const at = new Date(iso);
     if (step === 'day') return { short: day.format(at), full: wholeDay.format(at), startsDay: true };

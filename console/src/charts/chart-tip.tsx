@@ -31,7 +31,7 @@ export function ChartTip({ title, series, column, chosen, amountText, sumText, x
       style={{ left, width: Math.min(TIP_PX, width) }}
     >
       <p className="mb-1.5 font-medium">{title}</p>
-      {shown.length === 0 && <p className="text-ink-2">No calls</p>}
+      {shown.length === 0 && <p className="text-ink-2">No requests</p>}
       {shown.reverse().map(({ name, color, at }) => (
         <p key={name} className={classNames('flex items-center gap-2', at === chosen && 'font-medium')}>
           <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color }} />
@@ -41,7 +41,7 @@ export function ChartTip({ title, series, column, chosen, amountText, sumText, x
       ))}
       {sumText !== null && shown.length > 1 && (
         <p className="mt-1.5 flex justify-between border-t border-line pt-1.5 font-medium">
-          <span>Sum</span>
+          <span>Total</span>
           <span className="figures">{sumText}</span>
         </p>
       )}

@@ -122,7 +122,7 @@ export function ColumnChart({
         <div
           role="slider"
           tabIndex={0}
-          aria-label={`${label}. Arrow keys go from column to column, up and down from series to series; Enter filters; with Shift a range is selected.`}
+          aria-label={`${label}. Left and right arrows move between columns, up and down between series. Enter filters. Shift and arrows select a range.`}
           aria-valuemin={0}
           aria-valuemax={count - 1}
           aria-valuenow={inSight ?? 0}
@@ -171,7 +171,7 @@ export function ColumnChart({
       .filter(({ one }) => (one.values[at] ?? 0) !== 0)
       .sort((one, other) => Number(other.index === chosen) - Number(one.index === chosen))
       .map(({ one, index }) => `${one.name} ${amountText(index, at)}`);
-    const sum = sumText === null || pieces.length < 2 ? '' : `, sum ${sumText(at)}`;
-    return `${labels[at]?.full ?? ''}: ${pieces.length === 0 ? 'no calls' : pieces.join(', ')}${sum}`;
+    const sum = sumText === null || pieces.length < 2 ? '' : `, total ${sumText(at)}`;
+    return `${labels[at]?.full ?? ''}: ${pieces.length === 0 ? 'no requests' : pieces.join(', ')}${sum}`;
   }
 }

@@ -33,7 +33,7 @@ describe('scaleSteps', () => {
     expect(scaleSteps(most, heightPx, apartPx, true)).toEqual(steps);
   });
 
-  test('whatever the highest value is, its lines stay apart and below it, and those of counts are whole', () => {
+  test('lines keep their distance for any maximum, and counts have whole lines', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-6, max: 1e15, noNaN: true }), fc.boolean(), (most, isWhole) => {
         const steps = scaleSteps(most, 200, 44, isWhole);
@@ -47,7 +47,7 @@ describe('scaleSteps', () => {
 });
 
 describe('layOutPlot', () => {
-  test('bars stand on the foot, the highest edge is drawn first', () => {
+  test('bars start at the baseline, and the highest edge is drawn first', () => {
     const { place, shapes } = layOutPlot(given('bars', [1, 0], [1, null]), 236);
     expect(place).toMatchObject({ left: 32, top: 8, width: 200, height: 100 });
     expect(shapes.map(({ color }) => color)).toEqual(['c1', 'c0']);
@@ -56,25 +56,25 @@ describe('layOutPlot', () => {
     expect(shapes[1]?.path).toBe('M50 108V60h64V108z');
   });
 
-  test('a line breaks where nothing was measured', () => {
+  test('a line breaks at missing values', () => {
     const [line] = layOutPlot(given('lines', [...Array.from({ length: 40 }, () => 1), null, 1, 1]), 236).shapes;
     expect(line?.path.match(/M/g)).toHaveLength(2);
     expect(line?.path.match(/L/g)).toHaveLength(40);
   });
 
-  test('a point that stands alone is marked, however many there are', () => {
+  test('an isolated point is marked', () => {
     const [line] = layOutPlot(given('lines', [...Array.from({ length: 50 }, () => null), 1, null]), 236).shapes;
     expect(line?.path).toContain('a1 1');
   });
 
-  test('the last label is seen whole, however long', () => {
+  test('the last label isn’t clipped', () => {
     const labels = [0, 1].map((at) => ({ short: `Wednesday ${at} November`, full: '', startsDay: true }));
     const laid = layOutPlot({ ...given('bars', [1, 1]), labels }, 236).labels;
     // Twenty letters of 6.4 pixels, half of them right of the middle.
     expect(laid.map(({ x }) => x)).toEqual([82, 236 - 64]);
   });
 
-  test('without a value there is a scale all the same', () => {
+  test('there is a scale without values', () => {
     const { shapes, scale } = layOutPlot(given('bars', [null, 0]), 236);
     expect(shapes.map(({ path }) => path)).toEqual(['']);
     expect(scale.map(({ text }) => text)).toEqual(['0', '1']);

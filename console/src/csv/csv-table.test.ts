@@ -15,13 +15,13 @@ const cell = fc.oneof(
 );
 
 describe('csvTable', () => {
-  test('a line for the heads and one for each row', () => {
+  test('writes a header line and one line per row', () => {
     const columns = [['name', ({ name }: { name: string }) => name]] as const;
     expect(csvTable(columns, [{ name: '=1+1' }, { name: '-5' }, { name: 'a, b' }])).toBe(
       'name\r\n"\'=1+1"\r\n-5\r\n"a, b"\r\n',
     );
   });
-  test('its cells are those of the gateway', () => {
+  test('writes cells like the gateway', () => {
     fc.assert(
       fc.property(cell, cell, (one, other) => {
         const written = csvTable([['a', () => one] as const, ['b', () => other] as const], [{}]);
@@ -31,7 +31,7 @@ describe('csvTable', () => {
   });
 });
 
-test('amounts are the gateway’s, to the last nano-dollar', () => {
+test('writes amounts like the gateway, to the nano-dollar', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (nanoUsd) => {
       expect(usdText(String(nanoUsd))).toBe(formatNanoUsd(nanoUsd));
@@ -40,6 +40,6 @@ test('amounts are the gateway’s, to the last nano-dollar', () => {
   expect(usdText(null)).toBeNull();
 });
 
-test('a list is one cell, and none is an empty one', () => {
+test('writes a list as one cell, and null as an empty one', () => {
   expect([listText(['a', 'b']), listText(null)]).toEqual(['a, b', null]);
 });

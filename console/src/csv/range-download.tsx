@@ -29,7 +29,7 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
       {open && (
         <Dialog
           title={name}
-          lead={`${lead} Days begin at midnight in ${zone}.`}
+          lead={`${lead} Days start at midnight in ${zone}.`}
           onClose={() => setOpen(false)}
           footer={
             <>
@@ -58,7 +58,7 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
                 label="Last day"
                 type="date"
                 value={range.last}
-                error={instants === null ? 'It must be on or after the first day.' : null}
+                error={instants === null ? 'Must be on or after the first day.' : null}
                 errorStays
                 onChange={({ target }) => setRange({ ...range, last: target.value })}
               />

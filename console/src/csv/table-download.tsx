@@ -22,7 +22,7 @@ export function TableDownload<Row>({ name, rows, columns }: TableDownloadProps<R
       const [{ saveTable }, loaded] = await Promise.all([import('./save-table.ts'), columns()]);
       saveTable(name, loaded.default, rows);
     } catch {
-      toast({ text: 'The file could not be made: the gateway cannot be reached. Try again.', tone: 'bad' });
+      toast({ text: 'Couldn’t create the file because the gateway can’t be reached. Try again.', tone: 'bad' });
     } finally {
       setBusy(false);
     }

@@ -56,13 +56,13 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
   };
   return (
     <Dialog
-      title="Filter"
+      title="Add filter"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" disabled={!canApply} onClick={apply}>
-            Set filter
+            Apply filter
           </Button>
         </>
       }
@@ -75,7 +75,7 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
         }}
       >
         <SelectField
-          label="What"
+          label="Field"
           value={name}
           onChange={(event) => {
             setName(event.target.value);
@@ -93,13 +93,13 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
         {kind?.only === undefined ? (
           <div>
             <TextField
-              label="Is"
+              label="Value"
               value={value}
               list={list}
               disabled={wantsNone}
               autoComplete="off"
               error={problem}
-              {...(names.idPrefix === null ? {} : { hint: 'A name, or a part of it that only one has.' })}
+              {...(names.idPrefix === null ? {} : { hint: 'A name, or a unique part of it' })}
               onChange={(event) => {
                 setProblem(null);
                 setValue(event.target.value);
@@ -118,7 +118,7 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
             </datalist>
           </div>
         ) : (
-          <SelectField label="Is" value={asked} onChange={(event) => setValue(event.target.value)}>
+          <SelectField label="Value" value={asked} onChange={(event) => setValue(event.target.value)}>
             {kind.only.map(([one, label]) => (
               <option key={one} value={one}>
                 {label}
@@ -128,7 +128,7 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
         )}
         {kind?.none !== undefined && (
           <CheckField
-            label={`Only calls that have none${kind.none === 'none' ? '' : ` (${kind.none})`}`}
+            label={`Only requests without a value${kind.none === 'None' ? '' : ` (${kind.none.toLowerCase()})`}`}
             className="sm:col-span-2"
             checked={isNone}
             onChange={(event) => setNone(event.target.checked)}

@@ -30,7 +30,7 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
           <span className="max-w-80 truncate font-medium" title={search[kind.name]}>
             {labelOf(kind, search[kind.name], labels)}
           </span>
-          <span className="sr-only">, take this filter away</span>
+          <span className="sr-only">, remove this filter</span>
           <X size={13} aria-hidden="true" className="shrink-0" />
         </button>
       ))}
@@ -41,7 +41,7 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
         onFocus={AddFilter.prefetch}
         onClick={() => setOpen(true)}
       >
-        Filter
+        Add filter
       </Button>
       {open && (
         <DialogPart onClose={() => setOpen(false)}>

@@ -11,25 +11,25 @@ const NAMES = [
 ];
 const find = (text: string) => findNamed(text, NAMES, 'key_');
 
-test('a name, in any case, or a part that only one name has, is found', () => {
+test('finds a name in any case, or by a unique part', () => {
   for (const text of ['prod web', 'Prod Web', 'web', 'key_1'])
     expect(find(text)).toEqual({ kind: 'found', value: 'key_1' });
   expect(find('twin (key_4)')).toEqual({ kind: 'found', value: 'key_4' });
 });
 
-test('an id that is in no list is taken as it is: its key may be gone', () => {
+test('accepts an unlisted id, whose key may be deleted', () => {
   expect(find('key_gone')).toEqual({ kind: 'found', value: 'key_gone' });
 });
 
-test('what several names have, or none, is not guessed', () => {
+test('doesn’t guess ambiguous or unknown names', () => {
   expect(find('prod')).toEqual({ kind: 'unknown', near: ['prod web', 'prod batch'] });
   expect(find('twin')).toEqual({ kind: 'unknown', near: ['twin (key_3)', 'twin (key_4)'] });
   expect(find('staging')).toEqual({ kind: 'unknown', near: [] });
 });
 
-test('and is said with the nearest', () => {
-  expect(unknownWords('Key', 'prod', ['prod web', 'prod batch'])).toBe(
-    'Found no key named “prod”. Did you mean prod web, prod batch?',
+test('suggests the nearest names', () => {
+  expect(unknownWords('API key', 'prod', ['prod web', 'prod batch'])).toBe(
+    'No API key is named “prod”. Did you mean prod web, prod batch?',
   );
-  expect(unknownWords('Member', 'x', [])).toBe('Found no member named “x”. Choose one from the list.');
+  expect(unknownWords('Member', 'x', [])).toBe('No member is named “x”. Choose one from the list.');
 });

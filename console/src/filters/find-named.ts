@@ -35,5 +35,5 @@ export function findNamed(text: string, names: readonly Named[], idPrefix: strin
 /** Message for a text that matches no name. */
 export function unknownWords(word: string, text: string, near: readonly string[]): string {
   const hint = near.length === 0 ? 'Choose one from the list.' : `Did you mean ${near.join(', ')}?`;
-  return `Found no ${word.toLowerCase()} named “${text}”. ${hint}`;
+  return `No ${/^API /.test(word) ? word : word.toLowerCase()} is named “${text}”. ${hint}`;
 }

@@ -21,14 +21,14 @@ export default function OwnRange({ range, onClose }: { readonly range: TimeRange
   };
   return (
     <Dialog
-      title="Range of time"
+      title="Time range"
       lead={`Times in ${zone}.`}
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" disabled={!isRange} onClick={apply}>
-            Show this range
+            Apply range
           </Button>
         </>
       }
@@ -45,7 +45,7 @@ export default function OwnRange({ range, onClose }: { readonly range: TimeRange
           label="To"
           type="datetime-local"
           value={to}
-          error={isRange ? null : 'The end must be after the beginning.'}
+          error={isRange ? null : 'The end must be after the start.'}
           errorStays
           onChange={(event) => setTo(event.target.value)}
         />

@@ -18,7 +18,7 @@ export function RangeChoice({ range }: { readonly range: TimeRange }) {
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Segmented<Preset | 'own'>
-        label="Range of time"
+        label="Time range"
         value={range.preset ?? 'own'}
         choices={PRESETS.map((preset) => [preset, preset] as const)}
         onChoose={(preset) => change({ range: preset, from: undefined, to: undefined })}

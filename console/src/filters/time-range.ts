@@ -55,7 +55,7 @@ function ownRange({ from, to }: Readonly<Record<string, string>>): TimeRange | n
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const DAY = { day: 'numeric', month: 'short' } as const;
 
-/** `21 Nov, 14:00 – 16:00`, in the given zone. */
+/** `Nov 21, 14:00 – 16:00`, in the given zone. */
 export function rangeText({ from, to }: { readonly from: string; readonly to: string }, zone: string): string {
   const isSameDay = wallTime(from, zone).slice(0, 10) === wallTime(to, zone).slice(0, 10);
   const whole = zoneFormat(zone, { ...DAY, ...CLOCK });

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { filterChange, readWithout, withoutQuery } from './without.ts';
 
-test('a filter is a value, none, or taken away, and the others stay', () => {
+test('sets, empties or removes one filter and keeps the others', () => {
   const search = { model: 'm', without: 'session,member' };
   expect(filterChange(search, 'model', null)).toEqual({ model: undefined, without: 'session,member,model' });
   expect(filterChange(search, 'session', 's')).toEqual({ session: 's', without: 'member' });
@@ -12,11 +12,11 @@ test('a filter is a value, none, or taken away, and the others stay', () => {
   });
 });
 
-test('a session that is called none is not none', () => {
+test('a session named none is not a missing session', () => {
   expect([readWithout({ session: 'none' }), readWithout({ without: '' })]).toEqual([[], []]);
 });
 
-test('what is not known, or has a value as well, is left out of the query', () => {
+test('omits unknown dimensions and those with a value', () => {
   const known = ['model', 'session'];
   expect(withoutQuery({ without: 'colour,session,session,model', model: 'm' }, known)).toEqual({ without: 'session' });
   expect(withoutQuery({ without: 'colour' }, known)).toEqual({});

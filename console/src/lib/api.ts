@@ -80,7 +80,7 @@ export async function ask<Route extends ConsoleRoute>(
     signal: signal ?? null,
   }).catch((cause: unknown) => {
     if (signal?.aborted === true) throw cause;
-    throw new ApiError(0, 'unreachable', 'The gateway does not answer. Is it running?', null, null);
+    throw new ApiError(0, 'unreachable', 'Can’t reach the gateway. Check that it’s running.', null, null);
   });
   const text = await response.text();
   const reply = parseJson(text);
@@ -94,7 +94,7 @@ function failureOf(status: number, reply: unknown): ApiError {
   return new ApiError(
     status,
     text('code') ?? 'unknown',
-    text('message') ?? `The gateway answered with status ${status} and no reason.`,
+    text('message') ?? `The gateway responded with status ${status} and no error message.`,
     text('member'),
     text('page'),
     Array.isArray(error?.faults) ? (error.faults as MemberFault[]) : undefined,

@@ -3,13 +3,13 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { changesOf } from './changes-of.ts';
 
-test('what differs is sent, lists whole, what was emptied too', () => {
+test('sends changed members, whole lists and emptied values', () => {
   const opened = { id: 'key_1', name: 'a', models: ['m'], ips: ['::1'], strict: false };
   expect(changesOf(opened, { name: 'b', models: ['m'], ips: null, strict: false })).toEqual({ name: 'b', ips: null });
   expect(changesOf(opened, { name: 'a', models: ['m', 'n'] })).toEqual({ models: ['m', 'n'] });
 });
 
-test('sent over what others made of it meanwhile, it changes what was touched and leaves the rest', () => {
+test('keeps concurrent changes of other members', () => {
   const record = fc.record({ name: fc.string(), models: fc.option(fc.array(fc.string())), strict: fc.boolean() });
   fc.assert(
     fc.property(record, record, record, (opened, filled, meanwhile) => {

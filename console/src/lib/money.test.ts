@@ -25,10 +25,10 @@ test.each([
   expect(shortUsd(nano)).toBe(text);
 });
 
-test('an amount is padded to four digits after the point', () => {
+test('pads an amount to four decimals', () => {
   expect(['$1.23', '$0.012', '$0.0019', '<$0.0001'].map(missingZeros)).toEqual(['00', '0', '', '']);
 });
 
-test('the exact amount has every digit', () => {
+test('an exact amount has all digits', () => {
   expect(['1', '-1234567890', '5000000000'].map(exactUsd)).toEqual(['$0.000000001', '-$1.23456789', '$5.00']);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { counted } from './numbers.ts';
 
-test('one of a thing is one, all else are many', () => {
+test('counts singular and plural', () => {
   expect([0, 1, 2, 1_234].map((count) => counted(count, 'call'))).toEqual([
     '0 calls',
     '1 call',

@@ -1,4 +1,4 @@
-/** Formats counts, durations and relative times. `lib/money.ts` formats money, `lib/zone.ts` clock times. */
+/** Formats counts, durations, relative times and machine names. `lib/money.ts` formats money, `lib/zone.ts` clock times. */
 
 const WHOLE = new Intl.NumberFormat('en-US');
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -8,7 +8,7 @@ export function wholeNumber(count: number): string {
   return WHOLE.format(count);
 }
 
-/** `1 call`, `1,234 calls`. */
+/** `1 request`, `1,234 requests`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${WHOLE.format(count)} ${count === 1 ? one : many}`;
 }
@@ -27,11 +27,17 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 
-/** `0.0123` → `1.2 %`. */
+/** `0.0123` → `1.2%`. */
 export function share(part: number, whole: number): string {
-  if (whole === 0) return '0 %';
+  if (whole === 0) return '0%';
   const percent = (part / whole) * 100;
-  return `${percent !== 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+  return `${percent !== 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)}%`;
+}
+
+/** A name defined by the API or a provider, as text: `web_search` → `Web search`. */
+export function sentenceCase(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 const STEPS: readonly (readonly [ms: number, unit: Intl.RelativeTimeFormatUnit])[] = [

@@ -8,7 +8,7 @@ const loadNote = () => Promise.resolve({ default: () => createElement('p', null,
 const shown = (Note: ReturnType<typeof part>) =>
   renderToString(createElement(Suspense, { fallback: 'waiting' }, createElement(Note)));
 
-test('a part that was fetched before is shown without its fallback', async () => {
+test('shows a prefetched part without its fallback', async () => {
   const Note = part(loadNote);
   Note.prefetch();
   await loadNote();
@@ -16,11 +16,11 @@ test('a part that was fetched before is shown without its fallback', async () =>
   expect(shown(Note)).toContain('the note');
 });
 
-test('a part that was not fetched shows its fallback', () => {
+test('shows the fallback of a part that isn’t fetched', () => {
   expect(shown(part(loadNote))).toContain('waiting');
 });
 
-test('a part that could not be fetched beforehand is fetched again when it is shown', async () => {
+test('fetches a part again when shown after a failed prefetch', async () => {
   let asked = 0;
   const Note = part(() => {
     asked += 1;
@@ -32,7 +32,7 @@ test('a part that could not be fetched beforehand is fetched again when it is sh
   expect(asked).toBe(2);
 });
 
-test('a part that could not be loaded is loaded again after a retry, not before', async () => {
+test('loads a failed part again only after a retry', async () => {
   let asked = 0;
   const Note = part(() => {
     asked += 1;

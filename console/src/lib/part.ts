@@ -16,7 +16,7 @@ export type Part<Props> = ComponentType<Props> & {
 /** A part of the console could not be loaded: no connection, or a new version without this file. */
 export class PartNotLoaded extends Error {
   constructor(cause: unknown) {
-    super('A part of the console could not be loaded. Check the connection, then retry.', { cause });
+    super('Couldn’t load this part of the console. Check your connection, then retry.', { cause });
     this.name = 'PartNotLoaded';
   }
 }

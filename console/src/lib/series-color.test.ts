@@ -8,36 +8,36 @@ const many = Array.from({ length: 30 }, (_, at) => `model-${at}`);
 const shown = (from: number) => many.slice(from, from + 8);
 const sorted = (colors: ReadonlyMap<string, string>) => [...colors].sort();
 
-describe('without a memory', () => {
-  test('names that prefer different colours have them, in every set', () => {
+describe('without stored colors', () => {
+  test('names with different preferred colors get them in every set', () => {
     const alone = [seriesColors(['a']).get('a'), seriesColors(['b']).get('b')];
     expect([...seriesColors(['b', 'a']).values()].sort()).toEqual(alone.sort());
     expect(seriesColors(['i', 'b', 'a']).get('b')).toBe(seriesColors(['b']).get('b'));
   });
-  test('a set has the same colours in every order', () => {
+  test('colors don’t depend on the order', () => {
     for (const set of [NAMES, shown(0), shown(9), many]) {
       expect(sorted(seriesColors([...set].reverse()))).toEqual(sorted(seriesColors(set)));
     }
   });
-  test('eight names have eight colours; what is more has none of its own', () => {
+  test('eight names get eight colors; further names share the rest color', () => {
     expect(new Set(seriesColors(shown(0)).values()).size).toBe(8);
     expect([...seriesColors(many).values()].filter((color) => color === 'var(--chart-rest)')).toHaveLength(22);
   });
 });
 
-describe('with a memory', () => {
-  test('what has a colour keeps it, whatever comes to it', () => {
+describe('with stored colors', () => {
+  test('a name keeps its color when others are added', () => {
     const first = slotsWith(new Map(), ['q']);
     const later = slotsWith(first, NAMES);
     expect(seriesColors(NAMES, later).get('q')).toBe(seriesColors(['q'], first).get('q'));
   });
-  test('pages that show other sets agree', () => {
+  test('pages with different sets agree', () => {
     const slots = slotsWith(slotsWith(new Map(), NAMES), shown(0).slice(0, 4));
     const home = seriesColors([...shown(0).slice(0, 2), 'q'], slots);
     const usage = seriesColors([...NAMES, ...shown(0).slice(0, 4)], slots);
     for (const [name, color] of home) expect(usage.get(name)).toBe(color);
   });
-  test('a new name takes none that is shown beside it, and two that share one are parted where they meet', () => {
+  test('a new name avoids shown colors, and names sharing one are separated when shown together', () => {
     let slots = slotsWith(new Map(), []);
     for (let from = 0; from < many.length; from++) {
       slots = slotsWith(slots, shown(from));
@@ -46,11 +46,11 @@ describe('with a memory', () => {
       expect(sorted(seriesColors(shown(from).reverse(), slots))).toEqual(sorted(colors));
     }
   });
-  test('nothing new is nothing to remember', () => {
+  test('stores nothing without new names', () => {
     const slots = slotsWith(new Map(), NAMES);
     expect(slotsWith(slots, ['a'])).toBe(slots);
   });
-  test('what was kept is read again; what is none is nothing', () => {
+  test('parses stored slots and ignores invalid text', () => {
     const slots = slotsWith(new Map(), NAMES);
     expect(parseSlots(JSON.stringify([...slots]))).toEqual(slots);
     for (const text of [null, '', '{', '{}', '[1]', '[["a"]]', '[["a",9]]', '[["a",-1]]', '[["a",0.5]]', '[[1,1]]'])

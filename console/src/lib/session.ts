@@ -64,7 +64,7 @@ export function useAccount(): CurrentAccount {
   const { account: asked } = useSearch();
   const accounts = data?.accounts ?? [];
   const grant = accounts.find(({ account }) => account === asked) ?? accounts[0];
-  if (grant === undefined) throw new Error('you are a member of no account; ask an owner to invite you');
+  if (grant === undefined) throw new Error('you aren’t a member of any account; ask an owner to invite you');
   return { ...grant, may: (permission) => grant.permissions.includes(permission) };
 }
 

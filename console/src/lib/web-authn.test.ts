@@ -13,8 +13,8 @@ import {
 
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
-describe('bytes as base64url', () => {
-  test('any bytes come back', () => {
+describe('base64url', () => {
+  test('round-trips any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (given) => {
         const text = toBase64Url(Uint8Array.from(given).buffer);
@@ -23,13 +23,13 @@ describe('bytes as base64url', () => {
       }),
     );
   });
-  test('agrees with what Node writes', () => {
+  test('agrees with Node', () => {
     expect(toBase64Url(bytes(0xfb, 0xff, 0xfe, 1))).toBe(Buffer.from([0xfb, 0xff, 0xfe, 1]).toString('base64url'));
   });
 });
 
-describe('messages of WebAuthn', () => {
-  test('the options to make a passkey get bytes where the browser wants them, and keep the rest', () => {
+describe('WebAuthn messages', () => {
+  test('creation options get bytes where required and keep the rest', () => {
     const options = creationOptions({
       challenge: 'AQI',
       rp: { id: 'gw.example', name: 'Tollgate' },
@@ -47,7 +47,7 @@ describe('messages of WebAuthn', () => {
     expect(options.excludeCredentials).toEqual([{ id: Uint8Array.from([4]), type: 'public-key' }]);
     expect(options.authenticatorSelection?.userVerification).toBe('required');
   });
-  test('the options to sign in ask for any passkey of the host, unlocked', () => {
+  test('sign-in options request any passkey of the host with user verification', () => {
     const options = requestOptions({ challenge: 'AQ', rpId: 'gw.example', timeout: 1, userVerification: 'required' });
     expect(options).toEqual({
       challenge: Uint8Array.from([1]),
@@ -56,7 +56,7 @@ describe('messages of WebAuthn', () => {
       userVerification: 'required',
     });
   });
-  test('a new passkey is told with its attestation', () => {
+  test('serializes a new passkey with its attestation', () => {
     const credential = {
       id: 'AQ',
       response: { clientDataJSON: bytes(2), attestationObject: bytes(3) },
@@ -67,7 +67,7 @@ describe('messages of WebAuthn', () => {
       response: { clientDataJSON: 'Ag', attestationObject: 'Aw' },
     });
   });
-  test('a sign-in is told with its signature and whose it is; without the latter it is none', () => {
+  test('serializes a sign-in with its signature and user, and rejects one without a user', () => {
     const response = { clientDataJSON: bytes(2), authenticatorData: bytes(4), signature: bytes(5) };
     const signed = (userHandle: ArrayBuffer | null) =>
       signedJson({ id: 'AQ', response: { ...response, userHandle } } as unknown as PublicKeyCredential);

@@ -43,7 +43,7 @@ async function orFailure(asked: Promise<Credential | null>): Promise<PublicKeyCr
     throw new PasskeyFailure(reasonOf(cause), { cause });
   });
   // Not `instanceof`: password managers substitute their own objects.
-  if (credential?.type !== 'public-key') throw new PasskeyFailure('The browser gave no passkey. Try again.');
+  if (credential?.type !== 'public-key') throw new PasskeyFailure('The browser didn’t return a passkey. Try again.');
   return credential as PublicKeyCredential;
 }
 
@@ -52,13 +52,13 @@ function reasonOf(cause: unknown): string {
   switch (name) {
     case 'NotAllowedError':
     case 'AbortError':
-      return 'No passkey was given: it was cancelled or took too long. Try again.';
+      return 'The passkey request was canceled or timed out. Try again.';
     case 'InvalidStateError':
-      return 'This device has a passkey for this account already.';
+      return 'This device already has a passkey for this account.';
     case 'SecurityError':
-      return `Passkeys do not work at ${location.host}: they need https and a host name. Open the console by its public address.`;
+      return `Passkeys don’t work at ${location.host}: they require HTTPS and a host name. Open the console at its public address.`;
     default:
-      return `The browser could not use a passkey (${cause instanceof Error ? cause.message : String(cause)}).`;
+      return `The browser couldn’t use a passkey (${cause instanceof Error ? cause.message : String(cause)}).`;
   }
 }
 
@@ -88,7 +88,7 @@ export function madeJson({ id, response }: PublicKeyCredential): MadePasskey {
 /** A signed passkey challenge with its bytes as text. @throws PasskeyFailure */
 export function signedJson({ id, response }: PublicKeyCredential): SignedByPasskey {
   const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
-  if (userHandle === null) throw new PasskeyFailure('The passkey does not say whose it is. Use another one.');
+  if (userHandle === null) throw new PasskeyFailure('This passkey doesn’t identify a user. Use another one.');
   return {
     id,
     type: 'public-key',

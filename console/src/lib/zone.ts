@@ -16,14 +16,14 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** Cached: creating a format takes longer than rendering a table row. Throws RangeError for an unknown zone. */
 export function zoneFormat(zone: string, shape: Shape): Intl.DateTimeFormat {
   const name = `${zone} ${JSON.stringify(shape)}`;
-  const format = formats.get(name) ?? new Intl.DateTimeFormat('en-GB', { ...shape, timeZone: zone });
+  const format = formats.get(name) ?? new Intl.DateTimeFormat('en-US', { ...shape, timeZone: zone });
   formats.set(name, format);
   return format;
 }
 
-/** `21 Nov 2026, 14:03:11`. */
+/** `Nov 21, 2026, 14:03:11`. */
 export function exactTime(iso: string, zone: string): string {
-  return zoneFormat(zone, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+  return zoneFormat(zone, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso));
 }
 
 const WALL: Shape = {

@@ -11,8 +11,8 @@ const budget = fc.option(
   ),
 );
 
-describe('caps as they are typed', () => {
-  test('what is shown for caps reads as the same caps', () => {
+describe('caps draft', () => {
+  test('round-trips caps', () => {
     fc.assert(
       fc.property(cap, cap, cap, budget, (rpm, tpm, concurrency, money) => {
         const caps: Caps = {
@@ -27,7 +27,7 @@ describe('caps as they are typed', () => {
     );
   });
 
-  test('separators and a dollar sign are read over', () => {
+  test('ignores separators and a dollar sign', () => {
     expect(
       readCaps({ rpm: ' 1,200 ', tpm: '2 000 000', concurrency: '', budget: '$1,250.50', window: 'week' }),
     ).toEqual({
@@ -35,13 +35,13 @@ describe('caps as they are typed', () => {
     });
   });
 
-  test('a window without a budget is none', () => {
+  test('drops a period without a budget', () => {
     expect(readCaps({ rpm: '', tpm: '', concurrency: '', budget: ' ', window: 'day' })).toEqual({
       value: { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
     });
   });
 
-  test('what is no number is said at its member, with what was found', () => {
+  test('reports invalid numbers by member with the typed text', () => {
     const read = readCaps({ rpm: '0', tpm: '1.5', concurrency: '1000000001', budget: '-3', window: 'month' });
     expect('faults' in read && Object.keys(read.faults)).toEqual([
       'caps.budget_usd',
@@ -53,7 +53,7 @@ describe('caps as they are typed', () => {
   });
 });
 
-test('of caps those are sent that were touched; a budget with its window', () => {
+test('sends only changed caps, and a budget with its period', () => {
   const opened: Caps = { rpm: 5, tpm: null, concurrency: 2, budget_usd: '12.50', budget_window: 'month' };
   expect(changedCaps(opened, opened)).toEqual({});
   expect(changedCaps(opened, { ...opened, rpm: null })).toEqual({ caps: { rpm: null } });

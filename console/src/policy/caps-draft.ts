@@ -16,10 +16,10 @@ export interface CapsDraft {
 }
 
 export const WINDOWS: readonly (readonly [BudgetWindow, string])[] = [
-  ['day', 'each day'],
-  ['week', 'each week'],
-  ['month', 'each month'],
-  ['total', 'in total'],
+  ['day', 'Daily'],
+  ['week', 'Weekly'],
+  ['month', 'Monthly'],
+  ['total', 'Total'],
 ];
 
 export const CAPS_MEMBERS = ['caps.rpm', 'caps.tpm', 'caps.concurrency', 'caps.budget_usd'] as const;
@@ -43,12 +43,12 @@ export function readCaps(draft: CapsDraft): Read<Caps> {
     if (digits === '') return null;
     const count = /^\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN;
     if (count >= 1 && count <= CAP_MAX) return count;
-    faults[member] = `“${text.trim()}” is not a whole number from 1 to 1,000,000,000; leave it empty for no limit.`;
+    faults[member] = `“${text.trim()}” isn’t a whole number from 1 to 1,000,000,000. Leave blank for no limit.`;
     return null;
   };
   const budget = draft.budget.replace(/^\s*\$|[\s,]/g, '');
   if (budget !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(budget))
-    faults['caps.budget_usd'] = `“${draft.budget.trim()}” is not an amount in US dollars such as 25 or 12.50.`;
+    faults['caps.budget_usd'] = `“${draft.budget.trim()}” isn’t an amount in US dollars, such as 25 or 12.50.`;
   const caps: Caps = {
     rpm: whole('caps.rpm', draft.rpm),
     tpm: whole('caps.tpm', draft.tpm),

@@ -12,42 +12,42 @@ interface CapsFieldsProps {
 }
 
 export function CapsFields({ draft, faults, error, onChange }: CapsFieldsProps) {
-  const number = { inputMode: 'numeric', placeholder: 'no limit', autoComplete: 'off' } as const;
+  const number = { inputMode: 'numeric', placeholder: 'No limit', autoComplete: 'off' } as const;
   return (
     <div className="grid grid-cols-1 gap-3 xs:grid-cols-2 sm:grid-cols-3">
       <TextField
-        label="Requests a minute"
+        label="Requests/min"
         {...number}
         value={draft.rpm}
         error={faultOf(faults, error, 'caps.rpm')}
         onChange={({ target }) => onChange({ ...draft, rpm: target.value })}
       />
       <TextField
-        label="Tokens a minute"
+        label="Tokens/min"
         {...number}
         value={draft.tpm}
         error={faultOf(faults, error, 'caps.tpm')}
         onChange={({ target }) => onChange({ ...draft, tpm: target.value })}
       />
       <TextField
-        label="Calls at once"
+        label="Concurrent requests"
         {...number}
         value={draft.concurrency}
         error={faultOf(faults, error, 'caps.concurrency')}
         onChange={({ target }) => onChange({ ...draft, concurrency: target.value })}
       />
       <TextField
-        label="Budget in USD"
+        label="Budget (USD)"
         className="sm:col-span-2"
         inputMode="decimal"
         autoComplete="off"
-        placeholder="no budget"
+        placeholder="No budget"
         value={draft.budget}
         error={faultOf(faults, error, 'caps.budget_usd')}
         onChange={({ target }) => onChange({ ...draft, budget: target.value })}
       />
       <SelectField
-        label="Window"
+        label="Budget period"
         value={draft.window}
         disabled={draft.budget.trim() === ''}
         error={faultOf(faults, error, 'caps.budget_window')}

@@ -3,11 +3,11 @@ import { percentOf } from '../lib/money.ts';
 import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
 import { classNames } from '../ui/class-names.ts';
-import { type Gauge, gaugeAmount, gaugeName, whoseWords } from './caps-words.ts';
+import { type Gauge, gaugeAmount, gaugeName, subjectName } from './caps-words.ts';
 
 interface GaugeBarProps {
   readonly gauge: Gauge;
-  /** Shows a label above the bar: what it measures, and whose limit it is. */
+  /** Shows a label above the bar: what it measures, and subject limit it is. */
   readonly named?: boolean;
   /** The key of the page. */
   readonly ownKey?: string | null;
@@ -23,14 +23,14 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
   const full = usedPercent + heldPercent;
   const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
   const name = gaugeName(gauge);
-  const whose = `${whoseWords(gauge.subject, ownKey)}${layered ? `, set by the ${gauge.layer}` : ''}`;
-  const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} held of ${gaugeAmount(sort, limit)}`;
+  const subject = `${subjectName(gauge.subject, ownKey)}${layered ? `, set by the ${gauge.layer}` : ''}`;
+  const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} reserved of ${gaugeAmount(sort, limit)}`;
   return (
     <div className="flex min-w-24 flex-col gap-1" title={`${name}: ${whole}`}>
       {named && (
         <div className="flex items-baseline justify-between gap-3">
           <span className="font-medium">{name}</span>
-          <span className="truncate text-sm text-ink-3">{whose}</span>
+          <span className="truncate text-sm text-ink-3">{subject}</span>
         </div>
       )}
       <div className="figures flex justify-between gap-2 text-sm">
@@ -40,7 +40,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
       {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show used and held amounts */}
       <div
         role="meter"
-        aria-label={`${name} of ${whose}`}
+        aria-label={`${name}, ${subject}`}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.round(full)}
@@ -51,7 +51,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
         <div className="h-full bg-line-strong" style={{ width: `${heldPercent}%` }} />
       </div>
       {named && sort === 'budget' && gauge.resets_at !== null && (
-        <span className="text-sm text-ink-3">whole again {relativeTime(gauge.resets_at, nowMs)}</span>
+        <span className="text-sm text-ink-3">Resets {relativeTime(gauge.resets_at, nowMs)}</span>
       )}
     </div>
   );

@@ -8,22 +8,22 @@ const NONE: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, 
 const OPERATOR: Caps = { ...NONE, rpm: 60, budget_usd: '25', budget_window: 'month' };
 const OWN: Caps = { ...NONE, rpm: 90, tpm: 1_000 };
 
-test('whoever reads is told of the layer that they do not change, and who set it', () => {
+test('names the limits of the other layer and who set them', () => {
   expect(otherWords({ layer: 'account', caps: OWN, other_caps: OPERATOR })).toBe(
-    'Set by the operator: $25.00 each month · 60 rpm',
+    'Set by the operator: $25.00 per month · 60 requests/min',
   );
   expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: OWN })).toBe(
-    'Set by the account: 90 rpm · 1,000 tpm',
+    'Set by the account: 90 requests/min · 1,000 tokens/min',
   );
   expect(otherWords({ layer: 'account', caps: OWN, other_caps: NONE })).toBeNull();
   expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: null })).toBeNull();
   expect(layeredWords({ layer: 'account', caps: NONE, other_caps: OPERATOR })).toBe(
-    'Set by the operator: $25.00 each month · 60 rpm',
+    'Set by the operator: $25.00 per month · 60 requests/min',
   );
   expect(layeredWords({ layer: 'operator', caps: NONE, other_caps: null })).toBe('');
 });
 
-test('each layer is the same whoever reads it, and the lower rate binds', () => {
+test('layers don’t depend on the reader, and the lower rate applies', () => {
   const byAccount = { layer: 'account', caps: OWN, other_caps: OPERATOR } as const;
   const byOperator = { layer: 'operator', caps: OPERATOR, other_caps: OWN } as const;
   for (const layered of [byAccount, byOperator]) {
@@ -32,7 +32,7 @@ test('each layer is the same whoever reads it, and the lower rate binds', () => 
   }
 });
 
-test('of two gauges of a sort the one with less left is shown', () => {
+test('shows the gauge with less left', () => {
   const gauge = (layer: Gauge['layer'], limit: string, used: string): Gauge => ({
     subject: { kind: 'account', id: 'a' },
     layer,

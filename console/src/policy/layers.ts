@@ -13,7 +13,7 @@ export function capsByLayer({ layer, caps, other_caps }: Layered): { readonly op
   return layer === 'operator' ? { operator: caps, account: other } : { operator: other, account: caps };
 }
 
-/** `Set by the operator: $25.00 each month · 60 rpm`; null when the layer that the reader cannot change has no cap. */
+/** `Set by the operator: $25.00 per month · 60 requests/min`; null when the layer that the reader cannot change has no cap. */
 export function otherWords({ layer, other_caps }: Layered): string | null {
   const words = other_caps === null ? '' : capsWords(other_caps);
   if (words === '') return null;

@@ -2,18 +2,18 @@
 import { expect, test } from 'bun:test';
 import { draftModels, modelsWords, readModels, readPatterns } from './model-patterns.ts';
 
-test('patterns are parted by commas, spaces and lines, each once', () => {
+test('splits patterns at commas, spaces and lines, without duplicates', () => {
   expect(readPatterns(' gpt-5*, claude-*\n\nopenai/gpt-5 gpt-5*,')).toEqual(['gpt-5*', 'claude-*', 'openai/gpt-5']);
 });
 
-test('every model is null, some are a list, none is a fault', () => {
+test('all models are null, some are a list, none is an error', () => {
   expect(readModels(draftModels(null))).toEqual({ models: null, fault: null });
   expect(readModels(draftModels(['a', 'b*']))).toEqual({ models: ['a', 'b*'], fault: null });
   expect(readModels({ restricted: true, text: ' , ' }).fault).toContain('at least one');
 });
 
-test('a table shows the first two', () => {
-  expect(modelsWords(null)).toBe('all');
+test('a table shows the first two patterns', () => {
+  expect(modelsWords(null)).toBe('All');
   expect(modelsWords(['a', 'b'])).toBe('a, b');
   expect(modelsWords(['a', 'b', 'c', 'd'])).toBe('a, b +2');
 });

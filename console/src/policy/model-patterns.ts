@@ -21,13 +21,13 @@ export function readModels({ restricted, text }: ModelsDraft): { models: string[
   const models = [...readPatterns(text)];
   return {
     models,
-    fault: models.length === 0 ? 'Name at least one model or pattern, such as gpt-5* — or allow every model.' : null,
+    fault: models.length === 0 ? 'Enter at least one model or pattern, such as gpt-5*, or allow all models.' : null,
   };
 }
 
-/** Short form for a table: `all`, `gpt-5*`, `gpt-5*, claude-* +3`. */
+/** Short form for a table: `All`, `gpt-5*`, `gpt-5*, claude-* +3`. */
 export function modelsWords(models: readonly string[] | null): string {
-  if (models === null) return 'all';
+  if (models === null) return 'All';
   const more = models.length - 2;
   return models.slice(0, 2).join(', ') + (more > 0 ? ` +${more}` : '');
 }

@@ -26,8 +26,8 @@ export function ModelsField({ account, workspace, draft, fault, onChange }: Mode
           label="Models"
           value={draft.restricted ? 'some' : 'all'}
           choices={[
-            ['all', 'Every model'],
-            ['some', 'Only these'],
+            ['all', 'All models'],
+            ['some', 'Selected models'],
           ]}
           onChoose={(choice) => onChange({ ...draft, restricted: choice === 'some' })}
         />
@@ -35,7 +35,7 @@ export function ModelsField({ account, workspace, draft, fault, onChange }: Mode
       {draft.restricted && (
         <TextAreaField
           label="Names and patterns"
-          hint="One a line or separated by commas; * stands for any letters."
+          hint="One per line or comma-separated. * matches any characters."
           placeholder={'gpt-5*\nclaude-sonnet-*'}
           spellCheck={false}
           className="[&_textarea]:font-mono [&_textarea]:text-sm"
@@ -57,11 +57,11 @@ function Matches({ account, workspace, draft }: Pick<ModelsFieldProps, 'account'
     { enabled: patterns !== '', keepsPrevious: true },
   );
   if (patterns === '') return null;
-  if (error !== null) return <p className="text-sm text-amber">What it matches is not known: {error.message}</p>;
+  if (error !== null) return <p className="text-sm text-amber">Couldn’t load the matching models: {error.message}</p>;
   const models = data?.models;
   if (models === undefined) return <p className="text-sm text-ink-3">Matching…</p>;
   if (models.length === 0)
-    return <p className="text-sm text-amber">Matches no model: nothing could be called with it now.</p>;
+    return <p className="text-sm text-amber">No models match, so no requests would be allowed.</p>;
   return (
     <details className="text-sm">
       <summary className="w-fit text-ink-2 hover:text-ink">
@@ -75,7 +75,7 @@ function Matches({ account, workspace, draft }: Pick<ModelsFieldProps, 'account'
         )}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: axe requires scrollable content to be focusable
         tabIndex={0}
-        aria-label="Models that match"
+        aria-label="Matching models"
       >
         {models.map((model) => (
           <li key={model} className="truncate">

@@ -7,7 +7,7 @@ export function OtherLimits({ layered }: { readonly layered: Layered }) {
   return (
     <p className="rounded-md border border-line bg-sunken px-3 py-2 text-sm text-ink-2">
       {words}. The lower limit applies.
-      {layered.layer === 'account' && ' Only the operator of this gateway changes theirs.'}
+      {layered.layer === 'account' && ' Only the gateway operator can change the operator’s limits.'}
     </p>
   );
 }

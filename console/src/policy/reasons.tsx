@@ -13,9 +13,9 @@ export function Reasons({ reasons, label }: { readonly reasons: readonly Reason[
         // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position, two may have the same text
         <li key={at} className="flex items-start gap-2">
           {passes ? (
-            <Check size={15} className="mt-0.5 shrink-0 text-green" aria-label="passes" />
+            <Check size={15} className="mt-0.5 shrink-0 text-green" aria-label="Allowed" />
           ) : (
-            <X size={15} className="mt-0.5 shrink-0 text-red" aria-label="stops" />
+            <X size={15} className="mt-0.5 shrink-0 text-red" aria-label="Blocked" />
           )}
           <span className="min-w-0">{text}</span>
         </li>

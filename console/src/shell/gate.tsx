@@ -56,7 +56,7 @@ export function CallDeps() {
           {session.data.state === 'setup' ? (
             <Unclaimed />
           ) : (
-            <SignIn session={session.data} continuesCall={entered !== null} />
+            <SignIn session={session.data} resumesPage={entered !== null} />
           )}
         </Suspense>
       )}

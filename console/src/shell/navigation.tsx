@@ -2,6 +2,7 @@
 
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
+import { sentenceCase } from '../lib/numbers.ts';
 import { useAct } from '../lib/queries.ts';
 import { type CurrentAccount, clearSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
@@ -81,7 +82,7 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
   if (session.accounts.length < 2) {
     return (
       <p className="truncate px-2 text-sm text-ink-3">
-        {account.name} · {account.role}
+        {account.name} · {sentenceCase(account.role)}
       </p>
     );
   }
@@ -94,7 +95,7 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
         <button
           type="button"
           className="flex h-8 items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
-          aria-label={`Account ${account.name}, change it`}
+          aria-label={`Account ${account.name}, switch account`}
         >
           <span className="min-w-0 flex-1 truncate font-medium">{account.name}</span>
           <ChevronsUpDown size={14} aria-hidden="true" className="text-ink-3" />
@@ -103,11 +104,11 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
     >
       <MenuLabel>Your accounts</MenuLabel>
       {own.map((grant) => (
-        <MenuItem key={grant.account} aside={grant.role} onSelect={() => choose(grant.account)}>
+        <MenuItem key={grant.account} aside={sentenceCase(grant.role)} onSelect={() => choose(grant.account)}>
           {grant.name}
         </MenuItem>
       ))}
-      {others.length > 0 && <MenuLabel>Others of the installation</MenuLabel>}
+      {others.length > 0 && <MenuLabel>Other accounts</MenuLabel>}
       {others.map(({ account: id, name }) => (
         <MenuItem key={id} onSelect={() => choose(id)}>
           {name}
@@ -118,7 +119,7 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
 }
 
 const THEMES: readonly (readonly [choice: ThemeChoice, word: string, icon: typeof Sun])[] = [
-  ['system', 'As the system', Monitor],
+  ['system', 'System', Monitor],
   ['light', 'Light', Sun],
   ['dark', 'Dark', Moon],
 ];

@@ -9,11 +9,11 @@ export function NoAccount({ session }: { readonly session: Session }) {
   const signOut = useAct('POST /sign-out');
   return (
     <OpenFrame
-      title="You are a member of no account"
+      title="You aren’t a member of any account"
       lead={
         <>
-          You are signed in as <span className="font-medium text-ink">{session.person?.email}</span>, and no account
-          lists you. Ask an owner or admin for an invitation to this address, then open its link here.
+          You’re signed in as <span className="font-medium text-ink">{session.person?.email}</span>. Ask an owner or
+          admin to invite this email address, then open the invitation link in this browser.
         </>
       }
     >

@@ -1,4 +1,5 @@
 /** Shows a message instead of a page that the user has no permission for in this account. */
+import { sentenceCase } from '../lib/numbers.ts';
 import type { CurrentAccount, Permission } from '../lib/session.ts';
 import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';
@@ -9,29 +10,29 @@ import { Page } from '../ui/page.tsx';
 import { type PageEntry, pageAt } from './pages.ts';
 
 /** Permissions that users restricted to workspaces never have. */
-const OF_THE_WHOLE: readonly Permission[] = ['billing.read', 'settings.read', 'operator.read'];
+const ACCOUNT_WIDE: readonly Permission[] = ['billing.read', 'settings.read', 'operator.read'];
 
-export function OfferedPage({ account }: { readonly account: CurrentAccount }) {
+export function PermittedPage({ account }: { readonly account: CurrentAccount }) {
   const entry = pageAt(usePathname());
   if (entry === undefined || account.may(entry.needs)) return <RoutedPage />;
   return (
     <Page title={entry.name}>
       <Empty
-        title="This page is not open to you"
+        title="You don’t have access"
         action={
           <Link to="/app" className={buttonClasses('primary')}>
-            Go to the home page
+            Go to Home
           </Link>
         }
       >
-        {whyNot(entry, account)} Ask an owner or admin, if you need it.
+        {describeDenial(entry, account)} Ask an owner or admin if you need access.
       </Empty>
     </Page>
   );
 }
 
-function whyNot({ name, needs }: PageEntry, { role, name: account, workspaces }: CurrentAccount): string {
-  if (workspaces === null || !OF_THE_WHOLE.includes(needs))
-    return `Your role in ${account}, ${role}, does not open it.`;
-  return `${name} is about ${account} as a whole, and your membership is restricted to ${workspaces.join(', ')}.`;
+function describeDenial({ name, needs }: PageEntry, { role, name: account, workspaces }: CurrentAccount): string {
+  if (workspaces === null || !ACCOUNT_WIDE.includes(needs))
+    return `Your role in ${account} (${sentenceCase(role)}) doesn’t include this page.`;
+  return `${name} covers the whole account ${account}, and your membership is restricted to ${workspaces.join(', ')}.`;
 }

@@ -47,7 +47,7 @@ export class FaultBoundary extends Component<FaultBoundaryProps, { fault: Fault 
     return onClose === undefined ? (
       <PageFault error={fault.cause} onRetry={retry} />
     ) : (
-      <Dialog title="This could not be shown" onClose={onClose}>
+      <Dialog title="Something went wrong" onClose={onClose}>
         <ErrorNote error={errorOf(fault.cause)} onRetry={retry} />
       </Dialog>
     );
@@ -57,12 +57,12 @@ export class FaultBoundary extends Component<FaultBoundaryProps, { fault: Fault 
 function PageFault({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   return (
     <Page
-      title={error instanceof PartNotLoaded ? 'This page could not be loaded' : 'This page did not work'}
-      lead="What you changed before is kept; only the page is not shown."
+      title={error instanceof PartNotLoaded ? 'Couldn’t load this page' : 'Something went wrong on this page'}
+      lead="Your saved changes aren’t affected."
     >
       <ErrorNote error={errorOf(error)} onRetry={onRetry} />
       <p>
-        <Button onClick={() => location.reload()}>Reload the page</Button>
+        <Button onClick={() => location.reload()}>Reload page</Button>
       </p>
     </Page>
   );
@@ -97,16 +97,16 @@ export function PanelPart({ children }: { readonly children: ReactNode }) {
 
 export function NoPage() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <Empty
-        title="There is nothing at this address"
+        title="Nothing found at this address"
         action={
           <Link to="/app" className={buttonClasses('primary')}>
-            Go to the home page
+            Go to Home
           </Link>
         }
       >
-        The address may be mistyped, or what it showed is gone.
+        The address may be mistyped, or the item may have been deleted.
       </Empty>
     </Page>
   );

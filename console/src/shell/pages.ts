@@ -34,7 +34,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app/logs', name: 'Logs', icon: Table2, key: 'l', needs: 'logs.read' },
   ],
   [
-    { path: '/app/keys', name: 'Keys', icon: KeyRound, key: 'k', needs: 'keys.read' },
+    { path: '/app/keys', name: 'API keys', icon: KeyRound, key: 'k', needs: 'keys.read' },
     { path: '/app/limits', name: 'Limits', icon: Gauge, key: 'i', needs: 'limits.read' },
     { path: '/app/models', name: 'Models', icon: Boxes, key: 'm', needs: 'models.read' },
     { path: '/app/playground', name: 'Playground', icon: FlaskConical, key: 'y', needs: 'models.read' },
@@ -44,7 +44,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app/workspaces', name: 'Workspaces', icon: FolderTree, key: 'w', needs: 'workspaces.read' },
     { path: '/app/members', name: 'Members', icon: Users, key: 'e', needs: 'members.read' },
     { path: '/app/billing', name: 'Billing', icon: CreditCard, key: 'b', needs: 'billing.read' },
-    { path: '/app/audit', name: 'Audit', icon: ScrollText, key: 'a', needs: 'audit.read' },
+    { path: '/app/audit', name: 'Audit log', icon: ScrollText, key: 'a', needs: 'audit.read' },
     { path: '/app/settings', name: 'Settings', icon: Settings, key: 's', needs: 'settings.read' },
   ],
 ];

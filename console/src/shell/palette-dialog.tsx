@@ -19,7 +19,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <dialog
       ref={ref}
-      aria-label="Go to a page, a key or a call"
+      aria-label="Command palette"
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -32,7 +32,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
           fallback={
             <input
               data-first-field
-              aria-label="Go to"
+              aria-label="Search"
               autoComplete="off"
               spellCheck={false}
               value={typed.text}

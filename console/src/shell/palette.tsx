@@ -45,7 +45,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
   };
   const asked = text.trim();
   return (
-    <Command label="Go to" loop>
+    <Command label="Search" loop>
       <Command.Input
         data-first-field
         ref={ref}
@@ -55,9 +55,9 @@ export default function Palette({ typed, onClose }: PaletteProps) {
         className={PALETTE_FIELD}
       />
       <Command.List className="max-h-[50vh] overflow-y-auto p-1.5">
-        <Command.Empty className="px-2 py-6 text-center text-ink-2">Nothing of that name.</Command.Empty>
+        <Command.Empty className="px-2 py-6 text-center text-ink-2">No results</Command.Empty>
         {REQUEST_ID.test(asked) && (
-          <Command.Group heading="Call" className={HEADING}>
+          <Command.Group heading="Request" className={HEADING}>
             <Command.Item value={asked} onSelect={() => go(`/app/logs/${asked}`)} className={ITEM}>
               Open {asked}
             </Command.Item>
@@ -75,7 +75,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
             ))}
         </Command.Group>
         {keys.data !== undefined && (
-          <Command.Group heading="Keys" className={HEADING}>
+          <Command.Group heading="API keys" className={HEADING}>
             {keys.data.keys.map((key) => (
               <Command.Item
                 key={key.id}

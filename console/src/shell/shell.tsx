@@ -10,7 +10,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { Mark, Navigation } from './navigation.tsx';
-import { OfferedPage } from './offered-page.tsx';
+import { PermittedPage } from './offered-page.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
 
@@ -59,7 +59,7 @@ export function Shell({ session }: { readonly session: Session }) {
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-raised focus:px-3 focus:py-1.5 focus:shadow-float"
       >
-        Skip to the content
+        Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken md:block">
         <Navigation session={session} account={account} onPalette={openPalette} />
@@ -73,7 +73,7 @@ export function Shell({ session }: { readonly session: Session }) {
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
         <ZoneContext value={account.time_zone}>
-          <OfferedPage account={account} />
+          <PermittedPage account={account} />
         </ZoneContext>
       </main>
       {drawer && (
@@ -100,14 +100,14 @@ function goToFilter(): void {
 function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   const [hasFilter] = useState(() => findFilter() !== null);
   const rows = [
-    ['⌘K or Ctrl K', 'Go anywhere'],
-    ...(hasFilter ? [['/', 'Filter'] as const] : []),
-    ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, name]),
-    ['↑ ↓ Enter', 'Walk a table, open a row'],
+    ['⌘K or Ctrl K', 'Open command palette'],
+    ...(hasFilter ? [['/', 'Filter the page'] as const] : []),
+    ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, `Go to ${name}`]),
+    ['↑ ↓ Enter', 'Move through a table, open a row'],
     ['Esc', 'Close'],
   ];
   return (
-    <Dialog title="Keyboard" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
         {rows.map(([keys, what]) => (
           <div key={keys} className="contents">

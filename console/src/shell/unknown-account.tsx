@@ -12,11 +12,11 @@ export function UnknownAccount({ session, asked }: { readonly session: Session; 
   const own = session.accounts.filter(({ member }) => member);
   return (
     <OpenFrame
-      title={`You have no access to the account ${asked}`}
+      title={`You don’t have access to the account ${asked}`}
       lead={
         <>
-          You are signed in as <span className="font-medium text-ink">{session.person?.email}</span>. Ask one of its
-          owners for an invitation to this address, or go on in an account of yours:
+          You’re signed in as <span className="font-medium text-ink">{session.person?.email}</span>. Ask one of its
+          owners to invite this email address, or continue in another account:
         </>
       }
     >

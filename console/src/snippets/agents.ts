@@ -5,15 +5,15 @@ import { exportKey, quoted, rootUrl, type Snippet, shellText, versionUrl } from 
 export const claudeCode: Snippet = {
   id: 'claude-code',
   name: 'Claude Code',
-  note: 'Unset ANTHROPIC_API_KEY where it is set: Claude Code would ask which of the two to use.',
+  note: 'If ANTHROPIC_API_KEY is set, unset it. Otherwise Claude Code asks which of the two keys to use.',
   parts: ({ url, model, key }) => [
     {
-      what: 'In a shell',
+      what: 'Shell',
       text: [
         `export ANTHROPIC_BASE_URL=${shellText(rootUrl(url))}`,
         `export ANTHROPIC_AUTH_TOKEN=${shellText(key)}`,
         `export ANTHROPIC_MODEL=${shellText(model)}`,
-        '# The model of its small tasks, such as titles',
+        '# Model for small tasks, such as titles',
         `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellText(model)}`,
         'claude',
       ].join('\n'),
@@ -25,7 +25,7 @@ export const claudeCode: Snippet = {
 export const codex: Snippet = {
   id: 'codex',
   name: 'Codex',
-  note: 'Codex from 0.97 on speaks only the Responses API, which Tollgate does not serve yet. 0.94 is the last release known to speak chat completions, so the snippet installs that one.',
+  note: 'Codex 0.97 and later support only the Responses API, which Tollgate doesn’t serve yet. This snippet installs 0.94, the last version known to support chat completions.',
   parts: (fill) => [
     {
       what: '~/.codex/config.toml',
@@ -41,7 +41,7 @@ export const codex: Snippet = {
       ].join('\n'),
     },
     {
-      what: 'In a shell',
+      what: 'Shell',
       text: ['npm install -g @openai/codex@0.94.0', exportKey(fill).text, 'codex'].join('\n'),
     },
   ],
@@ -71,6 +71,6 @@ export const openCode: Snippet = {
         2,
       ),
     },
-    { what: 'In a shell', text: `${exportKey(fill).text}\nopencode -m ${shellText(`tollgate/${fill.model}`)}` },
+    { what: 'Shell', text: `${exportKey(fill).text}\nopencode -m ${shellText(`tollgate/${fill.model}`)}` },
   ],
 };

@@ -9,7 +9,7 @@ export const curl: Snippet = {
   note: null,
   parts: ({ url, model, key }) => [
     {
-      what: 'In a shell',
+      what: 'Shell',
       text: [
         `curl ${shellText(`${versionUrl(url)}/chat/completions`)} \\`,
         `  -H ${shellText(`Authorization: Bearer ${key}`)} \\`,
@@ -110,7 +110,7 @@ with client.messages.stream(
 export const aiSdk: Snippet = {
   id: 'ai-sdk',
   name: 'AI SDK',
-  note: 'Take .chat(…): the default of the OpenAI provider is the Responses API, which Tollgate does not serve yet.',
+  note: 'Use .chat(…). The OpenAI provider defaults to the Responses API, which Tollgate doesn’t serve yet.',
   parts: (fill) => [
     exportKey(fill),
     {

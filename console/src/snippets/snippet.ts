@@ -8,7 +8,7 @@ export interface Fill {
 }
 
 export interface SnippetPart {
-  /** Where the text goes: a file name, "in a shell". */
+  /** Where the text goes: a file name, or "Shell". */
   readonly what: string;
   readonly text: string;
 }
@@ -43,5 +43,5 @@ export function quoted(text: string): string {
 
 /** The line that exports the key as an environment variable, so that no source file contains it. */
 export function exportKey({ key }: Fill): SnippetPart {
-  return { what: 'In a shell', text: `export TOLLGATE_KEY=${shellText(key)}` };
+  return { what: 'Shell', text: `export TOLLGATE_KEY=${shellText(key)}` };
 }

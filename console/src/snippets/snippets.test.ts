@@ -26,22 +26,22 @@ describe('snippets', () => {
     expect(text).not.toContain('/v1/v1');
   });
 
-  test('clients of the messages format get the root address, those of chat the version', () => {
+  test('messages clients get the root address, chat clients the versioned one', () => {
     for (const id of ['claude-code', 'anthropic-ts', 'anthropic-python']) expect(textOf(id)).not.toContain('/v1');
     for (const id of ['codex', 'opencode', 'openai-ts', 'openai-python', 'ai-sdk', 'langchain'])
       expect(textOf(id)).toContain('https://gw.example/v1');
   });
 
-  test('each has an id of its own', () => {
+  test('ids are unique', () => {
     expect(new Set(SNIPPETS.map(({ id }) => id)).size).toBe(SNIPPETS.length);
   });
 
-  test('the file of OpenCode is JSON, whatever the model is called', () => {
+  test('the OpenCode file is valid JSON for any model name', () => {
     const file = SNIPPETS.find(({ id }) => id === 'opencode')?.parts(ODD)[0]?.text ?? '';
     expect(Object.keys(JSON.parse(file).provider.tollgate.models)).toEqual([ODD.model]);
   });
 
-  test('the file of Codex is TOML, whatever the model is called', () => {
+  test('the Codex file is valid TOML for any model name', () => {
     const file = SNIPPETS.find(({ id }) => id === 'codex')?.parts(ODD)[0]?.text ?? '';
     expect(Bun.TOML.parse(file)).toEqual({
       model: ODD.model,
@@ -57,19 +57,19 @@ describe('snippets', () => {
     });
   });
 
-  test.each(['openai-ts', 'anthropic-ts', 'ai-sdk'])('%s is a program, whatever the model is called', (id) => {
+  test.each(['openai-ts', 'anthropic-ts', 'ai-sdk'])('%s is a valid program for any model name', (id) => {
     const program = SNIPPETS.find((one) => one.id === id)?.parts(ODD)[1]?.text ?? '';
     const compiled = new Bun.Transpiler({ loader: 'js' }).transformSync(program);
     expect(compiled).toContain('TOLLGATE_KEY');
   });
 
-  test('a shell reads the texts as they are', async () => {
+  test('quotes texts for a shell', async () => {
     const shell = Bun.spawn(['sh', '-c', `printf %s ${shellText(ODD.model)}`]);
     expect(await new Response(shell.stdout).text()).toBe(ODD.model);
     expect(shellText('https://gw.example/v1')).toBe('https://gw.example/v1');
   });
 
-  test('curl sends JSON, whatever the model is called', async () => {
+  test('curl sends valid JSON for any model name', async () => {
     const command = textOf('curl', ODD).replace(/^curl /, 'printf "%s\\n" ');
     const shell = Bun.spawn(['sh', '-c', command]);
     const words = (await new Response(shell.stdout).text()).trim().split('\n');
@@ -78,7 +78,7 @@ describe('snippets', () => {
   });
 });
 
-test('an address is taken with or without its end', () => {
+test('accepts an address with or without /v1 and trailing slash', () => {
   for (const url of ['http://a', 'http://a/', 'http://a/v1', 'http://a/v1/']) {
     expect(rootUrl(url)).toBe('http://a');
     expect(versionUrl(url)).toBe('http://a/v1');

@@ -7,7 +7,7 @@ import { classNames } from './class-names.ts';
 
 /** Null is shown as unpriced. In a column of numbers, the decimal points of short amounts align. */
 export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | null; readonly exact?: boolean }) {
-  if (nanoUsd === null) return <span className="text-amber">unpriced</span>;
+  if (nanoUsd === null) return <span className="text-amber">Unpriced</span>;
   const whole = exactUsd(nanoUsd);
   const shown = exact ? whole : shortUsd(nanoUsd);
   return (
@@ -17,8 +17,8 @@ export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | n
   );
 }
 
-/** Relative time, with the exact time in the tooltip. Null: `never` or the given text. */
-export function When({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
+/** Relative time, with the exact time in the tooltip. Null: `Never` or the given text. */
+export function When({ at, never = 'Never' }: { readonly at: string | null; readonly never?: string }) {
   const nowMs = useNow();
   const zone = useZone();
   if (at === null) return <span className="text-ink-3">{never}</span>;
@@ -29,7 +29,7 @@ export function When({ at, never = 'never' }: { readonly at: string | null; read
   );
 }
 
-/** In the page's zone: `21 Nov 2026, 14:03:11`. */
+/** In the page's zone: `Nov 21, 2026, 14:03:11`. */
 export function ExactTime({ at }: { readonly at: string }) {
   return <time dateTime={at}>{exactTime(at, useZone())}</time>;
 }
@@ -38,7 +38,7 @@ interface BudgetBarProps {
   readonly used: string;
   readonly held?: string;
   readonly limit: string;
-  /** For example "Budget of this month". */
+  /** For example "Monthly budget". */
   readonly label: string;
 }
 
@@ -50,7 +50,7 @@ export function BudgetBar({ used, held = '0', limit, label }: BudgetBarProps) {
   return (
     <div
       className="flex min-w-24 flex-col gap-1"
-      title={`${exactUsd(used)} used, ${exactUsd(held)} held of ${exactUsd(limit)}`}
+      title={`${exactUsd(used)} used, ${exactUsd(held)} reserved of ${exactUsd(limit)}`}
     >
       <div className="figures flex justify-between gap-2 text-sm">
         <span>{shortUsd(used)}</span>

@@ -16,8 +16,8 @@ export function CallStatus(call: Ended) {
 }
 
 function wordsOf(call: Ended): string {
-  if (call.status === 499) return '499 left';
-  return isCut(call) ? `${call.status} cut` : String(call.status);
+  if (call.status === 499) return '499 disconnected';
+  return isCut(call) ? `${call.status} incomplete` : String(call.status);
 }
 
 /** Errors caused by the client, not by the provider or the gateway. */

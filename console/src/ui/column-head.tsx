@@ -45,7 +45,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
         column.wideOnly === true && 'max-md:hidden',
       )}
     >
-      {column.head === '' && <span className="sr-only">What can be done</span>}
+      {column.head === '' && <span className="sr-only">Actions</span>}
       {column.sortBy === undefined ? (
         column.head
       ) : (
@@ -67,7 +67,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
         <div
           role="separator"
           aria-orientation="vertical"
-          aria-label={`Width of ${column.head}`}
+          aria-label={`Resize ${column.head}`}
           aria-valuenow={width ?? column.width ?? 0}
           tabIndex={0}
           onPointerDown={drag}

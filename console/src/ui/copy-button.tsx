@@ -17,8 +17,7 @@ function useCopy(text: string): readonly [copied: boolean, copy: () => void] {
   const copy = () => {
     copyText(text).then((done) => {
       setCopied(done);
-      if (!done)
-        toast({ tone: 'bad', text: 'The browser did not let the text be copied. Select it and copy it by hand.' });
+      if (!done) toast({ tone: 'bad', text: 'The browser blocked copying. Select the text and copy it manually.' });
     });
   };
   return [copied, copy];

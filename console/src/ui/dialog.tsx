@@ -133,18 +133,18 @@ function Layer({
       </dialog>
       {asks && (
         <Dialog
-          title="Discard what you entered?"
+          title="Discard changes?"
           onClose={() => setAsks(false)}
           footer={
             <>
-              <Button onClick={() => setAsks(false)}>Go on editing</Button>
+              <Button onClick={() => setAsks(false)}>Keep editing</Button>
               <Button kind="danger" onClick={onClose}>
                 Discard
               </Button>
             </>
           }
         >
-          <p className="text-read">Nothing of it is saved.</p>
+          <p className="text-read">Your changes haven’t been saved.</p>
         </Dialog>
       )}
     </>

@@ -2,6 +2,9 @@
 import { CircleAlert } from 'lucide-react';
 import { ApiError } from '../lib/api.ts';
 
+/** Texts of links whose page has another name than its path. */
+const LINKS: Readonly<Record<string, string>> = { '/app/keys': 'Open API keys', '/app/sign-in': 'Sign in' };
+
 /** Replaces content that failed to load, or appears above the buttons of a failed act. */
 export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
   const page = error instanceof ApiError ? error.page : null;
@@ -14,7 +17,7 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
           <p className="mt-1 flex gap-3">
             {page !== null && (
               <a href={page} className="font-medium text-accent underline underline-offset-2">
-                Go to {page}
+                {LINKS[page] ?? `Open ${page.split('/')[2] ?? 'page'}`}
               </a>
             )}
             {onRetry !== undefined && (

@@ -32,7 +32,7 @@ export function PasswordField({ label, value, autoComplete, hint, error, onValue
             {...ids}
           />
           <IconButton
-            label={shown ? 'Hide the password' : 'Show the password'}
+            label={shown ? 'Hide password' : 'Show password'}
             aria-pressed={shown}
             onClick={() => setShown(!shown)}
             className="absolute top-0.5 right-0.5 size-7"

@@ -3,15 +3,15 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { rowsInSight, scrollToRow } from './row-window.ts';
 
-test('at the top: what is in sight, and twelve rows below', () => {
+test('renders visible rows and twelve below at the top', () => {
   expect(rowsInSight(1000, 32, 0, 320)).toEqual({ first: 0, end: 22 });
 });
 
-test('in the middle: twelve above and below', () => {
+test('renders twelve rows above and below in the middle', () => {
   expect(rowsInSight(1000, 32, 3200, 320)).toEqual({ first: 88, end: 122 });
 });
 
-test('whatever is scrolled to, the rows in sight are drawn and there are no others', () => {
+test('renders exactly the visible rows and their margin at any scroll position', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5000 }),
@@ -32,7 +32,7 @@ test('whatever is scrolled to, the rows in sight are drawn and there are no othe
   );
 });
 
-test('a row in sight is not scrolled to; one above comes to the top, one below to the bottom, under the head', () => {
+test('scrolls only as far as needed to show a row below the head', () => {
   expect(scrollToRow(12, 32, 320, 640)).toBe(320);
   expect(scrollToRow(3, 32, 320, 640)).toBe(96);
   expect(scrollToRow(40, 32, 320, 640)).toBe(704);

@@ -2,7 +2,7 @@
 
 interface SparklineProps {
   readonly values: readonly number[];
-  /** "Cost of the last seven days: …". */
+  /** "Requests per day, last 7 days: …". */
   readonly label: string;
   readonly width?: number;
   readonly height?: number;

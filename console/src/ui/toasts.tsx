@@ -45,7 +45,7 @@ export function Toasts() {
   const messages = useSyncExternalStore(subscribe, () => shown);
   return (
     <section
-      aria-label="Messages"
+      aria-label="Notifications"
       aria-live="polite"
       className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2"
     >

@@ -37,7 +37,7 @@ afterAll(async () => {
 const here = () => page.evaluate('location.pathname + location.search');
 
 describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', () => {
-  test('says the account, also where it is the person’s first, and Back is no step longer for it', async () => {
+  test('names the account, also the default one, and adds no history entry for it', async () => {
     await openPage(page, `${gateway.url}/app/settings?account=acme`);
     await openPage(page, `${gateway.url}/app/keys?status=all`);
     await page.waitForURL(/account=default/);
@@ -55,9 +55,9 @@ describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', ()
     expect(await here()).toBe('/app/me?account=acme');
   });
 
-  test('of an account that is not the person’s says so and shows nothing of another', async () => {
+  test('of an account without access says so and shows no data of another', async () => {
     await openPage(page, `${gateway.url}/app/keys?account=nosuch`);
-    await page.getByRole('heading', { level: 1, name: 'You have no access to the account nosuch' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'You don’t have access to the account nosuch' }).waitFor();
     expect(await page.locator('body').innerText()).not.toContain('of default');
     expect(await visitor.findBarriers()).toEqual([]);
     await page.getByRole('link', { name: 'default' }).click();

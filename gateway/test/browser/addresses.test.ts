@@ -43,14 +43,14 @@ const BACK_AND_FORTH = `new Promise((resolve) => {
 const here = () => page.evaluate('location.pathname + location.search');
 const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true });
 
-describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () => {
-  test('a link opens its page at the top without loading anew; Back comes to where one was', async () => {
+describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', () => {
+  test('a link opens its page at the top without a reload; Back restores page and position', async () => {
     await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
     await page.evaluate("document.body.dataset.walked = 'yes'; scrollTo(0, 300)");
-    await link('Keys').click();
-    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await link('API keys').click();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     expect(await here()).toBe('/app/keys');
-    expect(await link('Keys').getAttribute('aria-current')).toBe('page');
+    expect(await link('API keys').getAttribute('aria-current')).toBe('page');
     expect(await page.evaluate('scrollY')).toBe(0);
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     expect(await page.evaluate('document.body.dataset.walked')).toBe('yes');
   });
 
-  test('a call opens over its list, which stays where it was', async () => {
+  test('a request opens over its list, which stays where it was', async () => {
     await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
     await page.getByRole('row').nth(20).click();
     await page.getByRole('dialog').waitFor();
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     expect(await here()).toBe('/app/logs?range=7d');
   });
 
-  test('a call that was closed is not come to again by Back, whether it was opened from the list or by its address', async () => {
+  test('Back doesn’t reopen a closed request, opened from the list or by its address', async () => {
     const list = `${seeded.gateway.url}/app/logs?range=7d`;
     await openPage(page, `${seeded.gateway.url}/app/settings`);
     await openPage(page, list);
@@ -89,22 +89,22 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   });
 
-  test('a secret that is shown once holds the page: Back does not leave it', async () => {
+  test('Back doesn’t leave a page that shows a one-time secret', async () => {
     await openPage(page, `${seeded.gateway.url}/app/settings`);
-    await link('Keys').click();
+    await link('API keys').click();
     await page.getByRole('button', { name: 'Create key' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('held');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('heading', { name: 'held is ready' }).waitFor();
+    await page.getByRole('heading', { name: 'Created held' }).waitFor();
     await page.evaluate(BACK_AND_FORTH);
     expect(await here()).toBe('/app/keys');
-    expect(await page.getByRole('heading', { name: 'held is ready' }).isVisible()).toBeTrue();
-    await page.getByRole('button', { name: 'I have stored the key' }).click();
+    expect(await page.getByRole('heading', { name: 'Created held' }).isVisible()).toBeTrue();
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   });
 
-  test('the palette takes what is typed, and Enter goes there', async () => {
+  test('the palette finds a page as typed, and Enter opens it', async () => {
     await openPage(page, `${seeded.gateway.url}/app/settings`);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
@@ -114,9 +114,9 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     expect(await here()).toBe('/app/workspaces');
   });
 
-  test('an address that means nothing says so', async () => {
+  test('an unknown address shows an error page', async () => {
     await page.goto(`${seeded.gateway.url}/app/nothing`);
-    await page.getByRole('heading', { level: 1, name: 'No such page' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     expect(visitor.faults()).toEqual([]);
   });
 });

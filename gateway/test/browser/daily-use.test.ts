@@ -16,7 +16,7 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 setDefaultTimeout(120_000);
 
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
-const LONG = 'a name that somebody chose with great care and without any thought of a narrow window';
+const LONG = 'a name that was chosen with great care and without any thought of a narrow window';
 const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 360, height: 740 };
 
@@ -73,22 +73,22 @@ const edges = (label: string): Promise<{ frame: number; columns: number[] }> =>
     return { frame: frame.width, columns: heads.map((head) => head.getBoundingClientRect().right - frame.left) };
   })()`);
 
-describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () => {
   test.each([
-    ['/app/limits', 'Limits of the account, its workspaces and keys', 2],
+    ['/app/limits', 'Account, workspace and API key limits', 2],
     ['/app/workspaces', 'Workspaces', 3],
-    ['/app/audit', 'Audit', 3],
-    ['/app/logs', 'Calls, the newest first', 4],
-  ])('%s at 360 px: the first column leaves room for others', async (path, label, columnsMin) => {
+    ['/app/audit', 'Audit log', 3],
+    ['/app/logs', 'Requests, newest first', 4],
+  ])('the first column of %s leaves room for others at 360 px', async (path, label, columnsMin) => {
     await open(path, NARROW);
     const { frame, columns } = await edges(label);
     expect(columns.filter((edge) => edge <= frame).length).toBeGreaterThanOrEqual(columnsMin);
   });
 
-  test('the menus of rows are in sight at 360 px, however long the names', async () => {
+  test('row menus are visible at 360 px, even with long names', async () => {
     for (const [path, label] of [
-      ['/app/keys', `More about ${LONG}`],
-      ['/app/members', 'What to do with The developer of default'],
+      ['/app/keys', `Actions for ${LONG}`],
+      ['/app/members', 'Actions for The developer of default'],
     ] as const) {
       await open(path, NARROW);
       const box = await page.getByRole('button', { name: label }).boundingBox();
@@ -110,25 +110,25 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     '/app/members',
     '/app/billing',
     '/app/audit',
-  ])('%s at 1440 px cuts no column, however long the names', async (path) => {
+  ])('%s cuts no column at 1440 px, even with long names', async (path) => {
     await open(path);
     expect(await overhangs()).toEqual([]);
   });
 
-  test('the counters over the live tail count new calls', async () => {
+  test('the counters over the live tail count new requests', async () => {
     await open('/app/logs?live=1');
-    const counter = page.getByText(/^\d[\d,]* calls?$/).first();
+    const counter = page.getByText(/^\d[\d,]* requests?$/).first();
     const before = Number.parseInt((await counter.innerText()).replace(',', ''), 10);
     const body = JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hello' }] });
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const answer = await fetch(`${seeded.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
     expect(answer.status).toBe(200);
-    await page.getByText(`${before + 1} calls`, { exact: true }).waitFor();
+    await page.getByText(`${before + 1} requests`, { exact: true }).waitFor();
   });
 
-  exhaustiveTest('a time zone is found by its city and by its former name', async () => {
+  exhaustiveTest('a time zone is found by city and by former name', async () => {
     await open('/app/settings');
-    const zone = page.getByRole('combobox', { name: 'Days begin at midnight in' });
+    const zone = page.getByRole('combobox', { name: 'Time zone' });
     await zone.fill('calcutta');
     await page.getByRole('option', { name: 'Asia/Kolkata' }).waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
@@ -138,7 +138,7 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     await page.keyboard.press('Escape');
     expect(await zone.inputValue()).toBe('Asia/Kolkata');
     await page.getByRole('button', { name: 'Save time zone' }).click();
-    await page.getByText('Days now begin at midnight in Asia/Kolkata.').waitFor();
+    await page.getByText('Saved. Days now start at midnight in Asia/Kolkata.').waitFor();
     await must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone: 'UTC' } }));
   });
 
@@ -147,7 +147,7 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     await page.getByText(/^Times in /).waitFor();
   });
 
-  test('the palette is loaded at the first sign of a person, and loses no key while it loads', async () => {
+  test('the palette is prefetched on user activity and loses no key while loading', async () => {
     const held = Promise.withResolvers<void>();
     await page.route('**/assets/palette-*.js', async (route) => {
       await held.promise;
@@ -166,12 +166,12 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     await page.unroute('**/assets/palette-*.js');
   });
 
-  test('a dialog focuses its first field, and gives the focus back when it closes', async () => {
+  test('a dialog focuses its first field and restores the focus when it closes', async () => {
     await open('/app/keys');
     const focused = page.locator(':focus');
     await page.getByRole('button', { name: 'Create key' }).focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    const dialog = page.getByRole('dialog', { name: 'Create API key' });
     await dialog.waitFor();
     await page.keyboard.type('typed at once');
     expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('typed at once');
@@ -180,48 +180,48 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').first().waitFor({ state: 'detached' });
     expect(await focused.innerText()).toBe('Create key');
-    const menu = page.getByRole('button', { name: `More about ${LONG}` });
+    const menu = page.getByRole('button', { name: `Actions for ${LONG}` });
     await menu.click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focused.getAttribute('aria-label')).toBe(`More about ${LONG}`);
+    expect(await focused.getAttribute('aria-label')).toBe(`Actions for ${LONG}`);
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('A page, a key, a request id…').waitFor();
+    await page.getByPlaceholder('Search pages, API keys, request IDs…').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focused.getAttribute('aria-label')).toBe(`More about ${LONG}`);
+    expect(await focused.getAttribute('aria-label')).toBe(`Actions for ${LONG}`);
   });
 
-  test('a form names each fault at once, one per field, and takes it away when the field is changed', async () => {
+  test('a form reports all errors at once and hides each when its field changes', async () => {
     await open('/app/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    const dialog = page.getByRole('dialog', { name: 'Create API key' });
     const create = dialog.getByRole('button', { name: 'Create key' });
     const wrong = dialog.locator('[aria-invalid="true"]');
-    await dialog.getByLabel('Requests a minute').fill('many');
-    await dialog.getByLabel('Budget in USD').fill('some');
+    await dialog.getByLabel('Requests/min').fill('many');
+    await dialog.getByLabel('Budget (USD)').fill('some');
     await create.click();
     await wrong.nth(2).waitFor();
     expect(await wrong.count()).toBe(3);
-    await dialog.getByLabel('Requests a minute').fill('60');
+    await dialog.getByLabel('Requests/min').fill('60');
     expect(await wrong.count()).toBe(2);
-    await dialog.getByLabel('Budget in USD').fill('none');
+    await dialog.getByLabel('Budget (USD)').fill('none');
     expect(await wrong.count()).toBe(1);
     await create.click();
     await wrong.nth(1).waitFor();
     expect(await wrong.count()).toBe(2);
   });
 
-  test('nothing failed on the way', async () => {
+  test('no request failed so far', async () => {
     expect(visitor.faults()).toEqual([]);
   });
 
   test.each([
     ['a page', 'limits-page', 'Limits', 'heading', 'Limits'],
-    ['a dialog', 'key-dialogs', 'Create key', 'dialog', 'Create key'],
-  ] as const)('%s that could not be loaded offers to retry, and is then shown', async (_, chunk, press, role, name) => {
+    ['a dialog', 'key-dialogs', 'Create key', 'dialog', 'Create API key'],
+  ] as const)('%s that failed to load offers a retry and is then shown', async (_, chunk, press, role, name) => {
     const other = await newVisitor(browser, { storageState: await page.context().storageState(), viewport: WIDE });
     const chunks = `**/assets/${chunk}-*.js*`;
     await openPage(other.page, `${seeded.gateway.url}/app/keys`);

@@ -29,21 +29,21 @@ afterAll(async () => {
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);
 const isListed = async () => {
   await visitor.page.keyboard.press('?');
-  const sheet = visitor.page.getByRole('dialog', { name: 'Keyboard' });
+  const sheet = visitor.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await sheet.waitFor();
-  return (await sheet.getByText('Filter', { exact: true }).count()) === 1;
+  return (await sheet.getByText('Filter the page', { exact: true }).count()) === 1;
 };
 
 describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () => {
   test.each(
     firstOrAll([
-      ['/app/keys', 'Name, last letters, owner or workspace'],
+      ['/app/keys', 'Search by name, last 4 characters, owner or workspace'],
       ['/app/models', 'Name, provider or capability'],
-      ['/app/limits', 'Name or id'],
-      ['/app/logs', 'Request id, whole or its beginning'],
-      ['/app/audit', 'What was done'],
+      ['/app/limits', 'Name or ID'],
+      ['/app/logs', 'Request ID or its beginning'],
+      ['/app/audit', 'Action'],
     ]),
-  )('on %s goes to “%s”', async (path, name) => {
+  )('on %s focuses “%s”', async (path, name) => {
     await open(path);
     await visitor.page.keyboard.press('/');
     expect(await visitor.page.locator(':focus').getAttribute('aria-label')).toBe(name);
@@ -51,17 +51,17 @@ describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () 
     expect(await isListed()).toBe(true);
   });
 
-  exhaustiveTest('on /app/usage opens the filter', async () => {
+  exhaustiveTest('opens the filter dialog on /app/usage', async () => {
     await open('/app/usage');
     await visitor.page.keyboard.press('/');
-    await visitor.page.getByRole('dialog', { name: 'Filter' }).waitFor();
+    await visitor.page.getByRole('dialog', { name: 'Add filter' }).waitFor();
     await visitor.page.keyboard.press('Escape');
     expect(await isListed()).toBe(true);
   });
 
   test.each(
     firstOrAll(['/app', '/app/members', '/app/workspaces', '/app/providers', '/app/billing', '/app/playground']),
-  )('is not listed on %s, which has no filter', async (path) => {
+  )('isn’t listed on %s, which has no filter', async (path) => {
     await open(path);
     expect(await isListed()).toBe(false);
   });

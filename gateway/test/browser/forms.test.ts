@@ -44,22 +44,22 @@ afterAll(async () => {
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const name = () => page.getByRole('dialog').getByLabel('Name', { exact: true });
 const sheet = () => page.getByRole('dialog', { name: 'Edit night run' });
-const ask = () => page.getByRole('dialog', { name: 'Discard what you entered?' });
+const ask = () => page.getByRole('dialog', { name: 'Discard changes?' });
 
 async function openEdit(): Promise<void> {
   await openPage(page, `${gateway.url}/app/keys`);
-  await button('More about night run').click();
+  await button('Actions for night run').click();
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   await name().waitFor();
 }
 
 /** Clicks outside the panel that is open at the right. */
-const pressBeside = () => page.mouse.click(10, 300);
+const pressOutside = () => page.mouse.click(10, 300);
 
 describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {
-  test('sends what was changed in it: what somebody else set meanwhile stays', async () => {
+  test('sends only changed fields and keeps concurrent changes', async () => {
     await openEdit();
-    await page.getByLabel('Tokens a minute').fill('9000');
+    await page.getByLabel('Tokens/min').fill('9000');
     const caps = { rpm: 77, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
     await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { caps, strict: true } }));
     const sent = page.waitForRequest((request) => request.method() === 'PATCH');
@@ -71,29 +71,26 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
-  exhaustiveTest(
-    'in which nothing was changed is closed by a press beside it, by Escape, and by saving, which sends nothing',
-    async () => {
-      const sent: string[] = [];
-      page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
-      for (const close of [
-        pressBeside,
-        () => page.keyboard.press('Escape'),
-        () => button('Close').click(),
-        () => button('Save changes').click(),
-      ]) {
-        await openEdit();
-        await close();
-        await sheet().waitFor({ state: 'detached' });
-      }
-      expect(sent).toEqual([]);
-    },
-  );
+  exhaustiveTest('without changes closes on an outside click, on Escape and on saving, without a request', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
+    for (const close of [
+      pressOutside,
+      () => page.keyboard.press('Escape'),
+      () => button('Close').click(),
+      () => button('Save changes').click(),
+    ]) {
+      await openEdit();
+      await close();
+      await sheet().waitFor({ state: 'detached' });
+    }
+    expect(sent).toEqual([]);
+  });
 
-  test('in which something was typed stays at a press beside it; Escape and Close ask once', async () => {
+  test('with changes ignores outside clicks; Escape and Close ask for confirmation', async () => {
     await openEdit();
     await name().fill('day run');
-    await pressBeside();
+    await pressOutside();
     expect(await ask().count()).toBe(0);
     for (const nth of [1, 2, 3]) {
       await page.keyboard.press('Escape');
@@ -103,7 +100,7 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
       await ask().waitFor({ state: 'detached' });
     }
     await button('Close').click();
-    await ask().getByRole('button', { name: 'Go on editing' }).click();
+    await ask().getByRole('button', { name: 'Keep editing' }).click();
     expect(await name().inputValue()).toBe('day run');
     await page.keyboard.press('Escape');
     await ask().getByRole('button', { name: 'Discard' }).click();
@@ -111,40 +108,37 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
-  exhaustiveTest(
-    'outlives the session of who fills it in: the sign-in hides it, and afterwards it stands as it stood',
-    async () => {
-      await openEdit();
-      await name().fill('dusk run');
-      await page.context().clearCookies();
-      await button('Save changes').click();
-      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      expect(await page.locator('body').innerText()).not.toMatch(/dusk run|night run|Keys|Ada/);
-      expect(await visitor.findBarriers()).toEqual([]);
-      await page.keyboard.press('Control+k');
-      await page.keyboard.press('Escape');
-      await page.keyboard.type(OWNER.email);
-      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-      await page.keyboard.press('Enter');
-      await sheet().waitFor();
-      expect(await name().inputValue()).toBe('dusk run');
-      await button('Save changes').click();
-      await page.getByText('dusk run is changed.').waitFor();
-      await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { name: 'night run' } }));
-      expect(visitor.faults(401)).toEqual([]);
-    },
-  );
+  exhaustiveTest('survives an expired session: the sign-in page covers it and then shows it unchanged', async () => {
+    await openEdit();
+    await name().fill('dusk run');
+    await page.context().clearCookies();
+    await button('Save changes').click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.locator('body').innerText()).not.toMatch(/dusk run|night run|API keys|Ada/);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Escape');
+    await page.keyboard.type(OWNER.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await sheet().waitFor();
+    expect(await name().inputValue()).toBe('dusk run');
+    await button('Save changes').click();
+    await page.getByText('Saved dusk run.').waitFor();
+    await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { name: 'night run' } }));
+    expect(visitor.faults(401)).toEqual([]);
+  });
 
-  exhaustiveTest('is gone where somebody else signs in', async () => {
+  exhaustiveTest('is discarded if another user signs in', async () => {
     await openEdit();
     await name().fill('dawn run');
     await page.context().clearCookies();
     await button('Save changes').click();
-    await page.getByLabel('E-mail').fill(admin);
+    await page.getByLabel('Email').fill(admin);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await button('The admin of default').waitFor();
-    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     expect(await page.content()).not.toContain('dawn run');
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(visitor.faults(401)).toEqual([]);

@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', 
     expect(visitor.faults(400)).toEqual([]);
   });
 
-  test('each call whole: prompt, answer, arguments and errors', async () => {
+  test('request details show prompts, responses, arguments and errors as text', async () => {
     const { page } = visitor;
     const { calls } = await must(owner.ask('GET /accounts/default/logs?limit=200'));
     expect(calls.length).toBeGreaterThan(PAYLOADS.length);
@@ -132,7 +132,7 @@ describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', 
     expect(visitor.faults()).toEqual([]);
   });
 
-  test('files hold no formula that a spreadsheet would run', async () => {
+  test('files contain no formula that a spreadsheet would run', async () => {
     const range = new URLSearchParams({
       from: new Date(Date.now() - 3_600_000).toISOString(),
       to: new Date(Date.now() + 60_000).toISOString(),

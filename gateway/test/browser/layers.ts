@@ -57,73 +57,73 @@ function menu(path: string, name: string, open: Layer['open'] = press(name)): La
 }
 
 const KEY = 'billing-api';
-const OF_KEY = `More about ${KEY}`;
+const OF_KEY = `Actions for ${KEY}`;
 const PROVIDER = 'backup-lab';
-const OF_PROVIDER = `More about ${PROVIDER}`;
+const OF_PROVIDER = `Actions for ${PROVIDER}`;
 const MEMBER = 'The developer of default';
-const OF_MEMBER = `What to do with ${MEMBER}`;
+const OF_MEMBER = `Actions for ${MEMBER}`;
 
 export const LAYERS: readonly Layer[] = [
-  layer('/app', 'Go to a page, a key or a call', hit('Control+k')),
-  layer('/app', 'Keyboard', hit('?')),
+  layer('/app', 'Command palette', hit('Control+k')),
+  layer('/app', 'Keyboard shortcuts', hit('?')),
   menu('/app', 'Ada Lovelace', async (page, isNarrow) => {
     if (isNarrow) await press('Pages')(page);
     await press(/Ada Lovelace$/)(page);
   }),
-  layer('/app/usage', 'Range of time', press('Custom')),
-  layer('/app/usage', 'Filter', press('Filter')),
-  layer('/app/usage', 'Usage against the ledger', press('Does it equal the ledger?')),
-  layer('/app/logs', 'Filter', press('Filter')),
+  layer('/app/usage', 'Time range', press('Custom')),
+  layer('/app/usage', 'Add filter', press('Add filter')),
+  layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
+  layer('/app/logs', 'Add filter', press('Add filter')),
   layer(
     ({ request }) => `/app/logs/${request}`,
     /./,
     async () => undefined,
   ),
   menu('/app/keys', OF_KEY),
-  layer('/app/keys', 'Create key', press('Create key')),
+  layer('/app/keys', 'Create API key', press('Create key')),
   layer(
     '/app/keys',
-    'from the console is ready',
+    'Created from the console',
     steps(press('Create key'), type('Name', 'from the console'), hit('Enter')),
   ),
   layer('/app/keys', `Edit ${KEY}`, choose(OF_KEY, 'Edit…')),
   layer('/app/keys', `Rotate ${KEY}`, choose(OF_KEY, 'Rotate…')),
   layer('/app/keys', `Duplicate ${KEY}`, choose(OF_KEY, 'Duplicate…')),
-  layer('/app/keys', `Revoke ${KEY}`, choose(OF_KEY, 'Revoke…')),
-  layer('/app/limits', /^Limits of/, openRow('Limits of the account, its workspaces and keys', KEY)),
-  layer('/app/limits', 'New rule of an end user', press('Add end user')),
+  layer('/app/keys', `Revoke ${KEY}?`, choose(OF_KEY, 'Revoke…')),
+  layer('/app/limits', /^Limits for/, openRow('Account, workspace and API key limits', KEY)),
+  layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
   layer('/app/models', 'GPT-5', openRow('Models', /^gpt-5\b/)),
-  layer('/app/models', 'Set a price', steps(openRow('Models', /^gpt-5\b/), press('Set a price'))),
-  layer('/app/playground', 'As code', press('As code')),
-  layer('/app/playground', 'Make a key for the playground', press('Make a key for it')),
+  layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price'))),
+  layer('/app/playground', 'Request as code', press('View code')),
+  layer('/app/playground', 'Create playground key', press('Create key')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
-  layer('/app/providers', `Replace the credential of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace credential')),
-  layer('/app/providers', `Replace the models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models')),
-  layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider')),
+  layer('/app/providers', `Replace credential of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace credential…')),
+  layer('/app/providers', `Replace models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models…')),
+  layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider…')),
   layer('/app/workspaces', 'Create workspace', press('Create workspace')),
   layer('/app/workspaces', 'research', openRow('Workspaces', 'research')),
   menu('/app/members', OF_MEMBER),
-  layer('/app/members', MEMBER, choose(OF_MEMBER, 'Change the rights…')),
-  layer('/app/members', `Remove ${MEMBER}?`, choose(OF_MEMBER, 'Remove from the account…')),
-  layer('/app/members', `A new password for ${MEMBER}?`, choose(OF_MEMBER, 'Link to a new password…')),
-  layer('/app/members', 'Invite somebody', press('Invite somebody')),
+  layer('/app/members', `Change role of ${MEMBER}`, choose(OF_MEMBER, 'Change role…')),
+  layer('/app/members', `Remove ${MEMBER}?`, choose(OF_MEMBER, 'Remove from account…')),
+  layer('/app/members', `Create password reset link for ${MEMBER}`, choose(OF_MEMBER, 'Create password reset link…')),
+  layer('/app/members', 'Invite member', press('Invite member')),
   layer(
     '/app/members',
-    'Hand over this link',
-    steps(press('Invite somebody'), type('E-mail', 'grace@example.com'), press('Create the invitation')),
+    'Share this link',
+    steps(press('Invite member'), type('Email', 'grace@example.com'), press('Create invitation')),
   ),
-  layer('/app/members', 'Take the invitation back?', press('Take back the invitation of linus@example.com')),
+  layer('/app/members', 'Revoke invitation?', press('Revoke invitation of linus@example.com')),
   layer('/app/billing', 'Top up default', press('Top up')),
-  layer('/app/billing', 'Correct default', press('Correct…')),
+  layer('/app/billing', 'Adjust balance of default', press('Adjust balance…')),
   layer('/app/billing', 'Statement CSV', press('Statement CSV')),
   layer('/app/billing', 'Create account', press('Create account')),
   layer('/app/billing', 'default', openRow('Accounts', 'default')),
-  layer('/app/audit', /./, openRow('Audit', /keys\.create/)),
-  layer('/app/me', 'Set up a second factor', press('Set up…')),
+  layer('/app/audit', /./, openRow('Audit log', /Created key/)),
+  layer('/app/me', 'Set up two-factor authentication', press('Set up…')),
   layer(
     '/app/me',
-    'Add it to your authenticator app',
-    steps(press('Set up…'), type('Password', PASSWORD), press('Go on')),
+    'Add Tollgate to your authenticator app',
+    steps(press('Set up…'), type('Password', PASSWORD), press('Continue')),
   ),
 ];

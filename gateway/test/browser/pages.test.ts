@@ -85,7 +85,7 @@ const CASES = CONSOLE_PAGES.flatMap((page, nth) =>
   ),
 );
 
-test('every page of the router is opened here', () => {
+test('all pages of the router are covered', () => {
   expect(CONSOLE_PAGES.map(({ route }: ConsolePage) => route).sort()).toEqual(routedPaths().sort());
 });
 
@@ -126,17 +126,17 @@ describe.skipIf(!HAS_BROWSER)('over a page (needs Chromium for Linux on x64)', (
 });
 
 test.skipIf(!HAS_BROWSER)(
-  'a button keeps the focus while it works and when it is off again (needs Chromium for Linux on x64)',
+  'a button keeps the focus while busy and when disabled (needs Chromium for Linux on x64)',
   async () => {
     const { page, faults } = await visitorOf('empty', { theme: 'light', size: 'wide' }, false);
     await openPage(page, `${urlOf('empty')}/app/me`);
     await page.getByLabel('Name', { exact: true }).fill('Ada King');
-    const save = page.getByRole('button', { name: 'Save the name' });
+    const save = page.getByRole('button', { name: 'Save name' });
     await save.focus();
     await untilSettled(page, () => page.keyboard.press('Enter'));
-    await page.getByText('Your name is saved.').waitFor();
+    await page.getByText('Saved your name.').waitFor();
     expect(await save.isDisabled()).toBe(true);
-    expect(await page.locator(':focus').innerText()).toBe('Save the name');
+    expect(await page.locator(':focus').innerText()).toBe('Save name');
     expect(faults()).toEqual([]);
   },
 );

@@ -71,18 +71,18 @@ async function signOut(): Promise<void> {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 }
 
-on('one is added after the password (needs Linux on x64 for the browser)', async () => {
+on('a passkey is added after the password (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
   const { devTools, authenticatorId } = held;
   await page.goto(setupLinkOf(gateway).replace(gateway.url, url));
   await page.getByLabel('Name').fill('Ada Lovelace');
-  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Email').fill('ada@example.com');
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Create a key and call demo' }).waitFor();
+  await page.getByRole('button', { name: 'Create key and test demo' }).waitFor();
   await page.goto(`${url}/app/me`);
-  await page.getByRole('button', { name: 'Add a passkey…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await page.getByRole('button', { name: 'Add passkey…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add passkey' });
   await dialog.getByLabel('Name').fill('Ada’s laptop');
   await dialog.getByLabel('Password', { exact: true }).fill('not the password');
   await page.keyboard.press('Enter');
@@ -90,32 +90,32 @@ on('one is added after the password (needs Linux on x64 for the browser)', async
   await expectSound();
   await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.keyboard.press('Enter');
-  await page.getByText('The passkey Ada’s laptop is added.').waitFor();
-  await page.getByText('not used yet').waitFor();
+  await page.getByText('Added passkey Ada’s laptop.').waitFor();
+  await page.getByText('never used').waitFor();
   const { credentials } = await devTools.send('WebAuthn.getCredentials', { authenticatorId });
   expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: 'localhost' }]);
   await expectSound();
 });
 
-on('it signs in by itself, and leads to the page asked for (needs Linux on x64 for the browser)', async () => {
+on('it signs in without a password and opens the requested page (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
   await signOut();
   await page.goto(`${url}/app/me`);
-  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click();
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
   await page.getByText('last used').waitFor();
   await expectSound();
 });
 
-on('an authenticator that cannot tell who holds it is refused (needs Linux on x64 for the browser)', async () => {
+on('an authenticator without user verification is rejected (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
   const { devTools, authenticatorId } = held;
   await signOut();
   await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
-  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
-  await page.getByText('No passkey was given').waitFor();
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click();
+  await page.getByText('The passkey request was canceled or timed out').waitFor();
   await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
-  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click();
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 });
 
@@ -129,37 +129,34 @@ const TELL_OFFER = `{
   };
 }`;
 
-on(
-  'it is offered in the e-mail field, and the button works beside that (needs Linux on x64 for the browser)',
-  async () => {
-    const other = await newVisitor(browser);
-    const { page } = other;
-    await page.addInitScript(TELL_OFFER);
-    const { devTools, authenticatorId } = await addAuthenticator(other, false);
-    const { credentials } = await held.devTools.send('WebAuthn.getCredentials', held);
-    for (const credential of credentials) {
-      await devTools.send('WebAuthn.addCredential', { authenticatorId, credential });
-    }
-    await page.goto(`${url}/app/me`);
-    await page.locator('html[data-offered]').waitFor({ state: 'attached' });
-    expect(await page.getByLabel('E-mail').getAttribute('autocomplete')).toBe('username webauthn');
-    expect(await other.findBarriers()).toEqual([]);
-    await devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
-    await page.getByRole('button', { name: 'Sign in by passkey' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
-    await page.context().clearCookies();
-    await page.goto(`${url}/app/me`);
-    // Selected from the list, with nothing pressed on the page.
-    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
-    expect(other.faults()).toEqual([]);
-    await other.leave();
-  },
-);
+on('it is offered in the email field, and the button still works (needs Linux on x64 for the browser)', async () => {
+  const other = await newVisitor(browser);
+  const { page } = other;
+  await page.addInitScript(TELL_OFFER);
+  const { devTools, authenticatorId } = await addAuthenticator(other, false);
+  const { credentials } = await held.devTools.send('WebAuthn.getCredentials', held);
+  for (const credential of credentials) {
+    await devTools.send('WebAuthn.addCredential', { authenticatorId, credential });
+  }
+  await page.goto(`${url}/app/me`);
+  await page.locator('html[data-offered]').waitFor({ state: 'attached' });
+  expect(await page.getByLabel('Email').getAttribute('autocomplete')).toBe('username webauthn');
+  expect(await other.findBarriers()).toEqual([]);
+  await devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.context().clearCookies();
+  await page.goto(`${url}/app/me`);
+  // Selected from the list, with nothing pressed on the page.
+  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  expect(other.faults()).toEqual([]);
+  await other.leave();
+});
 
-on('its owner gives it another name (needs Linux on x64 for the browser)', async () => {
+on('its user renames it (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
-  await page.getByRole('button', { name: 'Rename the passkey Ada’s laptop' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Rename the passkey' });
+  await page.getByRole('button', { name: 'Rename passkey Ada’s laptop' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rename passkey' });
   await dialog.getByLabel('Name', { exact: true }).fill('Work laptop');
   await expectSound();
   await page.keyboard.press('Enter');
@@ -167,14 +164,14 @@ on('its owner gives it another name (needs Linux on x64 for the browser)', async
   await page.getByText('Work laptop', { exact: true }).waitFor();
 });
 
-on('removed, it signs in no more (needs Linux on x64 for the browser)', async () => {
+on('a removed passkey no longer signs in (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
-  await page.getByRole('button', { name: 'Remove the passkey Work laptop' }).click();
+  await page.getByRole('button', { name: 'Remove passkey Work laptop' }).click();
   await expectSound();
-  await page.getByRole('button', { name: 'Remove', exact: true }).click();
-  await page.getByText('The passkey Work laptop is removed.').waitFor();
+  await page.getByRole('button', { name: 'Remove passkey', exact: true }).click();
+  await page.getByText('Removed passkey Work laptop.').waitFor();
   await signOut();
-  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click();
   await page.getByText('This passkey is not known here').waitFor();
   await expectSound();
 });

@@ -36,47 +36,50 @@ async function expectSound(visitor: Visitor): Promise<void> {
 async function useLink(visitor: Visitor, link: string, email: string): Promise<void> {
   const { page } = visitor;
   await page.goto(link);
-  expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
+  expect(await page.getByLabel('Email').inputValue()).toBe(email);
   await page.getByRole('textbox', { name: 'New password' }).fill('short');
   await page.keyboard.press('Enter');
   await page.getByText('At least 12 characters', { exact: true }).waitFor();
   await expectSound(visitor);
   await page.getByRole('textbox', { name: 'New password' }).fill(NEXT);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'The password is set' }).waitFor();
+  await page.getByRole('heading', { name: 'Password changed' }).waitFor();
   await expectSound(visitor);
-  await page.getByRole('link', { name: 'Go on to sign in' }).click();
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('link', { name: 'Continue to sign in' }).click();
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(NEXT);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'No calls yet' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'No requests yet' }).waitFor();
   await page.goto(link);
-  await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+  await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
   await expectSound(visitor);
 }
 
-on('an owner who forgot it comes in by the command’s link (needs Linux on x64 for the browser)', async () => {
-  const api = await setUpOwner(gateway);
-  const owner = await newVisitor(browser);
-  await owner.page.goto(`${gateway.url}/app`);
-  await owner.page.getByText('bin/tollgate reset-password').waitFor();
-  await expectSound(owner);
-  const { stdout } = await gateway.run('reset-password', OWNER.email);
-  await useLink(owner, stdout.split('\n')[0] ?? '', OWNER.email);
-  expect((await api.ask('GET /me')).status).toBe(401);
-  await owner.leave();
-});
+on(
+  'an owner resets a forgotten password with a link from the command line (needs Linux on x64 for the browser)',
+  async () => {
+    const api = await setUpOwner(gateway);
+    const owner = await newVisitor(browser);
+    await owner.page.goto(`${gateway.url}/app`);
+    await owner.page.getByText('bin/tollgate reset-password').waitFor();
+    await expectSound(owner);
+    const { stdout } = await gateway.run('reset-password', OWNER.email);
+    await useLink(owner, stdout.split('\n')[0] ?? '', OWNER.email);
+    expect((await api.ask('GET /me')).status).toBe(401);
+    await owner.leave();
+  },
+);
 
-on('a member who forgot it is handed a link by the owner (needs Linux on x64 for the browser)', async () => {
+on('a member resets a forgotten password with a link from the owner (needs Linux on x64 for the browser)', async () => {
   const { page, ...owner } = await newVisitor(browser);
   await signIn(page, gateway.url, { ...OWNER, password: NEXT });
   const guest = await newVisitor(browser, { viewport: { width: 360, height: 740 } });
   const email = 'grace@example.com';
   await page.goto(`${gateway.url}/app/members`);
-  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await page.getByRole('button', { name: 'Invite member' }).click();
   await page.keyboard.type(email);
   await page.keyboard.press('Enter');
-  await page.getByText('Hand over this link').waitFor();
+  await page.getByText('Share this link').waitFor();
   await guest.page.goto(await page.locator('dialog pre').innerText());
   await guest.page.getByLabel('Name').fill('Grace Hopper');
   await guest.page.getByLabel('Password', { exact: true }).fill('a password to be forgotten');
@@ -84,12 +87,12 @@ on('a member who forgot it is handed a link by the owner (needs Linux on x64 for
   await guest.page.waitForURL(/\/app\?account=default$/);
 
   await page.reload();
-  expect(await page.getByRole('button', { name: `What to do with ${OWNER.name}` }).count()).toBe(0);
-  await page.getByRole('button', { name: 'What to do with Grace Hopper' }).click();
-  await page.getByRole('menuitem', { name: 'Link to a new password…' }).click();
+  expect(await page.getByRole('button', { name: `Actions for ${OWNER.name}` }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
+  await page.getByRole('menuitem', { name: 'Create password reset link…' }).click();
   await expectSound({ page, ...owner });
-  await page.getByRole('button', { name: 'Create the link' }).click();
-  await page.getByText('Hand over this link').waitFor();
+  await page.getByRole('button', { name: 'Create link' }).click();
+  await page.getByText('Share this link').waitFor();
   await expectSound({ page, ...owner });
   const link = await page.locator('dialog pre').innerText();
   await useLink(guest, link, email);

@@ -15,7 +15,7 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);
 const PAGES = CONSOLE_PAGES.filter(({ needsData, isForStrangers }) => !needsData && !isForStrangers);
-const OF_THE_WHOLE = ['/app/billing', '/app/providers', '/app/settings'];
+const ACCOUNT_WIDE = ['/app/billing', '/app/providers', '/app/settings'];
 
 let browser: Browser;
 let gateway: RunningGateway;
@@ -40,14 +40,14 @@ afterAll(async () => {
 on.each(PAGES)('$route (needs Linux on x64 for the browser)', async ({ route }) => {
   await openPage(visitor.page, `${gateway.url}${route}`);
   const reason = visitor.page.getByText('your membership is restricted to research');
-  expect(await reason.count()).toBe(OF_THE_WHOLE.includes(route) ? 1 : 0);
+  expect(await reason.count()).toBe(ACCOUNT_WIDE.includes(route) ? 1 : 0);
   expect(visitor.faults()).toEqual([]);
   expect(await visitor.findBarriers()).toEqual([]);
   expect(await visitor.overhangPx()).toBe(0);
 });
 
 on(
-  'whoever may only make keys is told before the click what others have ordered (needs Linux on x64 for the browser)',
+  'a developer sees in advance which changes only an admin can make (needs Linux on x64 for the browser)',
   async () => {
     const { email, person } = await inviteMember(gateway.url, owner, { account: 'default', role: 'developer' });
     const { id } = await createKey(gateway, { name: 'nightly', rpm: 60, created_by: person });
@@ -56,13 +56,13 @@ on(
     const { page } = developer;
     await signIn(page, gateway.url, { email, password: PASSWORD });
     await openPage(page, `${gateway.url}/app/keys/${id}`);
-    await page.locator('p', { hasText: 'Disabled by Ada Lovelace; only an owner or admin enables it.' }).waitFor();
-    await page.getByRole('button', { name: 'More about nightly' }).click();
+    await page.locator('p', { hasText: 'Disabled by Ada Lovelace. Only an owner or admin can enable it.' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for nightly' }).click();
     expect(await page.getByRole('menuitem', { name: 'Enable' }).isDisabled()).toBe(true);
     expect(await developer.findBarriers()).toEqual([]);
     await page.getByRole('menuitem', { name: 'Edit…' }).click();
-    await page.getByText('only an owner or admin lifts or raises them').waitFor();
-    await page.getByRole('textbox', { name: 'Requests a minute' }).fill('');
+    await page.getByText('only an owner or admin can raise or remove them').waitFor();
+    await page.getByRole('textbox', { name: 'Requests/min' }).fill('');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('found no limit in place of 60').waitFor();
     expect(developer.faults(403)).toEqual([]);

@@ -33,7 +33,7 @@ async function colorsIn(lines: Locator): Promise<Readonly<Record<string, string>
   return colors;
 }
 
-test.skipIf(!HAS_BROWSER)('a model keeps its colour from page to page (needs Chromium for Linux on x64)', async () => {
+test.skipIf(!HAS_BROWSER)('a model has the same color on every page (needs Chromium for Linux on x64)', async () => {
   const { page, faults } = await newVisitor(browser);
   const { url } = seeded.gateway;
   await signIn(page, url, OWNER);
@@ -48,7 +48,7 @@ test.skipIf(!HAS_BROWSER)('a model keeps its colour from page to page (needs Chr
   expect(all).toMatchObject(one);
   expect(new Set(Object.values(all)).size).toBe(Object.keys(all).length);
   await openPage(page, `${url}/app?range=30d`);
-  const home = await colorsIn(page.getByRole('table').filter({ hasText: 'Models that cost most' }).locator('tbody tr'));
+  const home = await colorsIn(page.getByRole('table').filter({ hasText: 'Top models by spend' }).locator('tbody tr'));
   expect(Object.keys(home).length).toBeGreaterThan(2);
   expect(all).toMatchObject(home);
   expect(faults()).toEqual([]);

@@ -8,7 +8,7 @@ export async function signIn(
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<void> {
   await page.goto(`${url}/app/me`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();

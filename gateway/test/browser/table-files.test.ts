@@ -43,7 +43,7 @@ async function save(path: string) {
   return { file: download.suggestedFilename(), lines: text.split('\r\n').slice(0, -1), scripts };
 }
 
-describe.skipIf(!HAS_BROWSER)('a file of the table (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!HAS_BROWSER)('a table download (needs Chromium for Linux on x64)', () => {
   test.each(
     firstOrAll([
       ['/app/keys', 'tollgate-keys-default.csv', 'id,name,last4', 'billing-api'],
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_BROWSER)('a file of the table (needs Chromium for Linux on 
     expect(visitor.faults()).toEqual([]);
   });
 
-  exhaustiveTest('has what the filter leaves', async () => {
+  exhaustiveTest('contains only filtered rows', async () => {
     const { lines } = await save('/app/keys?q=billing');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain('billing-api');

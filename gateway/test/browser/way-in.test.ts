@@ -39,58 +39,61 @@ async function expectSound(visitor: Visitor): Promise<void> {
   expect(visitor.faults(...PROVOKED)).toEqual([]);
 }
 
-on('nobody owns it: the page says how to get a link (needs Linux on x64 for the browser)', async () => {
+on('without an owner, the page says how to get a setup link (needs Linux on x64 for the browser)', async () => {
   const { page } = owner;
   await page.goto(`${gateway.url}/app/usage`);
   await page.getByText('bin/tollgate setup-link').waitFor();
   await expectSound(owner);
 });
 
-on('the link makes the owner; what is wrong is said at its field (needs Linux on x64 for the browser)', async () => {
-  const { page } = owner;
-  const link = /\S+\/app\/setup\?token=\S+/.exec(gateway.stdout())?.[0] ?? '';
-  await page.goto(link);
-  await page.getByLabel('Name').fill('Ada Lovelace');
-  await page.getByLabel('E-mail').fill('ada@example.com');
-  await page.getByLabel('Password', { exact: true }).fill('short');
-  await page.keyboard.press('Enter');
-  await page.getByText('At least 12 characters', { exact: true }).waitFor();
-  await expectSound(owner);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Create a key and call demo' }).waitFor();
-  await expectSound(owner);
-  await page.goto(link);
-  await page.getByText('This console is set up').waitFor();
-});
+on(
+  'the setup link creates the owner, and errors are shown at their fields (needs Linux on x64 for the browser)',
+  async () => {
+    const { page } = owner;
+    const link = /\S+\/app\/setup\?token=\S+/.exec(gateway.stdout())?.[0] ?? '';
+    await page.goto(link);
+    await page.getByLabel('Name').fill('Ada Lovelace');
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('short');
+    await page.keyboard.press('Enter');
+    await page.getByText('At least 12 characters', { exact: true }).waitFor();
+    await expectSound(owner);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Create key and test demo' }).waitFor();
+    await expectSound(owner);
+    await page.goto(link);
+    await page.getByText('Tollgate is already set up').waitFor();
+  },
+);
 
-on('a second factor is set up by its code (needs Linux on x64 for the browser)', async () => {
+on('two-factor authentication is set up with a code (needs Linux on x64 for the browser)', async () => {
   const { page } = owner;
   await page.goto(`${gateway.url}/app/me`);
   await page.getByRole('button', { name: 'Set up…' }).click();
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');
-  await page.getByLabel('The key below as a QR code').waitFor();
+  await page.getByLabel('QR code of the setup key').waitFor();
   await expectSound(owner);
   await page.keyboard.type(timeCode(await page.locator('dialog pre').innerText(), Date.now()));
   await page.keyboard.press('Enter');
-  await page.getByText('The second factor is on').waitFor();
+  await page.getByText('Two-factor authentication is on').waitFor();
   recoveryCodes.push(...(await page.getByRole('list', { name: 'Recovery codes' }).locator('li').allInnerTexts()));
   expect(recoveryCodes.length).toBeGreaterThanOrEqual(8);
-  await page.getByRole('button', { name: 'I have kept the codes' }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
   await expectSound(owner);
 });
 
-on('somebody invited comes in, and is out when removed (needs Linux on x64 for the browser)', async () => {
+on('an invited member joins, and loses access when removed (needs Linux on x64 for the browser)', async () => {
   const { page } = owner;
   await page.goto(`${gateway.url}/app/members`);
-  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await page.getByRole('button', { name: 'Invite member' }).click();
   await page.keyboard.type('grace@example.com');
   await page.keyboard.press('Enter');
-  await page.getByText('Hand over this link').waitFor();
+  await page.getByText('Share this link').waitFor();
   const link = await page.locator('dialog pre').innerText();
-  await page.getByRole('button', { name: 'I have the link' }).click();
-  await page.getByText('Invited, not here yet').waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('Pending invitations').waitFor();
   await expectSound(owner);
 
   const guest = await newVisitor(browser);
@@ -102,20 +105,20 @@ on('somebody invited comes in, and is out when removed (needs Linux on x64 for t
   await guest.page.waitForURL(/\/app\?account=default$/);
 
   await page.reload();
-  await page.getByRole('button', { name: 'What to do with Grace Hopper' }).click();
-  await page.getByRole('menuitem', { name: 'Remove from the account…' }).click();
+  await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
+  await page.getByRole('menuitem', { name: 'Remove from account…' }).click();
   await expectSound(owner);
-  await page.getByRole('button', { name: 'Remove now' }).click();
-  await page.getByText('Grace Hopper is no member of default any more.').waitFor();
+  await page.getByRole('button', { name: 'Remove member' }).click();
+  await page.getByText('Removed Grace Hopper from default.').waitFor();
   await guest.page.goto(link);
-  await guest.page.getByText('This invitation does not work').waitFor();
+  await guest.page.getByText('This invitation is no longer valid').waitFor();
   await guest.page.goto(`${gateway.url}/app/members`);
-  await guest.page.getByRole('heading', { name: /Sign in|member of no account/ }).waitFor();
+  await guest.page.getByRole('heading', { name: /Sign in|aren’t a member of any account/ }).waitFor();
   await expectSound(guest);
 });
 
 on(
-  'two users of one address with one password: the sign-in asks which (needs Linux on x64 for the browser)',
+  'the sign-in asks which of two users with the same address and password (needs Linux on x64 for the browser)',
   async () => {
     await control(gateway, 'accounts.create', { id: 'team' });
     const guest = { email: 'lin@example.com', role: 'viewer', workspaces: null };
@@ -125,9 +128,9 @@ on(
       const { page } = visitor;
       await page.goto(json.link);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await page.getByRole('button', { name: 'Create a user' }).waitFor();
+      await page.getByRole('button', { name: 'Create user' }).waitFor();
       await expectSound(visitor);
-      await page.getByRole('button', { name: 'Create a user' }).click();
+      await page.getByRole('button', { name: 'Create user' }).click();
       await page.getByLabel('Name').fill('Lin');
       await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
       await page.keyboard.press('Enter');
@@ -136,7 +139,7 @@ on(
     const visitor = await newVisitor(browser);
     const { page } = visitor;
     await page.goto(`${gateway.url}/app`);
-    await page.getByLabel('E-mail').fill(guest.email);
+    await page.getByLabel('Email').fill(guest.email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
     const choice = page.getByRole('group', { name: 'Account' });
@@ -150,17 +153,17 @@ on(
 );
 
 on(
-  'signing in takes password and recovery code, and leads to the page asked for (needs Linux on x64 for the browser)',
+  'signing in with password and recovery code opens the requested page (needs Linux on x64 for the browser)',
   async () => {
     const { page } = owner;
     await page.getByRole('button', { name: 'Ada Lovelace', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectSound(owner);
-    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Email').fill('ada@example.com');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByRole('button', { name: 'Use recovery code' }).click();
     await expectSound(owner);
     await page.keyboard.type(recoveryCodes[0] ?? '');
     await page.keyboard.press('Enter');

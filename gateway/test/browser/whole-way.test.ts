@@ -79,18 +79,18 @@ async function runSnippet(client: string, apiKey: string): Promise<string> {
 /** Opens the menu of a key's row and selects an item. */
 async function chooseOfKey(act: string): Promise<void> {
   await page.goto(at('/app/keys'));
-  await page.getByRole('button', { name: `More about ${keyName}`, exact: true }).click();
+  await page.getByRole('button', { name: `Actions for ${keyName}`, exact: true }).click();
   await page.getByRole('menuitem', { name: act }).click();
 }
 
-describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)', () => {
-  test('the link of the first words makes the owner, a workspace that keeps what is said, and a key with a live call', async () => {
+describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)', () => {
+  test('the setup link creates the owner, a workspace that stores prompts, and a key with a test request', async () => {
     await page.goto(setupLinkOf(pair.gateway));
     await page.getByLabel('Name').fill(OWNER.name);
-    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Email').fill(OWNER.email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create the account' }).click();
-    const create = page.getByRole('button', { name: 'Create a key and call ok' });
+    await page.getByRole('button', { name: 'Create account' }).click();
+    const create = page.getByRole('button', { name: 'Create key and test ok' });
     await create.waitFor();
     const policy = await askFromPage(page, 'PATCH /accounts/default/workspaces/default', { bodies: 'all' });
     expect(policy).toMatchObject({ status: 200, json: { bodies: 'all' } });
@@ -100,7 +100,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     expect(owner.faults()).toEqual([]);
   });
 
-  test('the snippets’ calls by the SDKs are answered, and the page says that the first arrived', async () => {
+  test('the snippets’ SDK requests succeed, and the page reports the first one', async () => {
     const shown = await page.locator('pre', { hasText: SECRET }).first().innerText();
     const apiKey = SECRET.exec(shown)?.[0] ?? '';
     secrets.push(apiKey);
@@ -110,7 +110,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     expect(owner.faults()).toEqual([]);
   });
 
-  test('usage and logs show the calls with the right cost', async () => {
+  test('usage and logs show the requests with the right cost', async () => {
     const costs = (await pair.gateway.calls()).map(({ cost_nano_usd }) => BigInt(cost_nano_usd ?? -1));
     expect(costs).toEqual([CALL_NANO_USD, CALL_NANO_USD, CALL_NANO_USD]);
     await page.getByRole('link', { name: 'Open the console' }).click();
@@ -122,35 +122,35 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     expect(await rows.count()).toBe(3);
     await rows.first().click();
     await page.waitForURL(/\/app\/logs\/req_/);
-    await page.getByText(`${CALL_USD} settled`).waitFor();
+    await page.getByText(`charged ${CALL_USD}`).waitFor();
     await page.getByText(ANSWER).first().waitFor();
     expect(owner.faults()).toEqual([]);
   });
 
-  test('a rotation with grace: both secrets work', async () => {
+  test('both secrets work during a rotation’s grace period', async () => {
     const { json } = await askFromPage(page, 'GET /accounts/default/keys');
     const [old = ''] = secrets;
     keyName = json.keys.find(({ last4 }: { last4: string }) => old.endsWith(last4)).name;
     await chooseOfKey('Rotate…');
-    await page.getByText('1 h', { exact: true }).click();
+    await page.getByText('1 hour', { exact: true }).click();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const shown = await page.getByRole('dialog').locator('code').first().innerText();
     secrets.push(SECRET.exec(shown)?.[0] ?? '');
     expect(secrets[1]).not.toBe(old);
     await page.getByRole('button', { name: 'Test' }).click();
-    await page.getByRole('dialog').getByText('answered').waitFor();
-    await page.getByRole('button', { name: 'I have stored the key' }).click();
+    await page.getByRole('dialog').getByText('Succeeded').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
     expect(await Promise.all(secrets.map(statusOf))).toEqual([200, 200]);
     expect(owner.faults()).toEqual([]);
   });
 
-  test('limits set in the console bind the next call', async () => {
+  test('limits set in the console apply from the next request', async () => {
     await page.goto(at('/app/limits'));
     await page.getByRole('row', { name: new RegExp(`^${keyName} `) }).click();
-    await page.getByRole('textbox', { name: 'Requests a minute' }).fill('1');
+    await page.getByRole('textbox', { name: 'Requests/min' }).fill('1');
     await page.getByRole('button', { name: 'Save limits' }).click();
     const newest = secrets.at(-1) ?? '';
-    await page.getByText('They bind the next call.').waitFor();
+    await page.getByText('Applies from the next request.').waitFor();
     await statusOf(newest);
     await eventually(
       'a call over the limit',
@@ -160,10 +160,10 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     expect(owner.faults()).toEqual([]);
   });
 
-  test('a revoked key is refused, with both secrets', async () => {
+  test('both secrets of a revoked key are rejected', async () => {
     await chooseOfKey('Revoke…');
-    await page.getByRole('button', { name: 'Revoke now' }).click();
-    await page.getByText(`${keyName} is revoked.`).waitFor();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText(`Revoked ${keyName}.`).waitFor();
     await eventually(
       'the refusals',
       async () => {
@@ -175,7 +175,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     expect(owner.faults()).toEqual([]);
   });
 
-  test('a viewer sees no content and can change nothing: no buttons, and the API refuses', async () => {
+  test('a viewer sees no content and can’t change anything, in the console or through the API', async () => {
     const guest = { email: 'viewer@example.com', role: 'viewer', workspaces: null };
     const { json: invited } = await askFromPage(page, 'POST /accounts/default/invitations', guest);
     const viewer = await newVisitor(browser);
@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
       .getByRole('row', { name: /\bok\b/ })
       .last()
       .click();
-    await theirs.getByText(`${CALL_USD} settled`).waitFor();
+    await theirs.getByText(`charged ${CALL_USD}`).waitFor();
     expect(await theirs.getByText(ANSWER).count()).toBe(0);
     const [call] = await pair.gateway.calls('--limit', '1');
     const detail = await askFromPage(theirs, `GET /accounts/default/logs/${call?.request_id}`);
@@ -204,13 +204,13 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
       .getByText(keyName)
       .waitFor({ state: 'attached' })
       .catch(() => undefined);
-    expect(await theirs.getByRole('button', { name: /Create key|More about/ }).count()).toBe(0);
+    expect(await theirs.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0);
     await theirs.goto(at('/app/limits'));
     await theirs
       .getByRole('row', { name: /default/ })
       .first()
       .click();
-    await theirs.getByText('You may read these limits, not set them.').waitFor();
+    await theirs.getByText('You can view these limits but not change them.').waitFor();
     expect(await theirs.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
     await theirs.goto(at('/app/workspaces'));
     await theirs.getByRole('table').waitFor();
@@ -237,20 +237,20 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     await viewer.leave();
   });
 
-  test('signing out ends the session; a wrong password does not let in, the right one does', async () => {
+  test('signing out ends the session, and only the right password signs in again', async () => {
     await page.goto(at('/app/audit'));
     await page.getByRole('button', { name: OWNER.name, exact: true }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect((await askFromPage(page, 'GET /accounts/default/keys')).status).toBe(401);
-    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Email').fill(OWNER.email);
     await page.getByLabel('Password', { exact: true }).fill(`${PASSWORD}!`);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     expect((await askFromPage(page, 'GET /session')).json.state).toBe('signed_out');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
     expect(owner.faults(401)).toEqual([]);
   });
 });

@@ -13,7 +13,12 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 setDefaultTimeout(120_000);
 
 const ZONE = 'America/New_York';
-const CLOCK = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: ZONE });
+const CLOCK = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+  timeZone: ZONE,
+});
 
 let browser: Browser;
 let seeded: SeededGateway;
@@ -33,17 +38,17 @@ afterAll(async () => {
 
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);
 
-describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!HAS_BROWSER)('the account’s time zone (needs Chromium for Linux on x64)', () => {
   test.each(
     firstOrAll([
       ['/app/billing', 'Statement CSV'],
-      ['/app/audit', 'Audit CSV'],
+      ['/app/audit', 'Audit log CSV'],
     ]),
-  )('on %s, “This month” of %s is the account’s month, and the dialog says so', async (path, name) => {
+  )('on %s, “This month” of %s is the account’s month, and the dialog names the zone', async (path, name) => {
     await open(path);
     await visitor.page.getByRole('button', { name }).click();
     const dialog = visitor.page.getByRole('dialog', { name });
-    expect(await dialog.innerText()).toContain(`Days begin at midnight in ${ZONE}.`);
+    expect(await dialog.innerText()).toContain(`Days start at midnight in ${ZONE}.`);
     const href = await dialog.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
     const asked = new URL(href ?? '', seeded.gateway.url).searchParams;
     const month = windowAt('month', ZONE, Date.now());
@@ -53,14 +58,14 @@ describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux
   });
 
   test.each(firstOrAll(['/app', '/app/usage', '/app/logs', '/app/billing', '/app/audit', 'key']))(
-    '%s says whose clock it has',
+    '%s names its time zone',
     async (path) => {
       await open(path === 'key' ? `/app/keys/${seeded.names.key}` : path);
       expect(await visitor.page.getByText(`Times in ${ZONE}.`).count()).toBe(1);
     },
   );
 
-  test('a call is at one time in its list, its sheet and its title, that of the account', async () => {
+  test('a request has the same time in its list, sheet and title, in the account’s zone', async () => {
     const { page } = visitor;
     await open(`/app/logs/${seeded.names.request}`);
     const sheet = page.getByRole('dialog');
@@ -71,15 +76,15 @@ describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux
     expect(await page.getByRole('table').locator(`time[datetime="${at}"]`).first().getAttribute('title')).toBe(shown);
   });
 
-  exhaustiveTest('two times of one’s own are typed and shown by the clocks of the account', async () => {
+  exhaustiveTest('a custom range is entered and shown in the account’s zone', async () => {
     const { page } = visitor;
     await open('/app/usage?from=2026-11-01T03:30:00.000Z&to=2026-11-01T12:00:00.000Z');
-    await page.getByRole('button', { name: '31 Oct, 23:30 – 1 Nov, 07:00' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Range of time' });
+    await page.getByRole('button', { name: 'Oct 31, 23:30 – Nov 1, 07:00' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Time range' });
     expect(await dialog.innerText()).toContain(`Times in ${ZONE}.`);
     expect(await dialog.getByLabel('From').inputValue()).toBe('2026-10-31T23:30');
     await dialog.getByLabel('To').fill('2026-11-02T00:00');
-    await dialog.getByRole('button', { name: 'Show this range' }).click();
+    await dialog.getByRole('button', { name: 'Apply range' }).click();
     await page.waitForURL((url) => url.searchParams.get('to') === '2026-11-02T05:00:00.000Z');
   });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { changesOf } from './audit-changes.ts';
 
-test('what changed, member by member, and nothing else', () => {
+test('lists only changed members', () => {
   expect(
     changesOf({
       before: { name: 'web', caps: { rpm: 60, tpm: null }, models: ['a'] },
@@ -14,7 +14,7 @@ test('what changed, member by member, and nothing else', () => {
   ]);
 });
 
-test('what is made has no before, what is gone no after', () => {
+test('a created target has no before, a deleted one no after', () => {
   expect(changesOf({ before: null, after: { name: 'web' } })).toEqual([{ member: 'name', before: null, after: 'web' }]);
   expect(changesOf({ before: { name: 'web', old: {} }, after: null })).toEqual([
     { member: 'name', before: 'web', after: null },
@@ -23,7 +23,7 @@ test('what is made has no before, what is gone no after', () => {
   expect(changesOf({ before: null, after: null })).toEqual([]);
 });
 
-test('a member that became null changed; an empty text is not a missing one', () => {
+test('distinguishes null, empty and missing values', () => {
   expect(changesOf({ before: { note: 'x', a: '' }, after: { note: null } })).toEqual([
     { member: 'note', before: 'x', after: 'null' },
     { member: 'a', before: '', after: null },

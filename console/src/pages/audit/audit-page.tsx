@@ -17,48 +17,47 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { type AuditEntry, changesOf } from './audit-changes.ts';
 import { AuditSheet } from './audit-sheet.tsx';
-import { actorWords } from './audit-words.ts';
+import { ACTIONS, actionName, actorWords, fieldName, targetKind } from './audit-words.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
+  { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
   {
     id: 'actor',
-    head: 'Who',
+    head: 'Actor',
     cell: ({ actor }) => (
       <span className="block truncate max-md:max-w-24" title={actorWords(actor)}>
         {actorWords(actor)}
       </span>
     ),
   },
-  { id: 'act', head: 'What', cell: ({ act }) => <span className="font-medium">{act}</span> },
+  { id: 'act', head: 'Action', cell: ({ act }) => <span className="font-medium">{actionName(act)}</span> },
   {
     id: 'subject',
-    head: 'To',
+    head: 'Target',
     cell: ({ subject }) => (
       <span className="flex gap-1.5">
-        <span className="text-ink-3">{subject.kind}</span>
+        <span className="text-ink-3">{targetKind(subject.kind)}</span>
         <code className="truncate">{subject.id}</code>
       </span>
     ),
   },
   {
     id: 'changes',
-    head: 'Changed',
+    head: 'Changed fields',
     wideOnly: true,
     cell: (entry) => (
       <span className="text-ink-2">
         {changesOf(entry)
-          .map(({ member }) => member)
+          .map(({ member }) => fieldName(member))
           .join(', ')}
       </span>
     ),
   },
   {
     id: 'address',
-    head: 'From',
+    head: 'Source',
     wideOnly: true,
-    cell: ({ address }) =>
-      address === null ? <span className="text-ink-3">this machine</span> : <code>{address}</code>,
+    cell: ({ address }) => (address === null ? <span className="text-ink-3">Local</span> : <code>{address}</code>),
   },
 ];
 
@@ -80,42 +79,50 @@ export default function AuditPage() {
   const isFiltered = actor !== undefined || act !== undefined || subject !== undefined;
   return (
     <Page
-      title="Audit"
-      lead="Who changed what, from where, and the difference it made. Nothing can be taken out of it."
+      title="Audit log"
+      lead="Every change, with its actor, source and difference. Entries can’t be deleted."
       hasTimes
       action={
         <RangeDownload
-          name="Audit CSV"
-          lead="Every act of the days, with its members before and after."
+          name="Audit log CSV"
+          lead="Every action in the selected days, with values before and after."
           urlOf={(range) => addressOf('GET /accounts/{account}/audit.csv', { path: { account }, query: range }).url}
         />
       }
       filters={
         <>
-          <TextFilter
-            label="What was done"
-            placeholder="what (act)"
+          <select
+            data-filter
+            aria-label="Action"
+            className={`${CONTROL} sm:w-52`}
             value={act ?? ''}
-            choices={[...new Set(entries.map((entry) => entry.act))]}
-            onChange={(text) => setFilters({ act: text })}
-          />
+            onChange={({ target }) => setFilters({ act: target.value })}
+          >
+            <option value="">All actions</option>
+            {Object.entries(ACTIONS).map(([code, name]) => (
+              <option key={code} value={code}>
+                {name}
+              </option>
+            ))}
+            {act !== undefined && ACTIONS[act] === undefined && <option value={act}>{act}</option>}
+          </select>
           <TextFilter
-            label="Id of who did it"
-            placeholder="who (id)"
+            label="Actor ID"
+            placeholder="Actor ID"
             value={actor ?? ''}
             choices={[...new Set(entries.map((entry) => entry.actor.id))]}
             onChange={(text) => setFilters({ actor: text })}
           />
           <TextFilter
-            label="Id of what it was done to"
-            placeholder="to what (id)"
+            label="Target ID"
+            placeholder="Target ID"
             value={subject ?? ''}
             choices={[...new Set(entries.map((entry) => entry.subject.id))]}
             onChange={(text) => setFilters({ subject: text })}
           />
           {isFiltered && (
             <Button kind="quiet" onClick={() => setFilters({ actor: undefined, act: undefined, subject: undefined })}>
-              Clear
+              Clear filters
             </Button>
           )}
         </>
@@ -124,14 +131,14 @@ export default function AuditPage() {
       {pages.error !== null && <ErrorNote error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.data === undefined && pages.error === null && <SkeletonRows />}
       {pages.data !== undefined && entries.length === 0 && (
-        <Empty title={isFiltered ? 'No act matches the filters' : 'Nothing was changed yet'}>
-          Every change of keys, limits, members, prices and money is written down here, by whomever it was made: a
-          person, a key or the command line.
+        <Empty title={isFiltered ? 'No matching entries' : 'No changes yet'}>
+          Changes to API keys, limits, members, prices and balances are recorded here, whether made by a user, an API
+          key or the command line.
         </Empty>
       )}
       {entries.length > 0 && (
         <Table
-          label="Audit"
+          label="Audit log"
           columns={COLUMNS}
           rows={entries}
           rowKey={({ seq }) => String(seq)}
@@ -141,7 +148,7 @@ export default function AuditPage() {
             pages.hasNextPage && (
               <div className="sticky left-0 border-t border-line p-2 text-center">
                 <Button kind="quiet" busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-                  Load older acts
+                  Load older entries
                 </Button>
               </div>
             )

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { type AuditEntry, type Change, changesOf } from './audit-changes.ts';
-import { actorWords } from './audit-words.ts';
+import { actionName, actorWords, fieldName, targetKind } from './audit-words.ts';
 
 interface AuditSheetProps {
   readonly entry: AuditEntry;
@@ -17,34 +17,36 @@ export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
   const changes = changesOf(entry);
   return (
     <Sheet
-      title={entry.act}
+      title={actionName(entry.act)}
       lead={<ExactTime at={entry.at} />}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={() => onFilter({ actor: entry.actor.id })}>All by {entry.actor.name}</Button>
-          <Button onClick={() => onFilter({ subject: entry.subject.id })}>All about this {entry.subject.kind}</Button>
+          <Button onClick={() => onFilter({ actor: entry.actor.id })}>Show all by {entry.actor.name}</Button>
+          <Button onClick={() => onFilter({ subject: entry.subject.id })}>
+            Show all for this {targetKind(entry.subject.kind, false)}
+          </Button>
         </>
       }
     >
       <div className="flex flex-col gap-5">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
-          <dt className="text-ink-3">Who</dt>
+          <dt className="text-ink-3">Actor</dt>
           <dd className="min-w-0 break-words">{actorWords(entry.actor)}</dd>
-          <dt className="text-ink-3">To</dt>
+          <dt className="text-ink-3">Target</dt>
           <dd className="flex min-w-0 items-center gap-1">
-            {entry.subject.kind} <code className="truncate">{entry.subject.id}</code>
-            <CopyIcon text={entry.subject.id} what="id" />
+            {targetKind(entry.subject.kind)} <code className="truncate">{entry.subject.id}</code>
+            <CopyIcon text={entry.subject.id} what="ID" />
           </dd>
-          <dt className="text-ink-3">From</dt>
-          <dd>{entry.address === null ? 'this machine' : <code>{entry.address}</code>}</dd>
+          <dt className="text-ink-3">Source</dt>
+          <dd>{entry.address === null ? 'Local' : <code>{entry.address}</code>}</dd>
           <dt className="text-ink-3">Entry</dt>
           <dd className="figures">{entry.seq}</dd>
         </dl>
         {changes.length === 0 ? (
-          <p className="text-ink-2">The act has no members to compare.</p>
+          <p className="text-ink-2">This action changed no fields.</p>
         ) : (
-          <ul aria-label="Difference" className="flex flex-col rounded-lg border border-line">
+          <ul aria-label="Changes" className="flex flex-col rounded-lg border border-line">
             {changes.map((change) => (
               <ChangeRow key={change.member} change={change} />
             ))}
@@ -58,10 +60,12 @@ export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
 function ChangeRow({ change }: { readonly change: Change }) {
   return (
     <li className="flex min-w-0 flex-col gap-1 border-b border-line px-3 py-2 last:border-0">
-      <code className="text-ink-2">{change.member}</code>
+      <span className="text-ink-2" title={change.member}>
+        {fieldName(change.member)}
+      </span>
       <div className="grid gap-1 font-mono text-sm sm:grid-cols-2 sm:gap-3">
-        <Side sign="−" label="before" text={change.before} tone="bg-red-soft" />
-        <Side sign="+" label="after" text={change.after} tone="bg-green-soft" />
+        <Side sign="−" label="Before" text={change.before} tone="bg-red-soft" />
+        <Side sign="+" label="After" text={change.after} tone="bg-green-soft" />
       </div>
     </li>
   );
@@ -78,7 +82,7 @@ function Side({
   readonly text: string | null;
   readonly tone: string;
 }) {
-  if (text === null) return <span className="px-2 py-0.5 text-ink-3 max-sm:hidden">not there</span>;
+  if (text === null) return <span className="px-2 py-0.5 text-ink-3 max-sm:hidden">Not set</span>;
   return (
     <span className={`flex min-w-0 gap-2 rounded-sm px-2 py-0.5 ${tone}`}>
       <span aria-hidden="true">{sign}</span>

@@ -1,4 +1,5 @@
-/** Formats the actor of an audit entry. */
+/** Names the actor, the action, the target and the changed fields of an audit entry. */
+import { sentenceCase } from '../../lib/numbers.ts';
 import type { AuditEntry } from './audit-changes.ts';
 
 export function actorWords({ kind, name, id }: AuditEntry['actor']): string {
@@ -6,10 +7,89 @@ export function actorWords({ kind, name, id }: AuditEntry['actor']): string {
     case 'person':
       return name;
     case 'key':
-      return `${name} (key ${id})`;
+      return `${name} (API key ${id})`;
     case 'command_line':
-      return 'command line';
+      return 'Command line';
     case 'anonymous':
       return 'Not signed in';
   }
+}
+
+/** The actions of the audit log. */
+export const ACTIONS: Readonly<Record<string, string>> = {
+  'accounts.correct': 'Adjusted balance',
+  'accounts.create': 'Created account',
+  'accounts.set': 'Edited account',
+  'accounts.topup': 'Topped up account',
+  'invitation.accept': 'Accepted invitation',
+  'invitation.create': 'Invited member',
+  'invitation.withdraw': 'Revoked invitation',
+  'keys.create': 'Created key',
+  'keys.disable': 'Disabled key',
+  'keys.enable': 'Enabled key',
+  'keys.revoke': 'Revoked key',
+  'keys.rotate': 'Rotated key',
+  'keys.set': 'Edited key',
+  'limits.set': 'Set limits',
+  'member.change': 'Changed role',
+  'member.remove': 'Removed member',
+  'member.restore': 'Restored member',
+  'member.suspend': 'Suspended member',
+  'person.passkey_added': 'Added passkey',
+  'person.passkey_removed': 'Removed passkey',
+  'person.passkey_renamed': 'Renamed passkey',
+  'person.password': 'Changed password',
+  'person.rename': 'Changed name',
+  'person.reset': 'Reset password',
+  'person.reset_link': 'Created password reset link',
+  'person.second_factor_off': 'Turned off two-factor authentication',
+  'person.second_factor_on': 'Turned on two-factor authentication',
+  'person.service_linked': 'Linked sign-in service',
+  'person.service_unlinked': 'Unlinked sign-in service',
+  'person.session_end': 'Signed out a session',
+  'person.setup': 'Set up Tollgate',
+  'person.sign_in': 'Signed in',
+  'person.sign_in_failed': 'Failed to sign in',
+  'person.sign_out': 'Signed out',
+  'person.verify': 'Verified email address',
+  'prices.set': 'Set price',
+  'providers.change': 'Edited provider',
+  'providers.create': 'Added provider',
+  'providers.remove': 'Removed provider',
+  'providers.test': 'Tested provider',
+  'workspaces.create': 'Created workspace',
+  'workspaces.set': 'Edited workspace',
+};
+
+/** An unknown action is shown by its code. */
+export function actionName(act: string): string {
+  return ACTIONS[act] ?? act;
+}
+
+const TARGETS: Readonly<Record<string, string>> = { key: 'API key', person: 'User' };
+
+/** The kind of an entry's target; `begins`: at the beginning of a label. */
+export function targetKind(kind: string, begins = true): string {
+  const word = TARGETS[kind] ?? sentenceCase(kind);
+  return begins || word.startsWith('API') ? word : word.toLowerCase();
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  ips: 'Allowed IP addresses',
+  scopes: 'Permissions',
+  strict: 'Strict translation',
+  expires_at: 'Expires',
+  bodies: 'Prompts & responses',
+  bodies_days: 'Retention (days)',
+  rpm: 'Requests/min',
+  tpm: 'Tokens/min',
+  concurrency: 'Concurrent requests',
+  budget_usd: 'Budget (USD)',
+  budget_window: 'Budget period',
+};
+
+/** Label of a changed member of the API: `caps.rpm` → `Requests/min`. */
+export function fieldName(member: string): string {
+  const [, inner = member] = /^caps\.(\w+)$/.exec(member) ?? [];
+  return FIELDS[inner] ?? sentenceCase(inner).replaceAll('.', ' › ');
 }

@@ -11,13 +11,13 @@ export function AccountFigures({ account }: { readonly account: Account }) {
         <Figure
           name="Balance"
           nanoUsd={account.balance_nano_usd}
-          means={isPrepaid ? 'prepaid: calls stop at 0' : 'postpaid: counted, not enforced'}
+          means={isPrepaid ? 'Prepaid: requests stop at $0' : 'Postpaid: usage isn’t blocked'}
           tone={isPrepaid && BigInt(account.balance_nano_usd) <= 0n ? 'text-red' : ''}
         />
-        <Figure name="Held now" nanoUsd={account.held_nano_usd} means="of calls under way" />
-        <Figure name="Charged" nanoUsd={account.charged_nano_usd} means="in all" />
-        <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} means="in all" />
-        <Figure name="Absorbed" nanoUsd={account.written_off_nano_usd} means="borne by the house" />
+        <Figure name="Reserved" nanoUsd={account.held_nano_usd} means="For requests in progress" />
+        <Figure name="Charged" nanoUsd={account.charged_nano_usd} means="All time" />
+        <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} means="All time" />
+        <Figure name="Written off" nanoUsd={account.written_off_nano_usd} means="Paid by operator" />
       </dl>
     </Panel>
   );

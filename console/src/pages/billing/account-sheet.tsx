@@ -29,8 +29,8 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
   const rest = restOf(change.error, ['mark_up_percent']);
   return (
     <Sheet
-      title={account.id}
-      lead="An account of this installation"
+      title={account.name}
+      lead={`Account ID: ${account.id}`}
       wide={false}
       onClose={onClose}
       footer={
@@ -46,7 +46,7 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
         <AccountFigures account={account} />
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => onMoney('topup')}>Top up…</Button>
-          <Button onClick={() => onMoney('correct')}>Correct…</Button>
+          <Button onClick={() => onMoney('correct')}>Adjust balance…</Button>
         </div>
         <form
           id={form}
@@ -62,7 +62,7 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
               { path: { account: account.id }, body },
               {
                 onSuccess: () => {
-                  toast({ text: `${account.id} is changed. It binds the next call.` });
+                  toast({ text: `Saved ${account.name}. Applies from the next request.` });
                   onClose();
                 },
               },
@@ -70,7 +70,7 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
           }}
         >
           <Segmented
-            label="How it pays"
+            label="Billing mode"
             value={mode}
             choices={[
               ['postpaid', 'Postpaid'],
@@ -80,17 +80,17 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
           />
           <p className="text-ink-2">
             {mode === 'prepaid'
-              ? 'A call needs balance for the most that it can cost; without it, it is refused.'
-              : 'What is spent is recorded; no balance is needed.'}
+              ? 'The balance must cover the maximum cost of each request; otherwise the request is rejected.'
+              : 'Usage is recorded; no balance is required.'}
           </p>
           {mode === 'prepaid' && account.mode === 'postpaid' && BigInt(account.balance_nano_usd) <= 0n && (
-            <p className="text-amber">The balance is not above 0: its next call will be refused. Top it up first.</p>
+            <p className="text-amber">The balance is $0 or less, so the next request will be rejected. Top up first.</p>
           )}
           <TextField
-            label="Mark-up, percent"
+            label="Markup (%)"
             inputMode="decimal"
             className="max-w-40"
-            hint="On the price of each call from now on."
+            hint="Added to the price of each request from now on."
             value={markUp}
             error={memberError(change.error, 'mark_up_percent')}
             onChange={({ target }) => setMarkUp(target.value)}

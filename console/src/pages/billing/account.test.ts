@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { exactUsd } from '../../lib/money.ts';
 import { proposeId, readUsd } from './account.ts';
 
-test('an amount is read to the last nano-dollar', () => {
+test('parses an amount to the nano-dollar', () => {
   expect(readUsd('$1,250.5')).toEqual({ usd: '1250.5', nanoUsd: 1_250_500_000_000n });
   expect(readUsd(' 0.000000001 ')?.nanoUsd).toBe(1n);
   fc.assert(
@@ -14,7 +14,7 @@ test('an amount is read to the last nano-dollar', () => {
   );
 });
 
-test.each(['', '-5', '1.0000000001', '1e3', '1000000000', '.5', 'ten'])('%j is no amount', (text) => {
+test.each(['', '-5', '1.0000000001', '1e3', '1000000000', '.5', 'ten'])('rejects %j', (text) => {
   expect(readUsd(text)).toBeNull();
 });
 
@@ -28,7 +28,7 @@ test.each([
   expect(proposeId(name)).toBe(id);
 });
 
-test('whatever the name, what is proposed can be an id', () => {
+test('proposes a valid id for any name', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (name) => {
       const id = proposeId(name);

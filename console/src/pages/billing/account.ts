@@ -13,13 +13,13 @@ export const MONEY_READS: readonly ConsoleRoute[] = [
 ];
 
 const KINDS: Readonly<Record<Entry['kind'], string>> = {
-  topup: 'top-up',
-  hold: 'held',
-  extend: 'hold extended',
-  post: 'charged',
-  void: 'hold released',
-  correct: 'correction',
-  absorb: 'absorbed',
+  topup: 'Top-up',
+  hold: 'Reserved',
+  extend: 'Reservation extended',
+  post: 'Charged',
+  void: 'Reservation released',
+  correct: 'Adjustment',
+  absorb: 'Written off',
 };
 
 export function kindWord(kind: Entry['kind']): string {

@@ -1,7 +1,9 @@
 /** Renders the list of all accounts for operators. */
+
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Money } from '../../ui/amounts.tsx';
@@ -24,23 +26,23 @@ const COLUMNS: readonly Column<Account>[] = [
     sortBy: ({ id }) => id,
     cell: ({ id, name }) => (
       <>
-        <span className="font-medium">{id}</span>
-        {name !== id && <span className="text-ink-3"> {name}</span>}
+        <span className="font-medium">{name}</span>
+        {name !== id && <span className="text-ink-3"> {id}</span>}
       </>
     ),
   },
   {
     id: 'mode',
-    head: 'Pays',
+    head: 'Billing mode',
     sortBy: ({ mode }) => mode,
-    cell: ({ mode }) => <Badge tone={mode === 'prepaid' ? 'accent' : 'neutral'}>{mode}</Badge>,
+    cell: ({ mode }) => <Badge tone={mode === 'prepaid' ? 'accent' : 'neutral'}>{sentenceCase(mode)}</Badge>,
   },
   ...(
     [
-      ['Balance, USD', 'balance_nano_usd', false],
-      ['Held, USD', 'held_nano_usd', true],
-      ['Charged, USD', 'charged_nano_usd', false],
-      ['Absorbed, USD', 'written_off_nano_usd', true],
+      ['Balance (USD)', 'balance_nano_usd', false],
+      ['Reserved (USD)', 'held_nano_usd', true],
+      ['Charged (USD)', 'charged_nano_usd', false],
+      ['Written off (USD)', 'written_off_nano_usd', true],
     ] as const
   ).map(
     ([head, member, wideOnly]): Column<Account> => ({
@@ -54,7 +56,7 @@ const COLUMNS: readonly Column<Account>[] = [
   ),
   {
     id: 'mark_up',
-    head: 'Mark-up, %',
+    head: 'Markup (%)',
     align: 'right',
     wideOnly: true,
     cell: ({ mark_up_percent }) => mark_up_percent,
@@ -69,7 +71,7 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
   const open = data?.accounts.find(({ id }) => id === filters.open);
   return (
     <Section
-      title="Accounts of this installation"
+      title="All accounts"
       aside={
         <span className="flex gap-2">
           {data !== undefined && (

@@ -24,18 +24,18 @@ export default function BillingPage() {
   return (
     <Page
       title="Billing"
-      lead="What the account has and what it was charged, to the last nano-dollar."
+      lead="The account’s balance and charges, exact to the nano-dollar."
       hasTimes
       action={
         <>
           <RangeDownload
             name="Statement CSV"
-            lead="Top-ups, corrections, and each day’s charges by model and key."
+            lead="Top-ups, adjustments, and daily charges by model and API key."
             urlOf={(range) => addressOf('GET /accounts/{account}/billing.csv', { path: { account }, query: range }).url}
           />
           {may('operator.write') && current !== undefined && (
             <>
-              <Button onClick={() => setMoney('correct')}>Correct…</Button>
+              <Button onClick={() => setMoney('correct')}>Adjust balance…</Button>
               <Button kind="primary" onClick={() => setMoney('topup')}>
                 Top up
               </Button>
@@ -53,10 +53,10 @@ export default function BillingPage() {
         title="Ledger"
         aside={
           <Segmented
-            label="Entries"
+            label="Ledger entries"
             value={kind}
             choices={[
-              ['money', 'Top-ups and corrections'],
+              ['money', 'Top-ups and adjustments'],
               ['all', 'All entries'],
             ]}
             onChoose={(choice) => setFilters({ kind: choice === 'money' ? undefined : choice })}

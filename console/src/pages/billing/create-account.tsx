@@ -16,7 +16,7 @@ export function CreateAccount({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="Create account"
-      lead="A customer or a company of its own: with its own people, keys, limits and ledger."
+      lead="A separate customer or company with its own members, API keys, limits and ledger."
       label="New account"
       act="Create account"
       busy={create.isPending}
@@ -27,15 +27,15 @@ export function CreateAccount({ onClose }: { readonly onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="What people call it. It can be changed in its settings."
+        hint="Shown in the console. You can change it in Settings."
         autoComplete="off"
         value={name}
         error={memberError(create.error, 'name')}
         onChange={({ target }) => setName(target.value)}
       />
       <TextField
-        label="Id"
-        hint="Lower-case letters, digits, hyphens and underscores. Records, statements and commands use it; it cannot be changed."
+        label="Account ID"
+        hint="Lowercase letters, digits, hyphens and underscores. Used in records, statements and commands; can’t be changed."
         autoComplete="off"
         spellCheck={false}
         value={id}
@@ -43,7 +43,7 @@ export function CreateAccount({ onClose }: { readonly onClose: () => void }) {
         onChange={({ target }) => setTypedId(target.value)}
       />
       <Segmented
-        label="How it pays"
+        label="Billing mode"
         value={mode}
         choices={[
           ['prepaid', 'Prepaid'],

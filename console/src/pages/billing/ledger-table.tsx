@@ -12,10 +12,10 @@ import { Table } from '../../ui/table.tsx';
 import { type Entry, kindWord } from './account.ts';
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
+  { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
   {
     id: 'kind',
-    head: 'Kind',
+    head: 'Type',
     width: 130,
     cell: ({ kind }) => (
       <Badge tone={kind === 'topup' ? 'good' : kind === 'correct' || kind === 'absorb' ? 'attention' : 'neutral'}>
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     id: 'ref',
-    head: 'For',
+    head: 'Reference',
     cell: ({ ref, note }) => (
       <span className="flex min-w-40 items-center gap-1">
         {note !== null && <span className="truncate">{note}</span>}
@@ -36,13 +36,13 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     id: 'amount',
-    head: 'Amount, USD',
+    head: 'Amount (USD)',
     align: 'right',
     cell: ({ amount_nano_usd }) => <Money nanoUsd={amount_nano_usd} exact />,
   },
   {
     id: 'released',
-    head: 'Hold released, USD',
+    head: 'Released (USD)',
     align: 'right',
     wideOnly: true,
     cell: ({ released_nano_usd }) =>
@@ -100,10 +100,10 @@ export function LedgerTable({ pages, kind, onShowAll }: LedgerTableProps) {
 
 function NoMovements({ isCharged, onShowAll }: { readonly isCharged: boolean; readonly onShowAll: () => void }) {
   return (
-    <Empty title="No top-ups or corrections" action={<Button onClick={onShowAll}>Show all entries</Button>}>
+    <Empty title="No top-ups or adjustments" action={<Button onClick={onShowAll}>Show all entries</Button>}>
       {isCharged
         ? 'Charges for requests are listed under “All entries”, and by day, model and key in the statement.'
-        : 'Money that is added to the account or corrected is listed here.'}
+        : 'Top-ups and balance adjustments are listed here.'}
     </Empty>
   );
 }
@@ -111,8 +111,7 @@ function NoMovements({ isCharged, onShowAll }: { readonly isCharged: boolean; re
 function NoEntries() {
   return (
     <Empty title="No ledger entries yet">
-      Each top-up and each charge for a request is recorded here permanently, with a hash that covers the entry before
-      it.
+      Every top-up and charge is recorded here permanently. Each entry’s hash includes the previous entry.
     </Empty>
   );
 }

@@ -40,9 +40,9 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
 
   function submit(element: HTMLFormElement): void {
     const found: Record<string, string> = {};
-    if (amount === null || amount.nanoUsd === 0n)
-      found.usd = 'An amount in US dollars is expected, such as 50 or 12.50.';
-    if (act === 'correct' && note.trim() === '') found.note = 'Say why: it stands in the ledger and the statement.';
+    if (amount === null || amount.nanoUsd === 0n) found.usd = 'Enter an amount in US dollars, such as 50 or 12.50.';
+    if (act === 'correct' && note.trim() === '')
+      found.note = 'Enter a reason. It appears in the ledger and the statement.';
     setFaults(found);
     if (amount === null || Object.keys(found).length > 0) {
       focusFirstFault(element);
@@ -50,7 +50,7 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
     }
     const done = {
       onSuccess: (reply: Account) => {
-        toast({ text: `Booked. The balance of ${reply.id} is ${exactUsd(reply.balance_nano_usd)}.` });
+        toast({ text: `Recorded. New balance of ${reply.name}: ${exactUsd(reply.balance_nano_usd)}.` });
         onClose();
       },
       onError: () => focusFirstFault(element),
@@ -64,18 +64,18 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
 
   return (
     <Dialog
-      title={act === 'topup' ? `Top up ${account.id}` : `Correct ${account.id}`}
+      title={act === 'topup' ? `Top up ${account.name}` : `Adjust balance of ${account.name}`}
       lead={
         act === 'topup'
-          ? 'Money that came in. It can be spent at once.'
-          : 'Where a charge was wrong. The charge stays in the ledger; the correction stands beside it.'
+          ? 'Adds funds, available immediately.'
+          : 'Use this to fix a wrong charge. The charge stays in the ledger; the adjustment is a new entry.'
       }
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind={takes ? 'danger' : 'primary'} type="submit" form={form} busy={isPending}>
-            {act === 'topup' ? 'Add money' : takes ? 'Take money' : 'Give money back'}
+            {act === 'topup' ? 'Add funds' : takes ? 'Debit account' : 'Credit account'}
           </Button>
         </>
       }
@@ -91,17 +91,17 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
       >
         {act === 'correct' && (
           <Segmented
-            label="Direction"
+            label="Adjustment"
             value={direction}
             choices={[
-              ['give', 'Give back'],
-              ['take', 'Take'],
+              ['give', 'Credit'],
+              ['take', 'Debit'],
             ]}
             onChoose={setDirection}
           />
         )}
         <TextField
-          label="Amount in USD"
+          label="Amount (USD)"
           inputMode="decimal"
           autoComplete="off"
           className="max-w-60"
@@ -113,15 +113,15 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
           label={act === 'topup' ? 'Note (optional)' : 'Reason'}
           maxLength={500}
           autoComplete="off"
-          placeholder={act === 'topup' ? 'invoice 2026-114' : 'request 01J…: charged twice by the provider'}
+          placeholder={act === 'topup' ? 'Invoice 2026-114' : 'Provider charged request 01J… twice'}
           value={note}
           error={faultOf(faults, error, 'note')}
           onChange={({ target }) => setNote(target.value)}
         />
         <dl className="figures grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 rounded-md border border-line bg-sunken px-3 py-2">
-          <dt className="text-ink-2">Balance now</dt>
+          <dt className="text-ink-2">Current balance</dt>
           <dd className="text-right">{exactUsd(account.balance_nano_usd)}</dd>
-          <dt className="text-ink-2">Balance after</dt>
+          <dt className="text-ink-2">New balance</dt>
           <dd className="text-right font-medium">{after === null ? '–' : exactUsd(after.toString())}</dd>
         </dl>
         {rest !== null && <ErrorNote error={rest} />}

@@ -33,7 +33,7 @@ async function read(...chunks: readonly Uint8Array[]) {
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe('a streamed chat completion', () => {
-  test('gives the same words wherever it is cut into chunks', async () => {
+  test('yields the same text for any chunking', async () => {
     const all = bytes(WHOLE);
     for (let at = 0; at <= all.length; at++) {
       const { text, end } = await read(all.slice(0, at), all.slice(at));
@@ -41,12 +41,12 @@ describe('a streamed chat completion', () => {
       expect(end).toEqual({ complete: true });
     }
   });
-  test('without its end it was cut', async () => {
+  test('is incomplete without its end', async () => {
     const { text, end } = await read(bytes(WHOLE.replace('data: [DONE]\n\n', '')));
     expect(text).toBe('Grüße, Ada');
-    expect(end).toEqual({ complete: false, error: 'the stream broke off before its end' });
+    expect(end).toEqual({ complete: false, error: 'the stream ended early' });
   });
-  test('an error inside of it is told in its words', async () => {
+  test('reports an error event with its message', async () => {
     const { end } = await read(bytes('data: {"error":{"message":"upstream failed, id r1"}}\n\n'));
     expect(end).toEqual({ complete: false, error: 'upstream failed, id r1' });
   });

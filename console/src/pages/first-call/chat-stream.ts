@@ -28,7 +28,7 @@ export async function readChatStream(
       await reader.cancel();
       return said === 'end' ? { complete: true } : { complete: false, error: said.error };
     }
-    if (done) return { complete: false, error: 'the stream broke off before its end' };
+    if (done) return { complete: false, error: 'the stream ended early' };
   }
 }
 

@@ -50,26 +50,26 @@ export function FirstKeySteps({
   const isTested = outcome !== null && outcome.error === null;
   return (
     <>
-      <Step number={from} title="A key, and a live call with it" state={!isOpen ? 'later' : isTested ? 'done' : 'now'}>
+      <Step number={from} title="Create an API key and test it" state={!isOpen ? 'later' : isTested ? 'done' : 'now'}>
         {isOpen && key === null && (
           <>
             <div className="text-ink-2">{about}</div>
             {first.error !== null && <ErrorNote error={first.error} />}
             <p>
               <Button kind="primary" busy={first.isCreating} onClick={begin}>
-                Create a key and call {model}
+                Create key and test {model}
               </Button>
             </p>
           </>
         )}
         {key !== null && <TestResult model={model} text={first.text} outcome={outcome} onAgain={first.again} />}
       </Step>
-      <Step number={from + 1} title="Use it" state={key !== null && outcome !== null ? 'now' : 'later'}>
+      <Step number={from + 1} title="Use your key" state={key !== null && outcome !== null ? 'now' : 'later'}>
         {key !== null && outcome !== null && (
           <>
             <div className="flex min-w-0 flex-col gap-1.5">
-              <p className="text-ink-2">Your key. It is shown this once; keep it where you keep passwords.</p>
-              <CodeBlock text={key.secret} what="key" wraps />
+              <p className="text-ink-2">Copy your API key now and store it securely. It won’t be shown again.</p>
+              <CodeBlock text={key.secret} what="API key" wraps />
             </div>
             <SnippetChoice first="curl" fill={{ url, key: key.secret, model }} />
             <FirstRequest account={account} keyId={key.id} exceptRequestId={outcome.requestId} />

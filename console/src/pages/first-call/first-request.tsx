@@ -29,7 +29,7 @@ export function FirstRequest({ account, keyId, exceptRequestId }: FirstRequestPr
           <span aria-hidden="true" className="relative flex size-2 shrink-0 rounded-full bg-line-strong">
             <span className="absolute inset-0 animate-[pulse-soft_1.6s_ease-in-out_infinite] rounded-full bg-accent" />
           </span>
-          <span className="text-ink-2">Waiting for your first request. Paste the snippet into a terminal.</span>
+          <span className="text-ink-2">Waiting for your first request. Run the snippet in a terminal.</span>
         </>
       ) : (
         <>
@@ -37,7 +37,7 @@ export function FirstRequest({ account, keyId, exceptRequestId }: FirstRequestPr
           <span>
             <span className="font-medium">First request received.</span>{' '}
             <span className="text-ink-2">
-              {first.model ?? 'no model'}, status {first.status}, {duration(first.duration_ms)}
+              {first.model ?? 'No model'}, status {first.status}, {duration(first.duration_ms)}
             </span>
           </span>
         </>

@@ -40,11 +40,11 @@ export async function runTestCall(key: string, model: string, onText: (text: str
     });
     return end(outcome.complete ? null : outcome.error);
   } catch (cause) {
-    return end(`the call did not get through (${cause instanceof Error ? cause.message : String(cause)})`);
+    return end(`the request didn’t reach the gateway (${cause instanceof Error ? cause.message : String(cause)})`);
   }
 }
 
 async function refusalOf(response: Response): Promise<string> {
   const reply = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
-  return `${response.status}: ${reply?.error?.message ?? 'the gateway gave no reason'}`;
+  return `${response.status}: ${reply?.error?.message ?? 'no error message'}`;
 }

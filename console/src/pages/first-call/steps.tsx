@@ -18,7 +18,7 @@ interface StepProps {
   readonly children?: ReactNode;
 }
 
-const WORDS: Readonly<Record<StepState, string>> = { done: 'done', now: 'now', later: 'later' };
+const WORDS: Readonly<Record<StepState, string>> = { done: 'done', now: 'current step', later: 'not started' };
 
 export function Step({ number, title, state, outcome, children }: StepProps) {
   return (

@@ -39,7 +39,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
               <span className="mb-1.5 hidden sm:block">
                 <Sparkline
                   values={coarser(values, BARS, metric)}
-                  label={`${METRIC_NAMES[metric]} over ${rangeWords}`}
+                  label={`${METRIC_NAMES[metric]}, last ${rangeWords}`}
                 />
               </span>
             </span>
@@ -48,7 +48,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
               {changed !== null && (
                 <span>
                   {changed}
-                  <span className="max-xl:sr-only"> on {rangeWords} before</span>
+                  <span className="max-xl:sr-only"> vs previous {rangeWords}</span>
                 </span>
               )}
             </span>
@@ -62,6 +62,6 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
 /** Additional detail for a figure. */
 function detail({ sums }: Overview, metric: Metric): string | null {
   if (metric === 'errors') return `${share(sums.errors, sums.requests)} of requests`;
-  if (metric === 'cost' && sums.unpriced > 0) return `${sums.unpriced} unpriced`;
-  return metric === 'ttfb' ? 'median' : null;
+  if (metric === 'cost' && sums.unpriced > 0) return `${sums.unpriced} unpriced requests`;
+  return metric === 'ttfb' ? 'Median' : null;
 }

@@ -9,7 +9,7 @@ const model = (name: string, source: string, price: unknown = {}, protocols = ['
   protocols,
 });
 
-test('a real, priced model that speaks chat is called first', () => {
+test('prefers a real, priced chat model', () => {
   const demo = model('demo', 'demo');
   const mini = model('mini', 'environment');
   expect(chooseModel([demo, model('odd', 'file', null), mini])).toBe('mini');
@@ -17,7 +17,7 @@ test('a real, priced model that speaks chat is called first', () => {
   expect(chooseModel([])).toBeNull();
 });
 
-test('the workspace is one that the person has', () => {
+test('chooses an accessible workspace', () => {
   const all = [{ id: 'a' }, { id: 'default' }];
   expect(chooseWorkspace(all, null)).toBe('default');
   expect(chooseWorkspace(all, ['a'])).toBe('a');

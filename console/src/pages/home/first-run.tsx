@@ -45,8 +45,8 @@ export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
               url={url}
               about={
                 <p>
-                  Makes a key in the workspace <code>{workspace}</code> and streams one answer from <code>{model}</code>{' '}
-                  with it, here in the page.
+                  Creates an API key in the workspace <code>{workspace}</code> and streams a test response from{' '}
+                  <code>{model}</code>.
                 </p>
               }
               from={1}
@@ -55,7 +55,7 @@ export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
               onward={
                 <p>
                   <Button kind="primary" onClick={onDone}>
-                    Show the overview
+                    Open overview
                   </Button>
                 </p>
               }
@@ -63,10 +63,10 @@ export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
           </Steps>
         </Panel>
       )}
-      <Section title={hasKeys ? 'With a key that you have' : 'What a call looks like'}>
+      <Section title={hasKeys ? 'Use an existing key' : 'Example request'}>
         <p className="text-ink-2">
-          Put the key in place of <code>tg_YOUR_KEY</code>. Clients of both formats work with nothing but this address
-          and a key.
+          Replace <code>tg_YOUR_KEY</code> with your API key. OpenAI and Anthropic clients need only this address and a
+          key.
         </p>
         <SnippetChoice first="curl" fill={{ url, key: 'tg_YOUR_KEY', model }} />
       </Section>
@@ -87,11 +87,11 @@ function NothingToCall({
     : account.may('workspaces.write') && account.workspaces === null;
   return (
     <Panel className="flex max-w-180 flex-col gap-2 p-5 text-read">
-      <h2 className="font-semibold">{isModel ? 'No model can be called yet' : 'You have no workspace yet'}</h2>
+      <h2 className="font-semibold">{isModel ? 'No models yet' : 'No workspace yet'}</h2>
       <p className="text-ink-2">
         {isModel
-          ? 'A provider brings the models. Its credential is kept sealed, and callers never see it.'
-          : 'Keys live in workspaces. Ask an owner or admin to give you one.'}
+          ? 'Add a provider to make its models available. Its credential is encrypted and never shown to clients.'
+          : 'API keys belong to workspaces. Ask an owner or admin for access to one.'}
       </p>
       {mayMend && (
         <p>
@@ -99,7 +99,7 @@ function NothingToCall({
             to={isModel ? '/app/providers' : '/app/workspaces'}
             className="font-medium text-accent underline-offset-2 hover:underline"
           >
-            {isModel ? 'Add a provider' : 'Make a workspace'}
+            {isModel ? 'Add provider' : 'Create workspace'}
           </Link>
         </p>
       )}

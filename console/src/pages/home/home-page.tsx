@@ -32,10 +32,7 @@ export default function HomePage() {
   const overview = home.data;
   if (overview !== undefined && (!overview.has_calls || begun)) {
     return (
-      <Page
-        title="No calls yet"
-        lead="This page shows spend, requests, errors and speed, as soon as the first call has come through the gateway."
-      >
+      <Page title="No requests yet" lead="Spend, traffic, errors and latency appear here after the first request.">
         <FirstRun
           account={account}
           hasKeys={overview.has_keys}
@@ -51,11 +48,11 @@ export default function HomePage() {
   return (
     <Page
       title="Home"
-      lead={`Spend, traffic and health of the account ${account.account}.`}
+      lead={`Spend, traffic and provider health for ${account.name}.`}
       hasTimes
       filters={
         <Segmented
-          label="Time"
+          label="Time range"
           value={range}
           choices={RANGES}
           onChoose={(chosen) => setFilters({ range: chosen === '7d' ? undefined : chosen })}
@@ -109,7 +106,7 @@ function Content({ overview, account, metric, rangeWords, onMetric }: ContentPro
       </div>
       <div className="grid min-w-0 items-start gap-3 lg:grid-cols-2">
         <Ranking
-          title="Models that cost most"
+          title="Top models by spend"
           total={sums.cost_nano_usd}
           rows={models.map(({ model, requests, cost_nano_usd }) => ({
             id: model,
@@ -121,7 +118,7 @@ function Content({ overview, account, metric, rangeWords, onMetric }: ContentPro
           }))}
         />
         <Ranking
-          title="Keys that cost most"
+          title="Top keys by spend"
           total={sums.cost_nano_usd}
           rows={keys.map(({ key, name, requests, cost_nano_usd }) => ({
             id: key,

@@ -8,10 +8,10 @@ import { Panel } from '../../ui/page.tsx';
 import type { Overview } from './overview.ts';
 
 const WINDOWS: Readonly<Record<string, string>> = {
-  day: 'Budget of today',
-  week: 'Budget of this week',
-  month: 'Budget of this month',
-  total: 'Budget, for good',
+  day: 'Daily budget',
+  week: 'Weekly budget',
+  month: 'Monthly budget',
+  total: 'Total budget',
 };
 const LINK = 'font-medium text-accent underline-offset-2 hover:underline';
 
@@ -28,16 +28,16 @@ export function MoneyPanel({ overview, account }: { readonly overview: Overview;
         </div>
       )}
       {balance !== null && BigInt(balance) <= 0n && (
-        <p className="text-sm text-red">Calls that cost something are refused until money is added.</p>
+        <p className="text-sm text-red">Paid requests are rejected until you top up.</p>
       )}
       {budget === null ? (
         <div className="flex flex-col gap-1">
           {balance === null && <h2 className="font-medium">Budget</h2>}
           <p className="text-ink-2">
-            The account has no budget{balance === null ? ': spend is recorded and not limited' : ''}.{' '}
+            {balance === null ? 'No budget set. Spend is recorded but not limited.' : 'No budget set.'}{' '}
             {account.may('limits.write') && (
               <Link to="/app/limits" className={LINK}>
-                Set one
+                Set budget
               </Link>
             )}
           </p>
@@ -63,6 +63,6 @@ export function MoneyPanel({ overview, account }: { readonly overview: Overview;
 function leftWords({ limit_nano_usd, used_nano_usd, held_nano_usd }: NonNullable<Overview['budget']>): string {
   const held = BigInt(held_nano_usd);
   const left = BigInt(limit_nano_usd) - BigInt(used_nano_usd) - held;
-  const heldWords = held === 0n ? '' : `, ${shortUsd(held_nano_usd)} held by calls under way`;
-  return left <= 0n ? `Used up: calls are refused${heldWords}.` : `${shortUsd(left.toString())} left${heldWords}.`;
+  const reserved = held === 0n ? '' : ` ${shortUsd(held_nano_usd)} reserved for requests in progress.`;
+  return left <= 0n ? `Used up: requests are rejected.${reserved}` : `${shortUsd(left.toString())} left.${reserved}`;
 }

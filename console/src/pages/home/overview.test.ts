@@ -34,42 +34,42 @@ const NONE: Sums = {
 const cost = (nano: string): Sums => ({ ...NONE, cost_nano_usd: nano });
 
 describe('figures', () => {
-  test('never say 0.00 where something was spent', () => {
+  test('never show 0.00 for a positive amount', () => {
     expect(figure(cost('132000'), 'cost')).toBe('$0.0001');
     expect(figure(cost('1'), 'cost')).toBe('<$0.0001');
     expect(figure({ ...NONE, requests: 12_345 }, 'requests')).toBe('12.3K');
-    expect(figure(NONE, 'ttfb')).toBe('none');
+    expect(figure(NONE, 'ttfb')).toBe('–');
   });
-  test('an address with nonsense shows the usual range', () => {
+  test('an invalid range becomes the default', () => {
     expect(readRange('9y')).toBe('7d');
     expect(readRange('24h')).toBe('24h');
   });
-  test('the chart begins with spend, and with requests where nothing was spent', () => {
+  test('charts spend by default, or requests if nothing was spent', () => {
     expect(readMetric(undefined, cost('1'))).toBe('cost');
     expect(readMetric('nonsense', NONE)).toBe('requests');
     expect(readMetric('errors', NONE)).toBe('errors');
   });
 });
 
-describe('the change against the time before', () => {
+describe('change from the previous period', () => {
   test.each([
-    ['112', '100', '+12 %'],
-    ['97', '100', '−3 %'],
-    ['100', '100', '±0 %'],
+    ['112', '100', '+12%'],
+    ['97', '100', '−3%'],
+    ['100', '100', '±0%'],
     ['1400', '100', '×14'],
-    ['0', '100', '−100 %'],
+    ['0', '100', '−100%'],
   ])('%s after %s is %s', (now, before, words) => expect(change(cost(now), cost(before), 'cost')).toBe(words));
-  test('after nothing there is nothing to compare with', () => {
+  test('is null without previous data', () => {
     expect(change(cost('5'), cost('0'), 'cost')).toBeNull();
     expect(change({ ...NONE, ttfb_p50_ms: 10 }, NONE, 'ttfb')).toBeNull();
   });
-  test('amounts beyond a float keep their digits', () => {
-    expect(change(cost('9007199254740993000'), cost('9007199254740993000'), 'cost')).toBe('±0 %');
+  test('keeps digits of large amounts', () => {
+    expect(change(cost('9007199254740993000'), cost('9007199254740993000'), 'cost')).toBe('±0%');
   });
 });
 
 describe('bars', () => {
-  test('coarser bars lose no amount and are never more than asked for', () => {
+  test('merging keeps the sum and the maximum number of bars', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (values, count) => {
         const bars = coarser(values, count, 'requests');
@@ -78,10 +78,10 @@ describe('bars', () => {
       }),
     );
   });
-  test('times are averaged, and hours without a call do not count', () => {
+  test('averages times and ignores hours without requests', () => {
     expect(coarser([100, null, 300, null], 1, 'ttfb')).toEqual([200]);
   });
-  test('a scale ends at a round number above the greatest bar', () => {
+  test('a scale ends at a round number above the highest bar', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), (most) => {
         const top = scaleTop(most);
@@ -91,7 +91,7 @@ describe('bars', () => {
     );
     expect(scaleTop(0)).toBe(1);
   });
-  test('an hour without a call cost nothing, and has no time to first token', () => {
+  test('an hour without requests costs nothing and has no time to first token', () => {
     expect(barValue(null, 'cost')).toBe(0);
     expect(barValue(null, 'ttfb')).toBeNull();
   });
@@ -99,14 +99,14 @@ describe('bars', () => {
 
 describe('buckets', () => {
   const days = ['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', '2026-10-26T23:00:00Z'];
-  test('are named in the account’s zone, over a change of the clocks too', () => {
-    expect(days.map((_, at) => bucketLabel(days, at, 'Europe/Berlin'))).toEqual(['25 Oct', '26 Oct', '27 Oct']);
+  test('are labeled in the account’s zone across a clock change', () => {
+    expect(days.map((_, at) => bucketLabel(days, at, 'Europe/Berlin'))).toEqual(['Oct 25', 'Oct 26', 'Oct 27']);
   });
-  test('hours have their time', () => {
+  test('hours show their time', () => {
     const hours = ['2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z'];
-    expect(bucketLabel(hours, 1, 'UTC')).toBe('21 Nov, 14:00');
+    expect(bucketLabel(hours, 1, 'UTC')).toBe('Nov 21, 14:00');
   });
-  test('end where the next begins', () => {
+  test('end where the next starts', () => {
     expect(bucketEnd(days, 0)).toBe('2026-10-25T23:00:00Z');
     expect(bucketEnd(days, 2)).toBe('2026-10-27T23:00:00.000Z');
   });

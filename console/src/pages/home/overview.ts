@@ -40,11 +40,11 @@ export function barValue(sums: Sums | null, metric: Metric): number | null {
 /** Display text: `$1.20`, `12.3K`, `840 ms`. */
 export function figure(sums: Sums, metric: Metric): string {
   if (metric === 'cost') return shortUsd(sums.cost_nano_usd);
-  if (metric === 'ttfb') return sums.ttfb_p50_ms === null ? 'none' : duration(sums.ttfb_p50_ms);
+  if (metric === 'ttfb') return sums.ttfb_p50_ms === null ? '–' : duration(sums.ttfb_p50_ms);
   return shortNumber(sums[metric]);
 }
 
-/** Change from the previous period: `+12 %`, `−3 %`, `×14`, `±0 %`. Null when there is nothing to compare with. */
+/** Change from the previous period: `+12%`, `−3%`, `×14`, `±0%`. Null when there is nothing to compare with. */
 export function change(now: Sums, before: Sums, metric: Metric): string | null {
   const [one, other] =
     metric === 'cost'
@@ -55,8 +55,8 @@ export function change(now: Sums, before: Sums, metric: Metric): string | null {
   // Rounds half a percent up instead of truncating.
   const percent = Number(((one - other) * 1000n) / other) / 10;
   const rounded = Math.round(percent);
-  if (rounded === 0) return '±0 %';
-  return `${rounded > 0 ? '+' : '−'}${Math.abs(rounded)} %`;
+  if (rounded === 0) return '±0%';
+  return `${rounded > 0 ? '+' : '−'}${Math.abs(rounded)}%`;
 }
 
 function wholeOf(sums: Sums, metric: Exclude<Metric, 'cost'>): bigint | null {
@@ -100,15 +100,15 @@ function bucketMs(buckets: readonly string[]): number {
   return first === undefined || second === undefined ? HOUR_MS : Date.parse(second) - Date.parse(first);
 }
 
-/** `21 Nov` when buckets are days, else `21 Nov, 14:00`; in the account's zone, which defines its days. */
+/** `Nov 21` when buckets are days, else `Nov 21, 14:00`; in the account's zone, which defines its days. */
 export function bucketLabel(buckets: readonly string[], at: number, timeZone: string): string {
   // A day is 23 hours long when clocks go forward.
   const isDay = bucketMs(buckets) >= 23 * HOUR_MS;
-  const format = new Intl.DateTimeFormat('en-GB', {
+  const format = new Intl.DateTimeFormat('en-US', {
     day: 'numeric',
     month: 'short',
     timeZone,
-    ...(isDay ? {} : { hour: '2-digit', minute: '2-digit' }),
+    ...(isDay ? {} : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
   });
   return format.format(new Date(buckets[at] ?? ''));
 }

@@ -24,11 +24,11 @@ export function ProviderPanel({
         <h2 className="font-medium">Providers</h2>
         {leads && (
           <Link to="/app/providers" className="text-sm text-accent underline-offset-2 hover:underline">
-            All
+            View all
           </Link>
         )}
       </div>
-      {providers.length === 0 && <p className="text-ink-2">No provider is configured.</p>}
+      {providers.length === 0 && <p className="text-ink-2">No providers configured.</p>}
       <ul className="flex flex-col">
         {providers.map(({ name, state, calls, errors }) => (
           <li key={name} className="flex min-h-8 items-center gap-3">
@@ -42,7 +42,9 @@ export function ProviderPanel({
           </li>
         ))}
       </ul>
-      {providers.length > 0 && <p className="text-sm text-ink-3">Own requests of the last 15 minutes. {rule}</p>}
+      {providers.length > 0 && (
+        <p className="text-sm text-ink-3">Based on this account’s requests in the last 15 minutes. {rule}</p>
+      )}
     </Panel>
   );
 }

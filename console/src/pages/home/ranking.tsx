@@ -45,7 +45,7 @@ export function Ranking({ title, rows, total }: RankingProps) {
           {rows.length === 0 && (
             <tr>
               <td colSpan={3} className="py-1.5 text-ink-2">
-                No calls in this time.
+                No requests in this period
               </td>
             </tr>
           )}

@@ -49,7 +49,10 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4">
         <span className="font-medium">{METRIC_NAMES[metric]}</span>
         <span className="figures text-sm text-ink-2">
-          {read === null ? `${rangeWords} together` : bucketLabel(buckets, read, timeZone)}: {words(shown)}
+          {read === null
+            ? `${rangeWords.replace(/s$/, '').replace(' ', '-')} total`
+            : bucketLabel(buckets, read, timeZone)}
+          : {words(shown)}
         </span>
       </figcaption>
       <div className="relative ml-14 min-h-44 flex-1">
@@ -57,7 +60,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
         {metric === 'ttfb' && <Line values={values} top={top} />}
         <ul
           ref={columns}
-          aria-label={`${METRIC_NAMES[metric]} over ${rangeWords}`}
+          aria-label={`${METRIC_NAMES[metric]}, last ${rangeWords}`}
           className="absolute inset-0 flex"
           onKeyDown={walk}
           onPointerLeave={() => setRead(null)}
@@ -100,7 +103,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
 
 /** All four figures of a column. */
 function words(sums: Sums | null): string {
-  if (sums === null) return 'no calls';
+  if (sums === null) return 'no requests';
   return METRICS.map((metric) => {
     const text = figure(sums, metric);
     if (metric === 'requests') return `${text} ${sums.requests === 1 ? 'request' : 'requests'}`;

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { clearSession, type Session, saveSession, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -59,8 +60,8 @@ function Open({ token, invitation, session }: OpenProps) {
       title={`Join ${account}`}
       lead={
         <>
-          {invitation.invited_by ?? 'Somebody'} invites you as{' '}
-          <span className="font-medium text-ink">{invitation.role}</span>.{' '}
+          {invitation.invited_by ?? 'An admin'} invited you as{' '}
+          <span className="font-medium text-ink">{sentenceCase(invitation.role ?? '')}</span>.{' '}
           {invitation.role !== null && roleWords(invitation.role, account)}
         </>
       }
@@ -85,9 +86,9 @@ function AsStranger({ token, account, email, session, onJoined }: AsSignedInProp
         <NewPersonForm token={token} account={account} email={email} onJoined={onJoined} />
       )}
       <p className="text-sm text-ink-3">
-        {isUser ? 'New here?' : 'Do you sign in with this address already, or by another service?'}{' '}
+        {isUser ? 'New to this console?' : 'Already have a user with this email address or a linked sign-in service?'}{' '}
         <Button kind="quiet" onClick={() => setIsUser(!isUser)}>
-          {isUser ? 'Create a user' : 'Sign in'}
+          {isUser ? 'Create user' : 'Sign in'}
         </Button>
       </p>
     </>
@@ -110,7 +111,7 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
     return (
       <>
         <p className="text-read">
-          The invitation is for <strong>{email}</strong>, and you are signed in as <strong>{own}</strong>.
+          This invitation is for <strong>{email}</strong>, but you’re signed in as <strong>{own}</strong>.
         </p>
         {signOut.error !== null && <ErrorNote error={signOut.error} />}
         <Button
@@ -118,7 +119,7 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
           busy={signOut.isPending}
           onClick={() => signOut.mutate({ body: {} }, { onSuccess: clearSession })}
         >
-          Sign out to go on
+          Sign out to continue
         </Button>
       </>
     );
@@ -142,8 +143,8 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
 function InvitationGone({ isIn }: { readonly isIn: boolean }) {
   return (
     <OpenFrame
-      title="This invitation does not work"
-      lead="It was used, taken back, replaced by a newer one, or is older than seven days. Ask whoever invited you for a new link."
+      title="This invitation is no longer valid"
+      lead="It was used, revoked, replaced by a newer one, or is more than seven days old. Ask for a new invitation."
     >
       <Link to="/app" className={buttonClasses('plain')}>
         {isIn ? 'Open the console' : 'Sign in'}

@@ -39,7 +39,7 @@ export function NewPersonForm({ token, account, email, onJoined }: NewPersonForm
         onChange={(event) => setName(event.target.value)}
         error={memberError(accept.error, 'name')}
       />
-      <TextField label="E-mail" type="email" autoComplete="username" readOnly value={email} />
+      <TextField label="Email" type="email" autoComplete="username" readOnly value={email} />
       <PasswordField
         label="Password"
         autoComplete="new-password"

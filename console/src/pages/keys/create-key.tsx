@@ -18,11 +18,11 @@ interface CreateKeyProps {
   readonly workspaces: readonly string[];
   /** The key to copy; null: start from a preset. */
   readonly like: Key | null;
-  readonly onMade: (key: Key, secret: string) => void;
+  readonly onCreated: (key: Key, secret: string) => void;
   readonly onClose: () => void;
 }
 
-export function CreateKey({ account, workspaces, like, onMade, onClose }: CreateKeyProps) {
+export function CreateKey({ account, workspaces, like, onCreated, onClose }: CreateKeyProps) {
   const form = useId();
   const zone = useZone();
   const [draft, setDraft] = useState<KeyDraft>(() =>
@@ -47,7 +47,7 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
       {
         onSuccess: ({ key, secret }) => {
           keepLastWorkspace(account, key.workspace);
-          onMade(key, secret);
+          onCreated(key, secret);
         },
         onError: () => focusFirstFault(element),
       },
@@ -56,8 +56,8 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
 
   return (
     <Sheet
-      title={like === null ? 'Create key' : `Duplicate ${like.name}`}
-      lead={like === null ? undefined : 'A new key with the same limits. Its secret is its own.'}
+      title={like === null ? 'Create API key' : `Duplicate ${like.name}`}
+      lead={like === null ? undefined : 'Creates a new key with the same settings and its own secret.'}
       wide={false}
       onClose={onClose}
       footer={
@@ -80,7 +80,7 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
       >
         {like === null && (
           <fieldset className="grid gap-2 xs:grid-cols-2">
-            <legend className="mb-2 font-medium">Begin with</legend>
+            <legend className="mb-2 font-medium">Preset</legend>
             {KEY_PRESETS.map((one) => (
               <button
                 key={one.id}

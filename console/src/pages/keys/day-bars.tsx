@@ -35,12 +35,12 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
           <>
             <span className="font-medium">{dayWords(day.day)}</span>
             <span title={exactUsd(day.cost_nano_usd)}>{shortUsd(day.cost_nano_usd)}</span>
-            <span className="text-ink-2">{counted(day.requests, 'call')}</span>
+            <span className="text-ink-2">{counted(day.requests, 'request')}</span>
             <span className={day.errors > 0 ? 'text-red' : 'text-ink-3'}>{counted(day.errors, 'error')}</span>
           </>
         )}
       </p>
-      <ul ref={list} onKeyDown={walk} aria-label="Cost by days" className="flex h-28 items-stretch gap-px sm:gap-0.5">
+      <ul ref={list} onKeyDown={walk} aria-label="Cost per day" className="flex h-28 items-stretch gap-px sm:gap-0.5">
         {days.map((one, index) => {
           // Without a price, the bars show the number of calls.
           const share =
@@ -50,7 +50,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
               <button
                 type="button"
                 tabIndex={index === at ? 0 : -1}
-                aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${counted(one.requests, 'call')}, ${counted(one.errors, 'error')}. Open in logs`}
+                aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${counted(one.requests, 'request')}, ${counted(one.errors, 'error')}. View in logs`}
                 onPointerEnter={() => setAt(index)}
                 onFocus={() => setAt(index)}
                 onClick={() => navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } })}

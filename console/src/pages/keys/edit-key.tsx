@@ -53,7 +53,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
       { path: { account, key: opened.id }, body },
       {
         onSuccess: ({ name }) => {
-          toast({ text: `${name} is changed. It binds the next call.` });
+          toast({ text: `Saved ${name}. Applies from the next request.` });
           onClose();
         },
         onError: () => focusFirstFault(element),
@@ -91,7 +91,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
           faults={faults}
           error={change.error}
           tightensOnly={tightensOnly}
-          beside={<OtherLimits layered={opened} />}
+          otherLimits={<OtherLimits layered={opened} />}
           onChange={setDraft}
         />
         {rest !== null && <ErrorNote error={rest} />}

@@ -27,13 +27,13 @@ const key = (name: string, status: Key['status'], workspace = 'default'): Key =>
 const KEYS = [key('web', 'active'), key('ci', 'disabled', 'tests'), key('old', 'revoked')];
 const names = (filters: Record<string, string>) => filterKeys(KEYS, filters).map(({ name }) => name);
 
-test('revoked keys are shown only where they are asked for', () => {
+test('shows revoked keys only on request', () => {
   expect(names({})).toEqual(['web', 'ci']);
   expect(names({ status: 'all' })).toEqual(['web', 'ci', 'old']);
   expect(names({ status: 'revoked' })).toEqual(['old']);
 });
 
-test('every word must be found somewhere, whatever its case', () => {
+test('matches every word in any case', () => {
   expect(names({ q: 'ADA ci' })).toEqual(['ci']);
   expect(names({ q: 'ab12', workspace: 'tests' })).toEqual(['ci']);
   expect(names({ q: 'nothing' })).toEqual([]);

@@ -2,12 +2,12 @@
 import type { Key } from './key.ts';
 
 export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
-  ['live', 'all but revoked'],
-  ['all', 'every status'],
-  ['active', 'active'],
-  ['disabled', 'disabled'],
-  ['expired', 'expired'],
-  ['revoked', 'revoked'],
+  ['live', 'Not revoked'],
+  ['all', 'All statuses'],
+  ['active', 'Active'],
+  ['disabled', 'Disabled'],
+  ['expired', 'Expired'],
+  ['revoked', 'Revoked'],
 ];
 
 export function filterKeys(

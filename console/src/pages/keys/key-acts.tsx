@@ -38,7 +38,7 @@ function useSwitch(account: string): (key: Key, on: boolean) => void {
     mutateAsync({ path: { account, key: key.id }, body: {} }).then(
       () =>
         toast({
-          text: on ? `${key.name} works again.` : `${key.name} is disabled: its calls are refused.`,
+          text: on ? `Enabled ${key.name}.` : `Disabled ${key.name}. Its requests are rejected.`,
           undo: () => turn(key, !on),
         }),
       (error: Error) => toast({ tone: 'bad', text: error.message }),
@@ -65,7 +65,7 @@ export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAct }: 
     <Menu
       trigger={
         <IconButton
-          label={`More about ${apiKey.name}`}
+          label={`Actions for ${apiKey.name}`}
           className="size-7"
           onPointerEnter={KeyDialogs.prefetch}
           onFocus={KeyDialogs.prefetch}

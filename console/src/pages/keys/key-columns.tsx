@@ -1,6 +1,8 @@
 /** Defines the columns of the keys table: two lines per row, so that all of them fit on a page. */
+
 import type { ReactNode } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { rateWords } from '../../policy/caps-words.ts';
 import { lowerRates } from '../../policy/layers.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
@@ -10,7 +12,7 @@ import type { Column } from '../../ui/column.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { type Key, STATUS_TONE } from './key.ts';
 
-const NONE = <span className="text-ink-3">none</span>;
+const NONE = <span className="text-ink-3">None</span>;
 
 /** The second line is smaller; both are truncated, with the full text in the tooltip. */
 function TwoLines({
@@ -49,8 +51,8 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
     sortBy: ({ status }) => status,
     cell: (key) => (
       <span className="flex flex-wrap gap-1">
-        <Badge tone={STATUS_TONE[key.status]}>{key.status}</Badge>
-        {key.rotation !== null && <Badge tone="accent">rotating</Badge>}
+        <Badge tone={STATUS_TONE[key.status]}>{sentenceCase(key.status)}</Badge>
+        {key.rotation !== null && <Badge tone="accent">Rotating</Badge>}
       </span>
     ),
   },
@@ -58,18 +60,18 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
     id: 'owner',
     head: 'Owner, workspace',
     sortBy: ({ owner, workspace }) => `${workspace} ${owner?.name ?? ''}`,
-    cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'command line'} below={workspace} />,
+    cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'Command line'} below={workspace} />,
   },
   {
     id: 'models',
     head: 'Models, limits',
     wideOnly: true,
     cell: ({ models, ...layered }) => {
-      const rates = rateWords(lowerRates(layered)) ?? 'no rate limit';
+      const rates = rateWords(lowerRates(layered)) ?? 'No rate limit';
       return (
         <TwoLines
-          title={`${models?.join(', ') ?? 'all models'}\n${rates}`}
-          above={models === null ? 'all' : <code>{modelsWords(models)}</code>}
+          title={`${models?.join(', ') ?? 'All models'}\n${rates}`}
+          above={models === null ? 'All' : <code>{modelsWords(models)}</code>}
           below={rates}
         />
       );
@@ -77,7 +79,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
   },
   {
     id: 'budget',
-    head: 'Budget, USD',
+    head: 'Budget (USD)',
     sortBy: ({ budget }) => (budget === null ? -1n : BigInt(budget.used_nano_usd)),
     cell: ({ budget, name }) =>
       budget === null ? (
@@ -87,7 +89,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
           used={budget.used_nano_usd}
           held={budget.held_nano_usd}
           limit={budget.limit_nano_usd}
-          label={`Budget of ${name}`}
+          label={`Budget, ${name}`}
         />
       ),
   },
@@ -106,13 +108,13 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
   },
   {
     id: 'week',
-    head: '7 days',
+    head: 'Last 7 days',
     wideOnly: true,
     sortBy: ({ week_nano_usd }) => BigInt(sumNano(week_nano_usd)),
     cell: ({ week_nano_usd, week_requests }) => (
       <Sparkline
         values={week_requests}
-        label={`Calls of the last seven days: ${week_requests.join(', ')}; cost ${exactUsd(sumNano(week_nano_usd))}`}
+        label={`Requests per day, last 7 days: ${week_requests.join(', ')}; cost ${exactUsd(sumNano(week_nano_usd))}`}
       />
     ),
   },

@@ -27,7 +27,7 @@ const KEY: Key = {
   week_requests: [1, 0, 0, 0, 0, 0, 2],
 };
 
-test('a key is one line', () => {
+test('a key is one row', () => {
   const [heads = '', line] = csvTable(COLUMNS, [KEY]).split('\r\n');
   expect(heads).toBe(
     'id,name,last4,status,workspace,owner,models,ips,scopes,strict,rpm,tpm,concurrency,budget_usd,budget_window,own_rpm,own_tpm,own_concurrency,own_budget_usd,own_budget_window,budget_used_usd,budget_held_usd,created_at,expires_at,last_used_at,last_used_client,week_requests,week_usd',

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { dayWords } from './key-days.ts';
 
-test('a day in words; what is no day stays a text', () => {
-  expect(dayWords('2026-11-02')).toBe('2 Nov');
+test('formats a day and leaves other text unchanged', () => {
+  expect(dayWords('2026-11-02')).toBe('Nov 2');
   expect(dayWords('someday')).toBe('someday');
 });

@@ -19,7 +19,7 @@ export default function KeyDialogs({ account, workspaces, act, onAct }: KeyDialo
   const reveal = (key: Key, secret: string) => onAct({ kind: 'reveal', key, secret });
   switch (act.kind) {
     case 'create':
-      return <CreateKey account={account} workspaces={workspaces} like={act.like} onMade={reveal} onClose={close} />;
+      return <CreateKey account={account} workspaces={workspaces} like={act.like} onCreated={reveal} onClose={close} />;
     case 'edit':
       return <EditKey account={account} workspaces={workspaces} apiKey={act.key} onClose={close} />;
     case 'rotate':

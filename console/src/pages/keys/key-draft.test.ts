@@ -28,8 +28,8 @@ const KEY: Key = {
   week_requests: [0, 0, 0, 0, 0, 0, 0],
 };
 
-describe('a key as it is filled in', () => {
-  test('an untouched key is sent back as it was, its expiry to the millisecond', () => {
+describe('key draft', () => {
+  test('sends an unchanged key unchanged, its expiry to the millisecond', () => {
     expect(readDraft(draftOf(KEY, ZONE), NOW_MS, ZONE, KEY.expires_at)).toEqual({
       value: {
         name: 'billing-api',
@@ -44,14 +44,14 @@ describe('a key as it is filled in', () => {
     });
   });
 
-  test('an expired key can be changed in other things without a fault', () => {
+  test('allows other changes of an expired key', () => {
     const expired = { ...KEY, expires_at: '2026-01-01T00:00:00.000Z' };
     expect(readDraft({ ...draftOf(expired, ZONE), name: 'x' }, NOW_MS, ZONE, expired.expires_at)).toMatchObject({
       value: { name: 'x', expires_at: expired.expires_at },
     });
   });
 
-  test('a copy has another name and no expiry that is over', () => {
+  test('a copy has another name and no past expiry', () => {
     expect(draftCopy(KEY, NOW_MS, ZONE)).toMatchObject({ name: 'billing-api copy', expiry: 'at' });
     expect(draftCopy({ ...KEY, expires_at: '2026-01-01T00:00:00.000Z' }, NOW_MS, ZONE)).toMatchObject({
       expiry: 'never',
@@ -59,18 +59,18 @@ describe('a key as it is filled in', () => {
     expect(draftCopy({ ...KEY, name: 'n'.repeat(100) }, NOW_MS, ZONE).name).toHaveLength(100);
   });
 
-  test('days from now are counted when it is sent', () => {
+  test('counts days from when it is sent', () => {
     const draft = { ...emptyDraft('default'), name: 'trial', expiry: '7d' as const };
     expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { expires_at: '2026-11-29T10:00:00.000Z' } });
   });
 
-  test('a day and time are those of the zone’s clocks', () => {
+  test('interprets date and time in the zone', () => {
     const draft = { ...emptyDraft('default'), name: 'trial', expiry: 'at' as const, expiresAt: '2026-12-01T00:00' };
     expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { expires_at: '2026-12-01T05:00:00.000Z' } });
     expect(draftOf(KEY, ZONE).expiresAt).toBe('2027-01-01T22:04');
   });
 
-  test('every fault is named at once', () => {
+  test('reports all errors at once', () => {
     const read = readDraft(
       {
         ...emptyDraft(''),
@@ -93,7 +93,7 @@ describe('a key as it is filled in', () => {
     ]);
   });
 
-  test.each(KEY_PRESETS)('the preset $name can be sent as it is', (preset) => {
+  test.each(KEY_PRESETS)('the preset $name is valid', (preset) => {
     const draft = applyPreset({ ...emptyDraft('default'), name: 'k', models: { restricted: true, text: 'a' } }, preset);
     expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { name: 'k', models: ['a'] } });
   });

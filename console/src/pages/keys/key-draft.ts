@@ -75,11 +75,11 @@ export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: st
   const expires = readExpiry(draft, nowMs, zone, kept);
   const name = draft.name.trim();
   const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
-  if (name === '') faults.name = 'Give the key a name that tells who or what uses it.';
-  if (name.length > NAME_MAX) faults.name = `The name has ${name.length} letters; ${NAME_MAX} are allowed.`;
-  if (draft.workspace === '') faults.workspace = 'Choose the workspace that its calls are counted in.';
+  if (name === '') faults.name = 'Enter a name that says who or what uses the key.';
+  if (name.length > NAME_MAX) faults.name = `The name is ${name.length} characters long; the maximum is ${NAME_MAX}.`;
+  if (draft.workspace === '') faults.workspace = 'Choose a workspace.';
   if (models.fault !== null) faults.models = models.fault;
-  if (draft.scopes.length === 0) faults.scopes = 'Choose at least one: a key that may do nothing is of no use.';
+  if (draft.scopes.length === 0) faults.scopes = 'Choose at least one permission.';
   if ('fault' in expires) faults.expires_at = expires.fault;
   if (Object.keys(faults).length > 0 || 'faults' in caps || 'fault' in expires) return { faults };
   const ips = draft.ips.split(/[\s,]+/).filter((address) => address !== '');
@@ -107,7 +107,7 @@ function readExpiry(
   if (expiry !== 'at') return { at: new Date(nowMs + DAYS[expiry] * DAY_MS).toISOString() };
   if (kept !== null && expiresAt === wallTime(kept, zone)) return { at: kept };
   const at = instantOf(expiresAt, zone);
-  if (at === null) return { fault: 'Choose the day and time at which the key ends.' };
-  if (at.getTime() <= nowMs) return { fault: 'This time has passed; choose a later one, or disable the key.' };
+  if (at === null) return { fault: 'Choose a date and time.' };
+  if (at.getTime() <= nowMs) return { fault: 'This time is in the past. Choose a later one, or disable the key.' };
   return { at: at.toISOString() };
 }

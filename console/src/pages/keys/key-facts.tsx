@@ -10,22 +10,22 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
   return (
     <Panel>
       <dl className="grid sm:grid-cols-2 lg:grid-cols-3">
-        <Fact name="Id">
+        <Fact name="ID">
           <span className="flex items-center gap-1">
             <code className="truncate">{apiKey.id}</code>
-            <CopyIcon text={apiKey.id} what="key id" />
+            <CopyIcon text={apiKey.id} what="key ID" />
           </span>
         </Fact>
-        <Fact name="Owner">{apiKey.owner?.name ?? 'made on the command line'}</Fact>
+        <Fact name="Owner">{apiKey.owner?.name ?? 'Created on the command line'}</Fact>
         <Fact name="Workspace">{apiKey.workspace}</Fact>
         <Fact name="Models">
-          {apiKey.models === null ? 'every model of the workspace' : <code>{apiKey.models.join(', ')}</code>}
+          {apiKey.models === null ? 'All models of the workspace' : <code>{apiKey.models.join(', ')}</code>}
         </Fact>
-        <Fact name="Limits">{layeredWords(apiKey) || 'none of its own'}</Fact>
-        <Fact name="Addresses">{apiKey.ips === null ? 'everywhere' : <code>{apiKey.ips.join(', ')}</code>}</Fact>
-        <Fact name="May">
+        <Fact name="Limits">{layeredWords(apiKey) || 'None'}</Fact>
+        <Fact name="Allowed IP addresses">{apiKey.ips === null ? 'All' : <code>{apiKey.ips.join(', ')}</code>}</Fact>
+        <Fact name="Permissions">
           {SCOPES.filter(([scope]) => apiKey.scopes.includes(scope))
-            .map(([, name]) => name.toLowerCase())
+            .map(([, name]) => name)
             .join(', ')}
           {apiKey.strict ? '; strict translation' : ''}
         </Fact>
@@ -33,7 +33,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
           <When at={apiKey.last_used?.at ?? null} />
           {apiKey.last_used?.client ? ` by ${apiKey.last_used.client}` : ''}
         </Fact>
-        <Fact name="Expires">{apiKey.expires_at === null ? 'never' : <ExactTime at={apiKey.expires_at} />}</Fact>
+        <Fact name="Expires">{apiKey.expires_at === null ? 'Never' : <ExactTime at={apiKey.expires_at} />}</Fact>
       </dl>
     </Panel>
   );
@@ -54,7 +54,7 @@ export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly 
   if (status !== 'disabled' || (by === null && lock === null)) return null;
   return (
     <p className="rounded-lg border border-line bg-panel px-4 py-2.5">
-      {lock ?? `Disabled by ${by?.name}.`} <span className="text-ink-2">Its calls are refused.</span>
+      {lock ?? `Disabled by ${by?.name}.`} <span className="text-ink-2">Its requests are rejected.</span>
     </p>
   );
 }
@@ -66,12 +66,12 @@ export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
   return (
     <section aria-label="Rotation" className="rounded-lg border border-line bg-panel">
       <p className="border-b border-line px-4 py-2.5">
-        <span className="font-medium">Two secrets work.</span>{' '}
+        <span className="font-medium">Both secrets work.</span>{' '}
         <span className="text-ink-2">
-          The old one ends <When at={rotation.ends_at} />
+          The old one expires <When at={rotation.ends_at} />
           {rotation.old_used_at === null
-            ? '; nothing has used it since the rotation.'
-            : '; move what still uses it before then.'}
+            ? '. It hasn’t been used since the rotation.'
+            : '. Update the clients that still use it before then.'}
         </span>
       </p>
       <dl className="grid sm:grid-cols-2">
@@ -79,7 +79,7 @@ export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
           <code>tg_…{apiKey.last4}</code>, last used <When at={rotation.new_used_at} />
         </Fact>
         <Fact name="Old">
-          <code>{rotation.old_last4 === null ? 'not known' : `tg_…${rotation.old_last4}`}</code>, last used{' '}
+          <code>{rotation.old_last4 === null ? 'Unknown' : `tg_…${rotation.old_last4}`}</code>, last used{' '}
           <When at={rotation.old_used_at} />
         </Fact>
       </dl>

@@ -24,12 +24,12 @@ export const KEY_MEMBERS = [
 ] as const;
 
 const EXPIRIES: readonly (readonly [Expiry, string])[] = [
-  ['never', 'never'],
-  ['7d', 'in 7 days'],
-  ['30d', 'in 30 days'],
-  ['90d', 'in 90 days'],
-  ['365d', 'in a year'],
-  ['at', 'on a day…'],
+  ['never', 'Never'],
+  ['7d', 'In 7 days'],
+  ['30d', 'In 30 days'],
+  ['90d', 'In 90 days'],
+  ['365d', 'In 1 year'],
+  ['at', 'Custom date…'],
 ];
 
 interface KeyFormProps {
@@ -41,7 +41,7 @@ interface KeyFormProps {
   /** For a key that already has limits: whether they may only be tightened. */
   readonly tightensOnly?: boolean;
   /** Limits that apply in addition to those of the form. */
-  readonly beside?: ReactNode;
+  readonly otherLimits?: ReactNode;
   readonly onChange: (draft: KeyDraft) => void;
 }
 
@@ -52,7 +52,7 @@ export function KeyForm({
   faults,
   error,
   tightensOnly = false,
-  beside = null,
+  otherLimits = null,
   onChange,
 }: KeyFormProps) {
   const zone = useZone();
@@ -89,9 +89,9 @@ export function KeyForm({
       />
       <FormPart
         title="Limits"
-        hint={`Those of its workspace and of the account hold besides.${tightensOnly ? ' You may tighten those of the key; only an owner or admin lifts or raises them.' : ''}`}
+        hint={`Limits of the workspace and account apply too.${tightensOnly ? ' You can lower the key’s limits; only an owner or admin can raise or remove them.' : ''}`}
       >
-        {beside}
+        {otherLimits}
         <CapsFields
           draft={draft.caps}
           faults={faults}
@@ -114,9 +114,9 @@ export function KeyForm({
         </SelectField>
         {draft.expiry === 'at' && (
           <TextField
-            label="Day and time"
+            label="Date and time"
             type="datetime-local"
-            hint={`In ${zone}.`}
+            hint={`Time zone: ${zone}`}
             value={draft.expiresAt}
             error={fault('expires_at')}
             onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}
@@ -124,9 +124,9 @@ export function KeyForm({
         )}
       </div>
       <TextField
-        label="Addresses it may be used from"
-        hint="Addresses and networks by commas, such as 10.0.0.0/8, 203.0.113.7. Empty: from everywhere."
-        placeholder="everywhere"
+        label="Allowed IP addresses"
+        hint="Comma-separated addresses or networks, such as 10.0.0.0/8, 203.0.113.7. Leave blank to allow all."
+        placeholder="All"
         autoComplete="off"
         spellCheck={false}
         value={draft.ips}
@@ -136,7 +136,7 @@ export function KeyForm({
       <Scopes draft={draft} fault={fault('scopes')} onChange={onChange} />
       <CheckField
         label="Strict translation"
-        hint="Refuses a call whose translation to the model’s own format would drop a member, instead of naming it in a header."
+        hint="Rejects a request if translating it to the model’s format would drop a field. Otherwise dropped fields are listed in a response header."
         checked={draft.strict}
         onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
       />
@@ -183,7 +183,7 @@ function Scopes({
       aria-describedby={fault === null ? undefined : id}
       className="flex min-w-0 flex-col gap-2"
     >
-      <legend className="mb-2 font-medium">What it may do</legend>
+      <legend className="mb-2 font-medium">Permissions</legend>
       {SCOPES.map(([scope, name, means]) => (
         <CheckField
           key={scope}

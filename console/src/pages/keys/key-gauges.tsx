@@ -15,7 +15,7 @@ export function KeyGauges({ account, apiKey }: { readonly account: string; reado
     { everyMs: LIVE_MS },
   );
   return (
-    <Section title="Limits now" aside={<span className="text-sm text-ink-3">live</span>}>
+    <Section title="Current limits" aside={<span className="text-sm text-ink-3">Live</span>}>
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <SkeletonPanel heightPx={96} />}
       {data !== undefined && (
@@ -30,7 +30,7 @@ export function KeyGauges({ account, apiKey }: { readonly account: string; reado
             />
           ))}
           {data.gauges.length === 0 && (
-            <p className="text-ink-2">No limit holds for it: not of its own, not of its workspace or account.</p>
+            <p className="text-ink-2">No limits are set for this key, its workspace or its account.</p>
           )}
         </Panel>
       )}

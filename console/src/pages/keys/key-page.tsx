@@ -1,8 +1,9 @@
 /** Renders the page of one key: its usage, limits, recent errors and changes. */
+
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
-import { counted } from '../../lib/numbers.ts';
+import { counted, sentenceCase } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -16,15 +17,16 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
+import { actionName } from '../audit/audit-words.ts';
 import { DayBars } from './day-bars.tsx';
 import { enableLock, type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
 import { KeyDialog, KeyMenu } from './key-acts.tsx';
 import { DisabledNote, KeyFacts, RotationNote } from './key-facts.tsx';
 import { KeyGauges } from './key-gauges.tsx';
-import { MayCall } from './model-access.tsx';
+import { ModelAccess } from './model-access.tsx';
 
 const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
-  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
+  { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
   {
     id: 'status',
     head: 'Status',
@@ -36,9 +38,9 @@ const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
 ];
 
 const AUDIT_COLUMNS: readonly Column<KeyPage['audit'][number]>[] = [
-  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
-  { id: 'actor', head: 'Who', cell: ({ actor }) => actor },
-  { id: 'act', head: 'What', cell: ({ act }) => act },
+  { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
+  { id: 'actor', head: 'Actor', cell: ({ actor }) => actor },
+  { id: 'act', head: 'Action', cell: ({ act }) => actionName(act) },
 ];
 
 export default function OneKeyPage() {
@@ -57,7 +59,7 @@ export default function OneKeyPage() {
   );
   if (data === undefined) {
     return (
-      <Page title="Key">
+      <Page title="API key">
         {error === null ? (
           <>
             <SkeletonPanel heightPx={150} />
@@ -78,12 +80,12 @@ export default function OneKeyPage() {
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <Link to="/app/keys" className="text-accent underline underline-offset-2">
-            Keys
+            API keys
           </Link>
           <code>tg_…{key.last4}</code>
-          <Badge tone={STATUS_TONE[key.status]}>{key.status}</Badge>
+          <Badge tone={STATUS_TONE[key.status]}>{sentenceCase(key.status)}</Badge>
           <span className="text-ink-3">
-            made <When at={key.created_at} />
+            Created <When at={key.created_at} />
           </span>
         </span>
       }
@@ -117,18 +119,18 @@ export default function OneKeyPage() {
           <Usage data={data} />
           {account.may('logs.read') && (
             <Section
-              title="Last errors"
+              title="Recent errors"
               aside={
                 <Link to="/app/logs" search={{ key: key.id }} className="text-accent underline underline-offset-2">
-                  All its calls
+                  View all requests
                 </Link>
               }
             >
               {data.errors.length === 0 ? (
-                <Panel className="px-4 py-3 text-ink-2">None of its calls has failed.</Panel>
+                <Panel className="px-4 py-3 text-ink-2">No failed requests.</Panel>
               ) : (
                 <Table
-                  label="Last errors"
+                  label="Recent errors"
                   columns={ERROR_COLUMNS}
                   rows={data.errors}
                   rowKey={(one) => one.request_id}
@@ -140,12 +142,12 @@ export default function OneKeyPage() {
         </div>
         <div className="flex min-w-0 flex-col gap-5">
           <KeyGauges account={account.account} apiKey={key.id} />
-          <Section title="May it call…?">
-            <MayCall account={account.account} apiKey={key.id} />
+          <Section title="Model access">
+            <ModelAccess account={account.account} apiKey={key.id} />
           </Section>
           <Section title="Changes">
             {data.audit.length === 0 ? (
-              <Panel className="px-4 py-3 text-ink-2">None is on record.</Panel>
+              <Panel className="px-4 py-3 text-ink-2">No changes yet.</Panel>
             ) : (
               <Table
                 label="Changes"
@@ -172,18 +174,16 @@ function Usage({ data }: { readonly data: KeyPage }) {
   const cost = sumNano(data.days.map((day) => day.cost_nano_usd));
   return (
     <Section
-      title={`The last ${data.days.length} days`}
+      title={`Last ${data.days.length} days`}
       aside={
         <span className="figures text-ink-2">
-          {exactUsd(cost)} · {counted(requests, 'call')}
+          {exactUsd(cost)} · {counted(requests, 'request')}
         </span>
       }
     >
       <Panel>
         {requests === 0 ? (
-          <p className="p-4 text-ink-2">
-            No call has used it yet. Rotate it where its secret was lost, or try a snippet.
-          </p>
+          <p className="p-4 text-ink-2">This key hasn’t been used yet. If its secret was lost, rotate the key.</p>
         ) : (
           <DayBars days={data.days} apiKey={data.key.id} />
         )}

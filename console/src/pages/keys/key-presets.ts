@@ -12,7 +12,7 @@ export const KEY_PRESETS: readonly KeyPreset[] = [
   {
     id: 'agent',
     name: 'Coding agent',
-    means: 'One person’s agent with its sub-agents: $25 a day, for 90 days.',
+    means: 'For one developer’s agent and subagents: $25 per day, expires in 90 days.',
     fills: {
       caps: { rpm: '120', tpm: '2000000', concurrency: '16', budget: '25', window: 'day' },
       expiry: '90d',
@@ -22,7 +22,7 @@ export const KEY_PRESETS: readonly KeyPreset[] = [
   {
     id: 'production',
     name: 'Production',
-    means: 'A service: wide rates, $1,000 a month, no expiry.',
+    means: 'For a service: high rate limits, $1,000 per month, no expiry.',
     fills: {
       caps: { rpm: '3000', tpm: '', concurrency: '500', budget: '1000', window: 'month' },
       expiry: 'never',
@@ -32,7 +32,7 @@ export const KEY_PRESETS: readonly KeyPreset[] = [
   {
     id: 'ci',
     name: 'CI',
-    means: 'Tests that run often: $5 a day, 8 at once, for 90 days.',
+    means: 'For automated tests: $5 per day, 8 concurrent requests, expires in 90 days.',
     fills: {
       caps: { rpm: '60', tpm: '500000', concurrency: '8', budget: '5', window: 'day' },
       expiry: '90d',
@@ -42,7 +42,7 @@ export const KEY_PRESETS: readonly KeyPreset[] = [
   {
     id: 'trial',
     name: 'Trial',
-    means: 'For trying it out: $5 in total, 2 at once, for 7 days.',
+    means: 'For evaluation: $5 total, 2 concurrent requests, expires in 7 days.',
     fills: {
       caps: { rpm: '20', tpm: '100000', concurrency: '2', budget: '5', window: 'total' },
       expiry: '7d',

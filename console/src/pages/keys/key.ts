@@ -37,13 +37,13 @@ export function enableLock(
   person: string | null,
 ): string | null {
   if (may('limits.write') || (by !== null && by.id === person)) return null;
-  return `Disabled by ${by?.name ?? 'somebody else'}; only an owner or admin enables it.`;
+  return `Disabled by ${by?.name ?? 'another user'}. Only an owner or admin can enable it.`;
 }
 
 export const SCOPES: readonly (readonly [Scope, name: string, means: string])[] = [
-  ['inference', 'Call models', 'what applications and agents need'],
-  ['usage', 'Read usage', 'of its workspace: usage, logs, keys and limits through the API'],
-  ['admin', 'Administer', 'everything an administrator may do through the API'],
+  ['inference', 'Call models', 'For applications and agents'],
+  ['usage', 'Read usage', 'Usage, logs, API keys and limits of its workspace, through the API'],
+  ['admin', 'Administer', 'Everything an admin can do, through the API'],
 ];
 
 /** An act that opens a dialog. */

@@ -3,6 +3,7 @@
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
+import { counted } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
@@ -36,8 +37,8 @@ export default function KeysPage() {
       ...KEY_COLUMNS,
       {
         id: 'acts',
-        head: 'More',
-        width: 68,
+        head: 'Actions',
+        width: 76,
         pinned: true,
         cell: (key) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a press on the menu from opening the row
@@ -72,8 +73,8 @@ export default function KeysPage() {
 
   return (
     <Page
-      title="Keys"
-      lead="What applications and agents call the gateway with: each with its own limits, so that one cannot spend for another."
+      title="API keys"
+      lead="Applications and agents use API keys to call the gateway. Each key has its own limits."
       action={
         !isEmpty && (
           <>
@@ -95,8 +96,8 @@ export default function KeysPage() {
             <input
               type="search"
               data-filter
-              aria-label="Name, last letters, owner or workspace"
-              placeholder="Name, last letters, owner…"
+              aria-label="Search by name, last 4 characters, owner or workspace"
+              placeholder="Name, last 4, owner…"
               className={`${CONTROL} sm:w-64`}
               value={filters.q ?? ''}
               onChange={({ target }) => setFilters({ q: target.value })}
@@ -120,7 +121,7 @@ export default function KeysPage() {
                 value={filters.workspace ?? ''}
                 onChange={({ target }) => setFilters({ workspace: target.value })}
               >
-                <option value="">every workspace</option>
+                <option value="">All workspaces</option>
                 {data.workspaces.map((workspace) => (
                   <option key={workspace}>{workspace}</option>
                 ))}
@@ -133,26 +134,26 @@ export default function KeysPage() {
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <SkeletonRows />}
       {isEmpty && (
-        <Empty title="No key yet" action={create}>
-          A key lets a program call the gateway. Give each application, each agent and each developer one of their own,
-          with a budget; you see it used here within a second.
+        <Empty title="No API keys yet" action={create}>
+          An API key lets a program call the gateway. Create one for each application, agent and developer, with its own
+          budget.
         </Empty>
       )}
       {data !== undefined && !isEmpty && shown.length === 0 && (
         <Empty
-          title="No key matches the filters"
+          title="No matching API keys"
           action={
             <Button onClick={() => setFilters({ q: undefined, status: undefined, workspace: undefined })}>
               Clear filters
             </Button>
           }
         >
-          {data.keys.length} {data.keys.length === 1 ? 'key is' : 'keys are'} hidden by them.
+          {counted(data.keys.length, 'key')} hidden by the filters.
         </Empty>
       )}
       {shown.length > 0 && (
         <Table
-          label="Keys"
+          label="API keys"
           columns={columns}
           rows={shown}
           rowPx={ROW_PX}

@@ -10,15 +10,15 @@ import { Panel } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { SkeletonLine } from '../../ui/skeleton.tsx';
 
-interface Question {
+interface AccessQuery {
   readonly model: string;
   readonly protocol: 'chat' | 'messages';
 }
 
-export function MayCall({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
+export function ModelAccess({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
   const list = useId();
-  const [draft, setDraft] = useState<Question>({ model: '', protocol: 'chat' });
-  const [asked, setAsked] = useState<Question | null>(null);
+  const [draft, setDraft] = useState<AccessQuery>({ model: '', protocol: 'chat' });
+  const [asked, setAsked] = useState<AccessQuery | null>(null);
   const models = useReply('GET /accounts/{account}/model-matches', { path: { account }, query: { patterns: '*' } });
   const answer = useReply(
     'GET /accounts/{account}/keys/{key}/may-call',
@@ -56,16 +56,16 @@ export function MayCall({ account, apiKey }: { readonly account: string; readonl
           ))}
         </datalist>
         <Segmented
-          label="Format"
+          label="Protocol"
           value={draft.protocol}
           choices={[
-            ['chat', 'chat'],
-            ['messages', 'messages'],
+            ['chat', 'Chat completions'],
+            ['messages', 'Messages'],
           ]}
           onChoose={(protocol) => setDraft({ ...draft, protocol })}
         />
         <Button type="submit" busy={asked !== null && answer.isFetching}>
-          Ask
+          Check
         </Button>
       </form>
       {asked !== null && (
@@ -75,10 +75,9 @@ export function MayCall({ account, apiKey }: { readonly account: string; readonl
           {answer.data !== undefined && (
             <>
               <p className="flex items-center gap-2 text-read">
-                <Badge tone={answer.data.may ? 'good' : 'bad'}>{answer.data.may ? 'Yes' : 'No'}</Badge>
+                <Badge tone={answer.data.may ? 'good' : 'bad'}>{answer.data.may ? 'Allowed' : 'Blocked'}</Badge>
                 <span>
-                  {answer.data.may ? 'It may call' : 'It may not call'} <code>{asked.model}</code>
-                  {answer.data.may ? ', because:' : ':'}
+                  This key {answer.data.may ? 'can' : 'can’t'} use <code>{asked.model}</code>
                 </span>
               </p>
               <Reasons reasons={answer.data.reasons} label="Reasons" />

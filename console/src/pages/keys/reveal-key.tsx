@@ -34,43 +34,39 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
   const { rotation } = apiKey;
   return (
     <Dialog
-      title={rotation === null ? `${apiKey.name} is ready` : `New secret of ${apiKey.name}`}
-      lead="Copy it now. It is shown once: Tollgate keeps only a hash of it."
+      title={rotation === null ? `Created ${apiKey.name}` : `New secret for ${apiKey.name}`}
+      lead="Copy it now. It won’t be shown again: Tollgate stores only a hash."
       wide
       closable={false}
       onClose={onClose}
       footer={
         <Button kind="primary" onClick={onClose}>
-          I have stored the key
+          Done
         </Button>
       }
     >
       <div className="flex flex-col gap-5">
         <div className="flex flex-wrap items-center gap-2 rounded-md border border-line-strong bg-sunken py-2 pr-2 pl-3">
           <code className="min-w-0 flex-1 basis-60 break-all select-all">{secret}</code>
-          <CopyButton text={secret} what="key" />
+          <CopyButton text={secret} what="API key" />
         </div>
         {rotation !== null && (
           <p className="text-read">
-            The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} ends{' '}
-            <When at={rotation.ends_at} />. Until then the page of the key shows which of both is still in use.
+            The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} expires{' '}
+            <When at={rotation.ends_at} />. Until then, the key’s page shows whether it’s still used.
           </p>
         )}
         {apiKey.scopes.includes('inference') && (
           <>
             {models.length > 0 ? (
-              <SelectField
-                label="Model of the snippets"
-                value={model}
-                onChange={({ target }) => setChosen(target.value)}
-              >
+              <SelectField label="Model in snippets" value={model} onChange={({ target }) => setChosen(target.value)}>
                 {models.map((one) => (
                   <option key={one}>{one}</option>
                 ))}
               </SelectField>
             ) : (
               matches.data !== undefined && (
-                <p className="text-amber">The key may call no model now. Change its models, or add some.</p>
+                <p className="text-amber">This key can’t use any model. Edit its allowed models or add a provider.</p>
               )
             )}
             {model !== '' && (

@@ -18,8 +18,8 @@ export function RevokeKey({ account, apiKey, onClose }: RevokeKeyProps) {
   const { data, error } = useReply('GET /accounts/{account}/keys/{key}', { path: { account, key: apiKey.id } });
   return (
     <Confirm
-      title={`Revoke ${apiKey.name}`}
-      act="Revoke now"
+      title={`Revoke ${apiKey.name}?`}
+      act="Revoke key"
       busy={revoke.isPending}
       error={revoke.error}
       onClose={onClose}
@@ -28,7 +28,7 @@ export function RevokeKey({ account, apiKey, onClose }: RevokeKeyProps) {
           { path: { account, key: apiKey.id }, body: {} },
           {
             onSuccess: () => {
-              toast({ text: `${apiKey.name} is revoked.` });
+              toast({ text: `Revoked ${apiKey.name}.` });
               onClose();
             },
           },
@@ -38,19 +38,19 @@ export function RevokeKey({ account, apiKey, onClose }: RevokeKeyProps) {
       {data !== undefined ? (
         <p className="font-medium">{consequence(data.hour_requests)}</p>
       ) : error !== null ? (
-        <p className="text-amber">How much it is used is not known: {error.message}</p>
+        <p className="text-amber">Couldn’t load its recent usage: {error.message}</p>
       ) : (
         <SkeletonLine width={70} />
       )}
       <p>
-        From now on the gateway refuses it with 401, for good. Its usage and its records stay. To stop it for a while,
-        disable it instead.
+        Requests with this key are rejected with status 401 immediately. This can’t be undone. Usage and logs are kept.
+        To block the key temporarily, disable it instead.
       </p>
     </Confirm>
   );
 }
 
 function consequence(hourRequests: number): string {
-  if (hourRequests === 0) return 'No call in the last hour used this key.';
-  return `${counted(hourRequests, 'call')} in the last hour used this key.`;
+  if (hourRequests === 0) return 'This key wasn’t used in the last hour.';
+  return `This key was used for ${counted(hourRequests, 'request')} in the last hour.`;
 }

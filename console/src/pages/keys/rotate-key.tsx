@@ -10,10 +10,10 @@ import { KEY_READS, type Key } from './key.ts';
 
 type Grace = Body<'POST /accounts/{account}/keys/{key}/rotate'>['grace'];
 const GRACES: readonly (readonly [Grace, string])[] = [
-  ['now', 'now'],
-  ['1h', '1 h'],
-  ['24h', '24 h'],
-  ['7d', '7 d'],
+  ['now', 'Now'],
+  ['1h', '1 hour'],
+  ['24h', '24 hours'],
+  ['7d', '7 days'],
 ];
 
 interface RotateKeyProps {
@@ -29,7 +29,7 @@ export function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProp
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}
-      lead="The key gets a new secret; its id, limits and usage stay."
+      lead="Creates a new secret. The key’s ID, limits and usage stay the same."
       onClose={onClose}
       footer={
         <>
@@ -44,25 +44,25 @@ export function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProp
               )
             }
           >
-            {grace === 'now' ? 'Rotate and end the old one now' : 'Rotate key'}
+            {grace === 'now' ? 'Rotate and expire old secret' : 'Rotate key'}
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-3 text-read">
         <div className="flex flex-wrap items-center gap-3">
-          <span aria-hidden="true">The old secret …{apiKey.last4} ends</span>
-          <Segmented label="The old secret ends" value={grace} choices={GRACES} onChoose={setGrace} />
+          <span aria-hidden="true">Old secret …{apiKey.last4} expires</span>
+          <Segmented label="Old secret expires" value={grace} choices={GRACES} onChoose={setGrace} />
         </div>
         <p>
           {grace === 'now'
-            ? 'Whoever still uses the old secret is refused with 401 from this moment on.'
-            : 'Until then both secrets work, and the page of the key shows which of them is still in use.'}
+            ? 'Clients that still use the old secret are rejected with status 401 immediately.'
+            : 'Until then both secrets work, and the key’s page shows whether the old one is still used.'}
         </p>
         {apiKey.rotation !== null && (
           <p className="text-amber">
-            A rotation is under way: the secret before this one
-            {apiKey.rotation.old_last4 === null ? '' : `, …${apiKey.rotation.old_last4},`} still works. It ends now.
+            A previous rotation is in progress. Its old secret
+            {apiKey.rotation.old_last4 === null ? '' : ` …${apiKey.rotation.old_last4}`} expires when you rotate again.
           </p>
         )}
         {rotate.error !== null && <ErrorNote error={rotate.error} />}

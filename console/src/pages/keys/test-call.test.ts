@@ -2,18 +2,18 @@
 import { expect, test } from 'bun:test';
 import { readAnswer } from './test-call.ts';
 
-test('the words of an answer', () => {
+test('reads the text of a response', () => {
   expect(readAnswer('{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}')).toEqual({
     answer: 'Hello.',
     message: null,
   });
 });
 
-test('an answer of no words is one all the same', () => {
+test('an empty response is still a response', () => {
   expect(readAnswer('{"choices":[{"message":{"content":null}}]}').answer).toBe('');
 });
 
-test('the words of a refusal', () => {
+test('reads the message of an error', () => {
   expect(readAnswer('{"error":{"message":"no such key","code":"unauthorized"}}')).toEqual({
     answer: null,
     message: 'no such key',

@@ -43,7 +43,7 @@ export async function testCall(key: string, model: string): Promise<TestCall> {
     return {
       ok: false,
       status: 0,
-      message: 'The gateway does not answer. Is it running?',
+      message: 'Can’t reach the gateway. Check that it’s running.',
       durationMs: since(),
       requestId: null,
     };
@@ -53,7 +53,7 @@ export async function testCall(key: string, model: string): Promise<TestCall> {
   const read = readAnswer(text);
   if (!response.ok || read.answer === null) {
     const message =
-      read.message ?? `The gateway answered with status ${response.status}, and not in the form of a chat completion.`;
+      read.message ?? `The gateway responded with status ${response.status}, but not with a chat completion.`;
     return { ok: false, status: response.status, message, durationMs, requestId };
   }
   return {

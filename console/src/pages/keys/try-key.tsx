@@ -19,7 +19,7 @@ export function TryKey({ secret, model }: { readonly secret: string; readonly mo
   return (
     <section aria-label="Test" className="flex flex-col gap-2 rounded-md border border-line px-3 py-2.5">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-ink-2">A real call of {model}, charged like every other.</p>
+        <p className="text-ink-2">Sends a request to {model}, billed to this key.</p>
         <Button icon={<Play size={14} />} busy={busy} disabled={model === ''} onClick={() => void test()}>
           Test
         </Button>
@@ -35,9 +35,9 @@ function Result({ result }: { readonly result: TestCall }) {
   return (
     <div className="flex flex-col gap-1.5 border-t border-line pt-2.5">
       <div className="figures flex flex-wrap items-center gap-x-3 gap-y-1">
-        <Badge tone={result.ok ? 'good' : 'bad'}>{result.ok ? 'answered' : `refused, ${result.status}`}</Badge>
+        <Badge tone={result.ok ? 'good' : 'bad'}>{result.ok ? 'Succeeded' : `Failed (${result.status})`}</Badge>
         <span>{duration(result.durationMs)}</span>
-        {result.ok && <span>{result.costUsd === null ? 'no cost known' : `$${result.costUsd}`}</span>}
+        {result.ok && <span>{result.costUsd === null ? 'Unknown cost' : `$${result.costUsd}`}</span>}
         {result.requestId !== null && (
           // Opens in a new tab: this page holds a secret that is shown only once.
           <a
@@ -46,12 +46,12 @@ function Result({ result }: { readonly result: TestCall }) {
             rel="noreferrer"
             className="text-accent underline underline-offset-2"
           >
-            Open in logs
+            View log
           </a>
         )}
       </div>
       <p className="text-read break-words whitespace-pre-wrap">
-        {result.ok ? result.answer || 'The model answered with no words.' : result.message}
+        {result.ok ? result.answer || 'The response is empty.' : result.message}
       </p>
     </div>
   );

@@ -4,7 +4,6 @@ import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/
 import { useAct } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
-import { subjectWord } from '../../policy/caps-words.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
 import { OtherLimits } from '../../policy/other-limits.tsx';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
@@ -50,7 +49,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
     const named = subject.trim();
     const found = {
       ...('faults' in read ? read.faults : {}),
-      ...(named === '' ? { subject: `Name the ${subjectWord(kind)} that the rule is for.` } : {}),
+      ...(named === '' ? { subject: `Enter the ${kind === 'model' ? 'model' : 'end user'}.` } : {}),
     };
     setFaults(found);
     if ('faults' in read || named === '') {
@@ -66,7 +65,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
       { path: { account, kind, subject: named }, body: { caps } },
       {
         onSuccess: () => {
-          toast({ text: `The limits of ${node?.name ?? named} are set. They bind the next call.` });
+          toast({ text: `Saved limits for ${node?.name ?? named}. Applies from the next request.` });
           onClose();
         },
         onError: () => focusFirstFault(element),
@@ -76,7 +75,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
 
   return (
     <Sheet
-      title={node === null ? `New rule of ${kind === 'model' ? 'a model' : 'an end user'}` : `Limits of ${name}`}
+      title={node === null ? `Add ${kind === 'model' ? 'model' : 'end-user'} limit` : `Limits for ${name}`}
       lead={subjectLead(kind)}
       wide={false}
       onClose={onClose}
@@ -93,7 +92,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
     >
       <div className="flex flex-col gap-6">
         {node !== null && node.gauges.length > 0 && (
-          <section aria-label="Now" className="grid gap-4 rounded-md border border-line bg-sunken p-3">
+          <section aria-label="Current use" className="grid gap-4 rounded-md border border-line bg-sunken p-3">
             {node.gauges.map((gauge) => (
               <GaugeBar key={`${gauge.layer} ${gauge.sort}`} gauge={gauge} named layered={node.other_caps !== null} />
             ))}
@@ -115,8 +114,8 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
                 label={kind === 'model' ? 'Model' : 'End user'}
                 hint={
                   kind === 'model'
-                    ? 'Its name as it is called.'
-                    : 'As calls name him: `user` of chat completions, `metadata.user_id` of messages.'
+                    ? 'The name that requests use.'
+                    : 'The value of `user` in chat completions or `metadata.user_id` in messages.'
                 }
                 autoComplete="off"
                 spellCheck={false}
@@ -128,15 +127,15 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
             <CapsFields draft={draft} faults={faults} error={set.error} onChange={setDraft} />
             {node !== null && (
               <p className="text-sm text-ink-3">
-                Leave a field empty for no limit; empty all of them to take the rule away.
+                Leave a field blank for no limit. Clear all fields to remove the limits.
               </p>
             )}
             {rest !== null && <ErrorNote error={rest} />}
           </form>
         ) : (
           <p className="text-ink-2">
-            You may read these limits, not set them.{' '}
-            {kind === 'model' ? 'Whoever runs the installation' : 'An owner or admin of the account'} may.
+            You can view these limits but not change them.{' '}
+            {kind === 'model' ? 'Only gateway operators can.' : 'Only owners and admins of the account can.'}
           </p>
         )}
       </div>
@@ -147,14 +146,14 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
 function subjectLead(kind: LimitNode['subject']['kind']): string {
   switch (kind) {
     case 'account':
-      return 'Of everything that the account calls, all workspaces and keys together.';
+      return 'Shared by all workspaces and API keys of the account.';
     case 'workspace':
-      return 'Of all keys of the workspace together.';
+      return 'Shared by all API keys of the workspace.';
     case 'key':
-      return 'Of this key alone.';
+      return 'For this API key only.';
     case 'end_user':
-      return 'Of one person behind the application, whichever key calls for him.';
+      return 'For one end user of an application, across all API keys.';
     case 'model':
-      return 'Of all calls of one model, whichever account they are of.';
+      return 'For all requests to this model, across all accounts.';
   }
 }

@@ -12,10 +12,10 @@ import type { Column } from '../../ui/column.ts';
 import { type LimitNode, type LimitRow, subjectKey } from './limit-tree.ts';
 
 const SORTS: readonly (readonly [Gauge['sort'], string])[] = [
-  ['rpm', 'Requests a minute'],
-  ['tpm', 'Tokens a minute'],
-  ['concurrency', 'Calls at once'],
-  ['budget', 'Budget, USD'],
+  ['rpm', 'Requests/min'],
+  ['tpm', 'Tokens/min'],
+  ['concurrency', 'Concurrent requests'],
+  ['budget', 'Budget (USD)'],
 ];
 
 /** One column per sort of cap, for rows that have a node. */
@@ -36,7 +36,7 @@ function NoLimit() {
   return (
     <>
       <span aria-hidden="true">–</span>
-      <span className="sr-only">no limit</span>
+      <span className="sr-only">No limit</span>
     </>
   );
 }
@@ -58,7 +58,7 @@ export function treeColumns(
   return [
     {
       id: 'subject',
-      head: 'Rule of',
+      head: 'Applies to',
       cell: ({ node, depth, children }) => {
         const subject = subjectKey(node.subject);
         const isClosed = closed.has(subject);
@@ -69,7 +69,7 @@ export function treeColumns(
           >
             {children > 0 ? (
               <IconButton
-                label={`${isClosed ? 'Unfold' : 'Fold'} ${node.name}`}
+                label={`${isClosed ? 'Expand' : 'Collapse'} ${node.name}`}
                 aria-expanded={!isClosed}
                 className="size-6"
                 onClick={(event) => {
@@ -88,7 +88,7 @@ export function treeColumns(
               </span>
               <span className="truncate text-sm text-ink-3">
                 {subjectWord(node.subject.kind)}
-                {isClosed && children > 0 ? `, ${children} below` : ''}
+                {isClosed && children > 0 ? `, ${children} hidden` : ''}
               </span>
             </span>
           </span>
@@ -102,12 +102,12 @@ export function treeColumns(
 export const RULE_COLUMNS: readonly Column<LimitNode>[] = [
   {
     id: 'subject',
-    head: 'Rule of',
+    head: 'Applies to',
     sortBy: ({ name }) => name,
     cell: ({ subject, binds }) => (
       <span className="flex flex-wrap items-center gap-2">
         <code className="font-medium">{subject.id}</code>
-        {!binds && <Badge tone="attention">binds nothing: not served</Badge>}
+        {!binds && <Badge tone="attention">Unused: model not available</Badge>}
       </span>
     ),
   },

@@ -36,8 +36,8 @@ const shape = (filter: Partial<typeof ALL>) =>
     ({ node: { subject }, depth }) => `${depth} ${subject.kind} ${subject.id}`,
   );
 
-describe('the tree of limits', () => {
-  test('keys stand below their workspace, workspaces below the account', () => {
+describe('limit tree', () => {
+  test('nests keys in workspaces and workspaces in the account', () => {
     expect(shape({})).toEqual([
       '0 account default',
       '1 workspace default',
@@ -47,7 +47,7 @@ describe('the tree of limits', () => {
     ]);
   });
 
-  test('what is folded away is not there, but counted', () => {
+  test('counts collapsed children without listing them', () => {
     expect(shape({ closed: new Set(['workspace default', 'workspace tests']) })).toEqual([
       '0 account default',
       '1 workspace default',
@@ -56,7 +56,7 @@ describe('the tree of limits', () => {
     expect(treeRows(NODES, ALL)[1]?.children).toBe(1);
   });
 
-  test('a filter keeps what stands above a match, folded or not', () => {
+  test('a filter keeps the ancestors of a match, collapsed or not', () => {
     expect(shape({ q: 'K2', closed: new Set(['workspace tests']) })).toEqual([
       '0 account default',
       '1 workspace tests',
@@ -66,13 +66,13 @@ describe('the tree of limits', () => {
     expect(shape({ q: 'no such' })).toEqual([]);
   });
 
-  test('end users and models are not in the tree', () => {
+  test('excludes end users and models', () => {
     expect(rulesOf(NODES, 'end_user').map(({ subject }) => subject.id)).toEqual(['u1']);
     expect(rulesOf(NODES, 'model').map(({ subject }) => subject.id)).toEqual(['default']);
   });
 });
 
-test('who is restricted to workspaces sets limits of those and their keys; only the house sets those of models', () => {
+test('a restricted admin sets limits of their workspaces and keys; only operators set limits of models', () => {
   const admin = { may: (permission: string) => permission === 'limits.write', workspaces: null };
   const kinds = ['account', 'workspace', 'key', 'end_user', 'model'] as const;
   expect(kinds.filter((kind) => maySet(kind, admin))).toEqual(['account', 'workspace', 'key', 'end_user']);
@@ -81,7 +81,7 @@ test('who is restricted to workspaces sets limits of those and their keys; only 
   expect(kinds.some((kind) => maySet(kind, { ...admin, may: () => false }))).toBe(false);
 });
 
-test('a file has what the tables have, by the filter, folded away or not', () => {
+test('the file lists all filtered rows, collapsed or not', () => {
   const ids = (filter: { q: string; ruledOnly: boolean }) =>
     allShown(NODES, filter).map(({ subject }) => `${subject.kind} ${subject.id}`);
   expect(ids({ q: '', ruledOnly: false })).toHaveLength(NODES.length);

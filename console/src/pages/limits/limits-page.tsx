@@ -49,7 +49,7 @@ export default function LimitsPage() {
   return (
     <Page
       title="Limits"
-      lead="What binds a call: the rules of its key, of its workspace and of the account, each with what is left of it at this moment."
+      lead="Limits that apply to a request: those of its API key, its workspace and its account, with current use."
       action={
         data !== undefined && (
           <TableDownload
@@ -65,20 +65,20 @@ export default function LimitsPage() {
             <input
               type="search"
               data-filter
-              aria-label="Name or id"
-              placeholder="Name or id"
+              aria-label="Name or ID"
+              placeholder="Name or ID"
               className={`${CONTROL} sm:w-64`}
               value={filters.q ?? ''}
               onChange={({ target }) => setFilters({ q: target.value })}
             />
             <select
-              aria-label="Which rules"
+              aria-label="Show"
               className={`${CONTROL} w-auto!`}
               value={filters.only ?? ''}
               onChange={({ target }) => setFilters({ only: target.value })}
             >
-              <option value="">everything</option>
-              <option value="ruled">only what has a limit</option>
+              <option value="">All</option>
+              <option value="ruled">With limits only</option>
             </select>
           </>
         )
@@ -90,14 +90,14 @@ export default function LimitsPage() {
         <>
           {rows.length === 0 ? (
             <Empty
-              title="Nothing matches the filters"
+              title="No matching limits"
               action={<Button onClick={() => setFilters({ q: undefined, only: undefined })}>Clear filters</Button>}
             >
-              Every workspace and key is listed here, with a limit or without.
+              All workspaces and API keys are listed here, with or without limits.
             </Empty>
           ) : (
             <Table
-              label="Limits of the account, its workspaces and keys"
+              label="Account, workspace and API key limits"
               columns={columns}
               rows={rows}
               rowKey={({ node }) => subjectKey(node.subject)}
@@ -107,8 +107,8 @@ export default function LimitsPage() {
           )}
           <Rules
             title="End users"
-            empty="A rule for one person behind an application, by the name that calls give him: he alone is slowed down, not everybody."
-            act="Add end user"
+            empty="Limit a single end user of an application, identified by the user ID in requests, without affecting others."
+            act="Add end-user limit"
             rows={rulesOf(nodes, 'end_user')}
             mayWrite={maySet('end_user', account)}
             onOpen={openNode}
@@ -116,8 +116,8 @@ export default function LimitsPage() {
           />
           <Rules
             title="Models"
-            empty="A rule for one model, whoever calls it: to keep within what its provider allows, or a costly model small."
-            act="Add model"
+            empty="Limit one model across all callers, for example to stay within its provider’s quota or to cap an expensive model."
+            act="Add model limit"
             rows={rulesOf(nodes, 'model')}
             mayWrite={maySet('model', account)}
             onOpen={openNode}
@@ -180,7 +180,7 @@ function Rules({ title, empty, act, rows, mayWrite, onOpen, onAdd }: RulesProps)
         <p className="text-ink-2">{empty}</p>
       ) : (
         <Table
-          label={`Limits of ${title.toLowerCase()}`}
+          label={`${title} limits`}
           columns={RULE_COLUMNS}
           rows={rows}
           rowKey={({ subject }) => subjectKey(subject)}

@@ -49,7 +49,7 @@ export function Simulator({ account, keys }: SimulatorProps) {
   return (
     <Panel className="grid grid-cols-1 gap-5 p-4 lg:grid-cols-2">
       <form onSubmit={submit} noValidate className="grid grid-cols-1 content-start gap-3 xs:grid-cols-2">
-        <SelectField label="Key" value={key} error={fault('key')} onChange={({ target }) => setKey(target.value)}>
+        <SelectField label="API key" value={key} error={fault('key')} onChange={({ target }) => setKey(target.value)}>
           {keys.map(({ subject, name }) => (
             <option key={subject.id} value={subject.id}>
               {name}
@@ -61,7 +61,7 @@ export function Simulator({ account, keys }: SimulatorProps) {
           autoComplete="off"
           spellCheck={false}
           value={model}
-          error={isRead && model.trim() === '' ? 'Name the model that would be called.' : fault('model')}
+          error={isRead && model.trim() === '' ? 'Enter a model.' : fault('model')}
           onChange={({ target }) => setModel(target.value)}
         />
         <TextField
@@ -69,32 +69,32 @@ export function Simulator({ account, keys }: SimulatorProps) {
           inputMode="numeric"
           value={input}
           error={
-            isRead && inputTokens === undefined
-              ? 'A whole number up to 100,000,000 is expected.'
-              : fault('input_tokens')
+            isRead && inputTokens === undefined ? 'Enter a whole number up to 100,000,000.' : fault('input_tokens')
           }
           onChange={({ target }) => setInput(target.value)}
         />
         <TextField
-          label="max_tokens"
-          placeholder="not given"
+          label="Max output tokens"
+          placeholder="Model’s maximum"
           inputMode="numeric"
           value={most}
           error={
-            isRead && maxTokens === undefined ? 'A whole number from 1 is expected, or nothing.' : fault('max_tokens')
+            isRead && maxTokens === undefined
+              ? 'Enter a whole number of at least 1, or leave blank.'
+              : fault('max_tokens')
           }
           onChange={({ target }) => setMost(target.value)}
         />
         <TextField
           label="End user"
-          placeholder="none"
+          placeholder="None"
           autoComplete="off"
           value={endUser}
           error={fault('end_user')}
           onChange={({ target }) => setEndUser(target.value)}
         />
         <CheckField
-          label="As a stream"
+          label="Stream"
           className="xs:mt-6"
           checked={stream}
           onChange={({ target }) => setStream(target.checked)}
@@ -109,22 +109,21 @@ export function Simulator({ account, keys }: SimulatorProps) {
         {simulate.error !== null && <ErrorNote error={simulate.error} />}
         {simulate.data === undefined && simulate.error === null && (
           <p className="text-read text-ink-2">
-            Each limit in the order in which a call meets it, and the money that would be held for it. Nothing is sent
-            and nothing is taken.
+            Checks a request against each limit in order, and shows the amount that would be reserved. No request is
+            sent and no limit is used.
           </p>
         )}
         {simulate.data !== undefined && simulate.error === null && (
           <div className="flex flex-col gap-3">
             <p className="flex flex-wrap items-center gap-2 text-read">
               <Badge tone={simulate.data.admitted ? 'good' : 'bad'}>
-                {simulate.data.admitted ? 'Admitted' : 'Refused'}
+                {simulate.data.admitted ? 'Allowed' : 'Blocked'}
               </Badge>
               <span>
-                <Money nanoUsd={simulate.data.hold_nano_usd} exact />{' '}
-                {simulate.data.admitted ? 'would be held.' : 'would have to be held.'}
+                <Money nanoUsd={simulate.data.hold_nano_usd} exact /> would be reserved.
               </span>
             </p>
-            <Reasons reasons={simulate.data.steps} label="What the call meets" />
+            <Reasons reasons={simulate.data.steps} label="Checks" />
           </div>
         )}
       </div>

@@ -24,24 +24,24 @@ export function CallBodies({ detail }: { readonly detail: CallDetail }) {
 function NoBodies({ detail }: { readonly detail: CallDetail }) {
   const account = useAccount();
   return (
-    <Section title="Conversation">
+    <Section title="Prompts & responses">
       {detail.content === 'hidden' ? (
         <p className="text-ink-2">
-          What was said is kept, but your role in this account may not read it. An admin can change your role.
+          Prompts and responses are stored, but your role can’t view them. An admin can change your role.
         </p>
       ) : (
         <p className="text-ink-2">
-          What was said is not kept: bodies are off in the workspace <strong>{detail.call.workspace}</strong>, or their
-          time is over.{' '}
+          Prompts and responses aren’t stored: storage is off in the workspace <strong>{detail.call.workspace}</strong>,
+          or the retention period has ended.{' '}
           {account.may('workspaces.write') ? (
             <>
               <Link to="/app/workspaces" className="text-accent underline underline-offset-2">
-                The workspace’s policy
+                Change the workspace’s policy
               </Link>{' '}
-              says whether the next calls are kept.
+              to store future ones.
             </>
           ) : (
-            'An admin can turn them on for the next calls, under Workspaces.'
+            'An admin can turn on storage under Workspaces.'
           )}
         </p>
       )}

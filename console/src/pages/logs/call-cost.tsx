@@ -1,9 +1,8 @@
 /** Renders the cost of a call: tokens and requests by price, held and settled amounts, and the ledger entries. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { sentenceCase, wholeNumber } from '../../lib/numbers.ts';
 import { exactPicoUsd, usdPerMillion, usdPerThousand } from '../../lib/pico.ts';
-import { toolWords } from '../../lib/tool-words.ts';
 import { When } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';
 import { CopyIcon } from '../../ui/copy-button.tsx';
@@ -17,36 +16,36 @@ type Entry = CallDetail['entries'][number];
 const KIND_WORDS: Readonly<Record<string, string>> = {
   input: 'Input',
   cache_read: 'Cache read',
-  cache_write_5m: 'Cache write, 5 min',
-  cache_write_1h: 'Cache write, 1 h',
+  cache_write_5m: 'Cache write (5 min)',
+  cache_write_1h: 'Cache write (1 h)',
   output: 'Output',
   reasoning: 'Reasoning',
-  audio_input: 'Sound in',
-  audio_cache_read: 'Sound, cache read',
-  audio_output: 'Sound out',
-  image_input: 'Images in',
-  image_output: 'Images out',
-  mark_up: 'Mark-up',
+  audio_input: 'Audio input',
+  audio_cache_read: 'Audio cache read',
+  audio_output: 'Audio output',
+  image_input: 'Image input',
+  image_output: 'Image output',
+  mark_up: 'Markup',
 };
 const LINES: readonly Column<CostLine>[] = [
-  { id: 'kind', head: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? toolWords(kind) },
-  { id: 'count', head: 'Used', align: 'right', cell: countText },
-  { id: 'price', head: 'Price, USD', align: 'right', cell: priceText },
-  { id: 'cost', head: 'Cost, USD', align: 'right', cell: (line) => exactPicoUsd(line.cost_pico_usd) },
+  { id: 'kind', head: 'Type', cell: ({ kind }) => KIND_WORDS[kind] ?? sentenceCase(kind) },
+  { id: 'count', head: 'Quantity', align: 'right', cell: countText },
+  { id: 'price', head: 'Price (USD)', align: 'right', cell: priceText },
+  { id: 'cost', head: 'Cost (USD)', align: 'right', cell: (line) => exactPicoUsd(line.cost_pico_usd) },
 ];
 const ENTRY_WORDS: Readonly<Record<string, string>> = {
-  hold: 'Held before the call',
-  extend: 'Held further',
+  hold: 'Reserved',
+  extend: 'Reservation extended',
   post: 'Charged',
-  void: 'Hold released, nothing charged',
-  absorb: 'Borne by the operator',
-  correct: 'Corrected',
+  void: 'Reservation released, nothing charged',
+  absorb: 'Written off (paid by operator)',
+  correct: 'Adjusted',
 };
 const ENTRIES: readonly Column<Entry>[] = [
   { id: 'seq', head: 'No.', align: 'right', width: 64, cell: ({ seq }) => wholeNumber(seq) },
-  { id: 'kind', head: 'What', cell: ({ kind }) => ENTRY_WORDS[kind] ?? kind },
-  { id: 'amount', head: 'Amount, USD', align: 'right', cell: (entry) => exactUsd(entry.amount_nano_usd) },
-  { id: 'released', head: 'Released, USD', align: 'right', cell: (entry) => exactUsd(entry.released_nano_usd) },
+  { id: 'kind', head: 'Type', cell: ({ kind }) => ENTRY_WORDS[kind] ?? kind },
+  { id: 'amount', head: 'Amount (USD)', align: 'right', cell: (entry) => exactUsd(entry.amount_nano_usd) },
+  { id: 'released', head: 'Released (USD)', align: 'right', cell: (entry) => exactUsd(entry.released_nano_usd) },
   { id: 'at', head: 'Time', wideOnly: true, cell: ({ at }) => <When at={at} /> },
   {
     id: 'hash',
@@ -73,42 +72,36 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
         {cost === null ? (
           <p className="text-ink-2">
             {call.cost_nano_usd === null
-              ? 'The model had no price, so the tokens were counted and nothing was charged. Set one on the models page.'
-              : 'Nothing was used, so nothing was charged.'}
+              ? 'The model had no price, so nothing was charged. Set a price on the Models page.'
+              : 'No tokens were used, so nothing was charged.'}
           </p>
         ) : (
           <>
             {cost.lines.length > 0 && (
               <Table
-                label="Cost by kind"
+                label="Cost by type"
                 columns={LINES}
                 rows={cost.lines}
                 rowKey={({ kind, unit, pico_usd_each }) => `${unit} ${kind} ${pico_usd_each}`}
               />
             )}
             <p className="figures text-ink-2">
-              {exactUsd(cost.held_nano_usd)} was held, {exactUsd(cost.settled_nano_usd)} settled
+              Reserved {exactUsd(cost.held_nano_usd)}, charged {exactUsd(cost.settled_nano_usd)}
               {cost.written_off_nano_usd !== '0' &&
-                `, ${exactUsd(cost.written_off_nano_usd)} of it borne by the operator`}
-              .
+                `, written off ${exactUsd(cost.written_off_nano_usd)} (paid by operator)`}
             </p>
           </>
         )}
         {call.unpriced_server_tools !== undefined && (
           <p className="text-amber">
-            Not in the cost: requests of {call.unpriced_server_tools.join(', ')}, for which the price has no fee. Give
-            the model’s price <code>per_1000_requests</code>.
+            Not included: requests of {call.unpriced_server_tools.map(sentenceCase).join(', ')}, which have no fee. Add
+            a fee per 1,000 requests to the model’s price.
           </p>
         )}
       </Section>
       {entries.length > 0 && (
         <Section title="Ledger entries">
-          <Table
-            label="Ledger entries of this call"
-            columns={ENTRIES}
-            rows={entries}
-            rowKey={({ seq }) => String(seq)}
-          />
+          <Table label="Ledger entries" columns={ENTRIES} rows={entries} rowKey={({ seq }) => String(seq)} />
         </Section>
       )}
     </>

@@ -40,31 +40,31 @@ const page = (
 });
 const ids = (calls: readonly CallView[]) => calls.map(({ request_id }) => request_id);
 
-describe('a list of calls', () => {
+describe('request list', () => {
   const list = beginList(page(['c', 'b'], 'older'));
 
-  test('goes on below, and each call stands once', () => {
+  test('appends older requests without duplicates', () => {
     const longer = addOlder(list, page(['b', 'a']));
     expect(ids(longer.calls)).toEqual(['c', 'b', 'a']);
     expect(longer.next).toBeNull();
     expect(longer.newest).toBe('c');
   });
-  test('newer calls stand above', () => {
+  test('prepends newer requests', () => {
     const newer = addNewer(list, page(['e', 'd']), false);
     expect(ids(newer.calls)).toEqual(['e', 'd', 'c', 'b']);
     expect(newer.newest).toBe('e');
     expect(newer.next).toBe('older');
   });
-  test('while it is held, newer ones wait in their order', () => {
+  test('queues newer requests in order while held', () => {
     const held = addNewer(addNewer(list, page(['d']), true), page(['f', 'e']), true);
     expect(ids(held.calls)).toEqual(['c', 'b']);
     expect(ids(held.waiting)).toEqual(['f', 'e', 'd']);
     expect(ids(showWaiting(held).calls)).toEqual(['f', 'e', 'd', 'c', 'b']);
   });
-  test('an answer without calls changes nothing but keeps its place', () => {
+  test('an empty reply keeps the list and its cursor', () => {
     expect(addNewer(list, page([], null, null), false)).toEqual(list);
   });
-  test('it never grows without end, and says that it was cut', () => {
+  test('limits its length and reports that it was cut', () => {
     const many = Array.from({ length: 2_000 }, (_, at) => `n${at}`);
     const cut = addNewer(list, page(many), false);
     expect(cut.calls).toHaveLength(2_000);

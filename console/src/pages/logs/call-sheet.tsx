@@ -20,12 +20,12 @@ export function CallSheet({ request, onClose }: { readonly request: string; read
   const { data, error, refetch } = useReply('GET /accounts/{account}/logs/{request}', { path: { account, request } });
   return (
     <Sheet
-      title={data === undefined ? 'Call' : callTitle(data.call, zone)}
+      title={data === undefined ? 'Request' : callTitle(data.call, zone)}
       lead={
         <span className="flex min-w-0 items-center gap-1.5">
           {data !== undefined && <CallStatus status={data.call.status} error={data.call.error} />}
           <code className="min-w-0 truncate">{request}</code>
-          <CopyIcon text={request} what="request id" />
+          <CopyIcon text={request} what="request ID" />
         </span>
       }
       onClose={onClose}

@@ -12,19 +12,19 @@ import type { CallView } from './call-list.ts';
 import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
 
 const SOURCE_WORDS: Readonly<Record<string, string>> = {
-  upstream: 'counted by the provider',
-  partial: 'counted by the provider until the call broke off',
-  counted: 'counted here: the provider did not say',
-  checkpoint: 'as last kept before the process ended',
-  void: 'none charged',
-  cache: 'replayed from an earlier call',
+  upstream: 'Provider',
+  partial: 'Provider, until the response was cut off',
+  counted: 'Gateway estimate (the provider sent no counts)',
+  checkpoint: 'Last checkpoint before the gateway stopped',
+  void: 'None charged',
+  cache: 'Replayed from an earlier request',
 };
 const FLAG_WORDS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], string>> = {
-  sum: 'its parts do not come to the whole',
-  cached: 'more was cached than there was',
-  reasoning: 'more is reasoning than all output',
-  far_input: 'the input is far from our own estimate',
-  far_output: 'the output is far from our own estimate',
+  sum: 'the parts don’t add up to the total',
+  cached: 'cached tokens exceed the input',
+  reasoning: 'reasoning tokens exceed the output',
+  far_input: 'input tokens differ greatly from our estimate',
+  far_output: 'output tokens differ greatly from our estimate',
 };
 
 interface CallSummaryProps {
@@ -42,8 +42,8 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
       {call.error !== null && <FailureNote call={call} explanation={explanation} />}
       {call.usage_flags !== undefined && (
         <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
-          What the provider counted is odd: {call.usage_flags.map((flag) => FLAG_WORDS[flag]).join('; ')}. It counts as
-          told.
+          The provider’s token counts look wrong: {call.usage_flags.map((flag) => FLAG_WORDS[flag]).join('; ')}. They
+          are billed as reported.
         </p>
       )}
       <dl className="grid grid-cols-[max-content_1fr] gap-x-5 gap-y-1.5 sm:grid-cols-[max-content_1fr_max-content_1fr]">
@@ -53,7 +53,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
         <Fact name="Time">
           <ExactTime at={call.at} />
         </Fact>
-        <Fact name="Duration">{hasTimes ? duration(call.duration_ms) : 'not known'}</Fact>
+        <Fact name="Duration">{hasTimes ? duration(call.duration_ms) : 'Unknown'}</Fact>
         <Fact name={isFirstToken ? 'First token' : 'First byte'}>
           {isFirstToken
             ? duration(firstTokenMs)
@@ -61,13 +61,13 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
               ? duration(call.ttfb_ms)
               : hasTimes
                 ? 'No response sent'
-                : 'not known'}
+                : 'Unknown'}
         </Fact>
-        <Fact name="Model">{call.model ?? 'none'}</Fact>
-        <Fact name="Answered by">
-          {call.served_model === null ? 'nobody' : `${call.served_model}, ${call.provider ?? ''}`}
+        <Fact name="Model">{call.model ?? 'None'}</Fact>
+        <Fact name="Served by">
+          {call.served_model === null ? 'Not sent to a provider' : `${call.served_model}, ${call.provider ?? ''}`}
         </Fact>
-        <Fact name="Key">
+        <Fact name="API key">
           {account.may('keys.read') ? (
             <Link to="/app/keys/$key" names={{ key: call.key_id }} className="text-accent underline underline-offset-2">
               {call.key_name}
@@ -78,10 +78,10 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
         </Fact>
         <Fact name="Workspace">{call.workspace}</Fact>
         <Fact name="Protocol">{`${call.protocol === 'chat' ? 'Chat completions' : 'Messages'}${call.stream ? ', streamed' : ''}`}</Fact>
-        <Fact name="Finish reason">{call.finish_reason ?? 'none'}</Fact>
+        <Fact name="Finish reason">{call.finish_reason ?? 'None'}</Fact>
         {call.end_user !== null && <Fact name="End user">{call.end_user}</Fact>}
         {call.session !== null && <Fact name="Session">{call.session}</Fact>}
-        <Fact name="Tokens were">{SOURCE_WORDS[call.usage_source] ?? call.usage_source}</Fact>
+        <Fact name="Token count source">{SOURCE_WORDS[call.usage_source] ?? call.usage_source}</Fact>
       </dl>
     </div>
   );
@@ -94,9 +94,9 @@ function FailureNote({ call, explanation }: CallSummaryProps) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">
       <div className="min-w-0 flex-1 basis-60">
-        <p className="break-words font-medium">{explanation?.sentence ?? `The request failed: ${call.error}`}</p>
+        <p className="break-words font-medium">{explanation?.sentence ?? 'The request failed.'}</p>
         <p className="text-sm text-ink-2">
-          Status {call.status}, error <code>{call.error}</code>
+          Status {call.status}, error code <code>{call.error}</code>
         </p>
       </div>
       {explanation?.remedy != null && <RemedyLink remedy={explanation.remedy} />}

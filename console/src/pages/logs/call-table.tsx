@@ -20,13 +20,13 @@ const COLUMNS: readonly Column<CallView>[] = [
     cell: ({ model, served_model: served }) => (
       <Name
         text={model ?? '–'}
-        title={served === null || served === model ? (model ?? undefined) : `${model ?? '–'}, answered by ${served}`}
+        title={served === null || served === model ? (model ?? undefined) : `${model ?? '–'}, served by ${served}`}
       />
     ),
   },
   { id: 'provider', head: 'Provider', wideOnly: true, cell: ({ provider }) => <Name text={provider ?? '–'} /> },
-  { id: 'key', head: 'Key', wideOnly: true, cell: ({ key_name: name }) => <Name text={name} title={name} /> },
-  { id: 'cost', head: 'Cost, USD', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
+  { id: 'key', head: 'API key', wideOnly: true, cell: ({ key_name: name }) => <Name text={name} title={name} /> },
+  { id: 'cost', head: 'Cost (USD)', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
   {
     id: 'tokens',
     head: 'Tokens in / out',
@@ -42,20 +42,20 @@ const COLUMNS: readonly Column<CallView>[] = [
   },
   {
     id: 'ttfb',
-    head: 'First byte, ms',
+    head: 'First byte (ms)',
     align: 'right',
     wideOnly: true,
     cell: ({ ttfb_ms: ms }) => (ms === null ? '–' : wholeNumber(Math.round(ms))),
   },
   {
     id: 'duration',
-    head: 'Duration, ms',
+    head: 'Duration (ms)',
     align: 'right',
     cell: ({ duration_ms: ms }) => wholeNumber(Math.round(ms)),
   },
   {
     id: 'id',
-    head: 'Request',
+    head: 'Request ID',
     wideOnly: true,
     cell: ({ request_id: id }) => (
       <span className="flex items-center gap-1">
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<CallView>[] = [
           onClick={(event) => event.stopPropagation()}
           className="-my-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
         >
-          <CopyIcon text={id} what="request id" />
+          <CopyIcon text={id} what="request ID" />
         </span>
       </span>
     ),
@@ -126,7 +126,7 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
     <div className="relative">
       <div ref={frame} onPointerEnter={() => point(true)} onPointerLeave={() => point(false)}>
         <Table
-          label="Calls, the newest first"
+          label="Requests, newest first"
           columns={COLUMNS}
           rows={calls}
           rowKey={({ request_id: id }) => id}
@@ -146,7 +146,7 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
               onShowNew();
             }}
           >
-            {counted(waiting, 'new call')}
+            {counted(waiting, 'new request')}
           </Button>
         )}
       </div>
@@ -156,5 +156,5 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
 
 /** Title of a call's sheet. */
 export function callTitle(call: CallView, zone: string): string {
-  return `${call.model ?? 'no model'} · ${exactTime(call.at, zone)}`;
+  return `${call.model ?? 'No model'} · ${exactTime(call.at, zone)}`;
 }

@@ -2,7 +2,9 @@
  * Renders a conversation: turns with their roles, collapsed reasoning, tool calls as JSON. Content is always shown as
  * text.
  */
+
 import { Brain, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { CallDetail } from './call-cost.tsx';
 import { readableText } from './json-text.ts';
@@ -11,7 +13,7 @@ type Turn = NonNullable<CallDetail['conversation']>[number];
 type Part = Turn['parts'][number];
 
 export function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
-  if (turns.length === 0) return <p className="text-ink-2">Nothing was said.</p>;
+  if (turns.length === 0) return <p className="text-ink-2">The conversation is empty.</p>;
   return (
     <ol className="flex flex-col gap-3">
       {turns.map((turn, at) => (
@@ -23,7 +25,7 @@ export function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
             turn.role === 'assistant' ? 'bg-panel' : 'bg-sunken',
           )}
         >
-          <h3 className="text-sm font-medium text-ink-2">{turn.role}</h3>
+          <h3 className="text-sm font-medium text-ink-2">{sentenceCase(turn.role)}</h3>
           {turn.parts.map((part, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by position
             <PartView key={index} part={part} />
@@ -56,7 +58,7 @@ function PartView({ part }: { readonly part: Part }) {
         <div className="min-w-0">
           <p className="flex items-center gap-1.5 text-ink-2">
             <Icon size={13} aria-hidden="true" />
-            {part.kind === 'tool_call' ? 'Calls' : 'Result of'} <code>{part.name ?? 'a tool'}</code>
+            {part.kind === 'tool_call' ? 'Tool call' : 'Tool result'} <code>{part.name ?? ''}</code>
           </p>
           <pre className="mt-1 break-all whitespace-pre-wrap">{readableText(part.text)}</pre>
         </div>

@@ -31,42 +31,42 @@ function RawBodies({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
   const events = streamEvents(raw.response);
   return (
     <Section
-      title="Bodies"
+      title="Payloads"
       aside={
         <Segmented<View>
-          label="Which body"
+          label="Payload"
           value={view}
           choices={[
-            ['request', 'Came in'],
-            ...(raw.upstream_request === null ? [] : ([['upstream', 'In and sent on']] as const)),
-            ['response', events === null ? 'Answer' : 'Events'],
+            ['request', 'Request'],
+            ...(raw.upstream_request === null ? [] : ([['upstream', 'Request as sent']] as const)),
+            ['response', events === null ? 'Response' : 'Events'],
           ]}
           onChoose={setView}
         />
       }
     >
-      {raw.truncated && <p className="text-amber">Longer than what is kept of a call: the end is missing.</p>}
+      {raw.truncated && <p className="text-amber">Truncated: longer than the storage limit.</p>}
       {view === 'request' && <CodeBlock what="request body" text={readableText(raw.request)} wraps />}
       {view === 'upstream' && raw.upstream_request !== null && (
         <div className="grid gap-3 md:grid-cols-2">
           <div className="min-w-0">
-            <h3 className="mb-1 text-sm text-ink-2">Came in</h3>
-            <CodeBlock what="request body as it came in" text={readableText(raw.request)} wraps />
+            <h3 className="mb-1 text-sm text-ink-2">Received</h3>
+            <CodeBlock what="received request body" text={readableText(raw.request)} wraps />
           </div>
           <div className="min-w-0">
             <h3 className="mb-1 text-sm text-ink-2">
-              {raw.upstream_request === raw.request ? 'Sent on, the same bytes' : 'Sent on'}
+              {raw.upstream_request === raw.request ? 'Sent (unchanged)' : 'Sent'}
             </h3>
-            <CodeBlock what="request body as it was sent on" text={readableText(raw.upstream_request)} wraps />
+            <CodeBlock what="sent request body" text={readableText(raw.upstream_request)} wraps />
           </div>
         </div>
       )}
       {view === 'response' &&
         (events === null ? (
-          <CodeBlock what="answer body" text={readableText(raw.response)} wraps />
+          <CodeBlock what="response body" text={readableText(raw.response)} wraps />
         ) : (
           <>
-            <p className="text-sm text-ink-2">{counted(events.length, 'event')}, as sent.</p>
+            <p className="text-sm text-ink-2">{counted(events.length, 'event')} sent to the client.</p>
             <CodeBlock what="events" text={events.join('\n\n')} wraps />
           </>
         ))}

@@ -4,10 +4,10 @@ import type { TimeRange } from '../../filters/time-range.ts';
 import { readWithout, withoutQuery } from '../../filters/without.ts';
 
 const OUTCOMES = [
-  ['ok', 'Answered'],
+  ['ok', 'Successful'],
   ['client_error', 'Client error'],
   ['server_error', 'Server error'],
-  ['cancelled', 'Cancelled'],
+  ['cancelled', 'Canceled'],
 ] as const;
 const PROTOCOLS = [
   ['chat', 'Chat completions'],
@@ -15,13 +15,13 @@ const PROTOCOLS = [
 ] as const;
 
 export const LOG_FILTERS = [
-  { name: 'model', word: 'Model', none: 'none' },
-  { name: 'provider', word: 'Provider', none: 'none' },
-  { name: 'key', word: 'Key' },
-  { name: 'member', word: 'Member', none: 'command line' },
+  { name: 'model', word: 'Model', none: 'None' },
+  { name: 'provider', word: 'Provider', none: 'None' },
+  { name: 'key', word: 'API key' },
+  { name: 'member', word: 'Member', none: 'Command line' },
   { name: 'workspace', word: 'Workspace' },
-  { name: 'end_user', word: 'End user', none: 'none' },
-  { name: 'session', word: 'Session', none: 'none' },
+  { name: 'end_user', word: 'End user', none: 'None' },
+  { name: 'session', word: 'Session', none: 'None' },
   { name: 'protocol', word: 'Protocol', only: PROTOCOLS },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
 ] as const;

@@ -26,11 +26,11 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   const series = useMemo(
     (): readonly Series[] => [
       {
-        name: 'answered',
+        name: 'Successful',
         color: 'var(--chart-1)',
         values: histogram.bars.map(({ requests, errors }) => requests - errors),
       },
-      { name: 'errors', color: 'var(--red)', values: histogram.bars.map(({ errors }) => errors) },
+      { name: 'Errors', color: 'var(--red)', values: histogram.bars.map(({ errors }) => errors) },
     ],
     [histogram],
   );
@@ -42,7 +42,7 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
       <div className="flex min-h-8 flex-wrap items-center justify-between gap-2">
         {times === null ? (
           <p className="text-ink-2">
-            <span className="figures font-medium text-ink">{counted(all, 'call')}</span>,{' '}
+            <span className="figures font-medium text-ink">{counted(all, 'request')}</span>,{' '}
             <span className={errors > 0 ? 'figures font-medium text-red' : 'figures'}>{counted(errors, 'error')}</span>
           </p>
         ) : (
@@ -55,7 +55,7 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
                 change({ range: undefined, ...times });
               }}
             >
-              Show these calls
+              Show requests
             </Button>
             <Button kind="quiet" onClick={() => setSelected(null)}>
               Clear
@@ -64,7 +64,7 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
         )}
       </div>
       <ColumnChart
-        label="Calls over time"
+        label="Requests over time"
         shape="bars"
         series={series}
         labels={labels}

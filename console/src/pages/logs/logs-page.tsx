@@ -46,7 +46,7 @@ export default function LogsPage() {
   return (
     <Page
       title="Logs"
-      lead="Every call with its answer, its attempts and its cost. Open one to see it whole."
+      lead="Every request with its response, attempts and cost."
       hasTimes
       action={
         <>
@@ -94,12 +94,12 @@ export default function LogsPage() {
             list.next !== null ? (
               <div className="border-t border-line p-2 text-center">
                 <Button kind="quiet" busy={isFetchingOlder} onClick={fetchOlder}>
-                  Show older calls
+                  Load older requests
                 </Button>
               </div>
             ) : list.isCut ? (
               <p className="border-t border-line p-3 text-center text-ink-2">
-                Older calls were left out to keep a live page quick. Reload the page to see them.
+                Older requests are hidden to keep the live view fast. Reload the page to see them.
               </p>
             ) : null
           }
@@ -128,8 +128,8 @@ function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
       <input
         type="search"
         data-filter
-        aria-label="Request id, whole or its beginning"
-        placeholder="Request id"
+        aria-label="Request ID or its beginning"
+        placeholder="Request ID"
         className={`${CONTROL} pl-8`}
         value={text}
         onChange={(event) => {
@@ -155,23 +155,23 @@ function NoCalls({ span, isLive }: { readonly span: string; readonly isLive: boo
   if (isFiltered(search)) {
     return (
       <Empty
-        title={`No such calls in ${span}`}
+        title={`No matching requests in ${span}`}
         action={
           <Button
             kind="primary"
             onClick={() => change({ q: undefined, ...clearFilters(LOG_FILTERS.map(({ name }) => name)) })}
           >
-            Take the filters away
+            Clear filters
           </Button>
         }
       >
-        None of the calls of this time matches the filters. A request id that is whole is found whatever the range.
+        No requests in this period match the filters. A complete request ID is found in any time range.
       </Empty>
     );
   }
   return (
     <Empty
-      title={`No calls in ${span}`}
+      title={`No requests in ${span}`}
       action={
         <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
           Show the last 90 days
@@ -179,8 +179,8 @@ function NoCalls({ span, isLive }: { readonly span: string; readonly isLive: boo
       }
     >
       {isLive
-        ? 'Waiting: the next call appears here within two seconds.'
-        : 'Each call that a key makes is listed here, refused ones too.'}
+        ? 'New requests appear here within two seconds.'
+        : 'All requests are listed here, including rejected ones.'}
     </Empty>
   );
 }

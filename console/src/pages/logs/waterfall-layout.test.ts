@@ -20,8 +20,8 @@ const drawn = (call: Parameters<typeof layOutAttempts>[0]) =>
     segments.map(({ phase, startMs, durationMs }) => `${phase} ${startMs}+${durationMs}`),
   );
 
-describe('with marks', () => {
-  test('a stream is gateway, connect, wait for the first token, stream, gateway', () => {
+describe('with timings', () => {
+  test('splits a stream into gateway, connect, wait, stream, gateway', () => {
     const attempt = marked(12, 2_470, { connect_ms: 8, ttfb_ms: 300, ttft_ms: 420 });
     const call = { attempts: [attempt], duration_ms: 2_490, ttfb_ms: 312, stream: true };
     expect(drawn(call)).toEqual([['connect 12+8', 'wait 20+412', 'stream 432+2050']]);
@@ -34,7 +34,7 @@ describe('with marks', () => {
     });
   });
 
-  test('a second attempt is where it began, and what was between them is the gateway’s', () => {
+  test('places a second attempt at its start and counts the gap as gateway time', () => {
     const attempts = [
       { ...marked(5, 100, { ttfb_ms: 90 }), status: 503, error: 'upstream_failed' },
       marked(150, 300, { connect_ms: 10, ttfb_ms: 250, ttft_ms: 260 }),
@@ -47,38 +47,38 @@ describe('with marks', () => {
     expect(layOutAttempts(call).gatewayMs).toBe(60);
   });
 
-  test('an attempt that got no connection, and one that got no answer', () => {
+  test('draws attempts without a connection or a response', () => {
     const call = { duration_ms: 50, ttfb_ms: null, stream: true };
     expect(drawn({ ...call, attempts: [marked(1, 40, { connect_ms: null })] })).toEqual([['connect 1+40']]);
     expect(drawn({ ...call, attempts: [marked(1, 40, { connect_ms: 4 })] })).toEqual([['connect 1+4', 'wait 5+36']]);
   });
 
-  test('marks that were rounded up stay inside', () => {
+  test('keeps rounded timings inside the total', () => {
     const call = { attempts: [marked(1, 11, { ttfb_ms: 11 })], duration_ms: 11, ttfb_ms: 11, stream: false };
     expect(layOutAttempts(call)).toMatchObject({ totalMs: 12, gatewayMs: 1, firstTokenMs: null });
   });
 });
 
-describe('without marks, in older records', () => {
-  test('a stream’s attempt ends at the first byte, and what came after is not told apart', () => {
+describe('without timings, in older records', () => {
+  test('ends a stream’s attempt at the first byte, followed by an unknown phase', () => {
     const call = { attempts: [old(360)], duration_ms: 2_490, ttfb_ms: 370, stream: true };
     expect(drawn(call)).toEqual([['wait 10+360', 'unknown 370+2120']]);
     expect(layOutAttempts(call)).toMatchObject({ totalMs: 2_490, gatewayMs: 10, firstTokenMs: 370, isMarked: false });
   });
 
-  test('attempts follow one another, after what the gateway did itself', () => {
+  test('places attempts in sequence after the gateway’s time', () => {
     const call = { attempts: [old(400), old(500)], duration_ms: 1_000, ttfb_ms: 600, stream: false };
     expect(drawn(call)).toEqual([['wait 100+400'], ['wait 500+500']]);
     expect(layOutAttempts(call)).toMatchObject({ gatewayMs: 100, totalMs: 1_000, firstTokenMs: null });
   });
 
-  test('a stream that no answer began is drawn as an answer in one piece is', () => {
+  test('draws a stream without a response like a non-streamed response', () => {
     const call = { attempts: [old(400, { status: null })], duration_ms: 500, ttfb_ms: null, stream: true };
     expect(drawn(call)).toEqual([['wait 100+400']]);
   });
 });
 
-test('a call that was refused here has no attempt', () => {
+test('a rejected request has no attempts', () => {
   expect(layOutAttempts({ attempts: [], duration_ms: 2, ttfb_ms: null, stream: true })).toMatchObject({
     bars: [],
     totalMs: 2,
@@ -87,9 +87,9 @@ test('a call that was refused here has no attempt', () => {
   });
 });
 
-test('a call that the gateway died in has no times, and is not said to have asked nobody', () => {
+test('describes a crash without timings or attempts', () => {
   const error = 'gateway_crashed';
-  expect(describeCrash({ error, attempts: [] })).toContain('whether a provider was asked, and how long');
-  expect(describeCrash({ error, attempts: [old(0)] })).toContain('while p answered with m: how long');
+  expect(describeCrash({ error, attempts: [] })).toContain('provider and duration are unknown');
+  expect(describeCrash({ error, attempts: [old(0)] })).toContain('to m at p. Its duration is unknown');
   expect(describeCrash({ error: 'upstream_failed', attempts: [] })).toBeNull();
 });

@@ -49,8 +49,8 @@ export function describeCrash({ error, attempts }: Pick<CallView, 'error' | 'att
   if (error !== 'gateway_crashed') return null;
   const [attempt] = attempts;
   return attempt === undefined
-    ? 'The gateway died during the call: whether a provider was asked, and how long the call ran, is not known.'
-    : `The gateway died while ${attempt.provider} answered with ${attempt.model}: how long the call ran is not known.`;
+    ? 'The gateway crashed during this request. Its provider and duration are unknown.'
+    : `The gateway crashed during this request to ${attempt.model} at ${attempt.provider}. Its duration is unknown.`;
 }
 
 export function layOutAttempts(call: Times): Waterfall {

@@ -19,9 +19,9 @@ const BAR_MIN = 3;
 
 const PHASES: readonly (readonly [phase: Phase, word: string, streamWord: string])[] = [
   ['connect', 'Connect', 'Connect'],
-  ['wait', 'Wait for the answer', 'Wait for the first token'],
-  ['stream', 'Receive', 'Stream'],
-  ['unknown', 'After the first byte', 'After the first byte'],
+  ['wait', 'Waiting for response', 'Waiting for first token'],
+  ['stream', 'Receiving', 'Streaming'],
+  ['unknown', 'After first byte', 'After first byte'],
 ];
 const FILLS: Readonly<Record<Phase, { readonly fill: string; readonly opacity: number }>> = {
   connect: { fill: 'var(--ink-3)', opacity: 1 },
@@ -91,11 +91,7 @@ function Breakdown({ call, times }: { readonly call: CallView; readonly times: T
         {PHASES.filter(([phase]) => phases[phase] > 0).map(([phase, word, streamWord]) => (
           <li key={phase} className="flex items-center gap-1.5">
             <Swatch phase={phase} />
-            {call.stream && isMarked
-              ? streamWord
-              : phase === 'wait' && phases.unknown > 0
-                ? 'Until the first byte'
-                : word}{' '}
+            {call.stream && isMarked ? streamWord : phase === 'wait' && phases.unknown > 0 ? 'Until first byte' : word}{' '}
             {duration(phases[phase])}
           </li>
         ))}
@@ -108,10 +104,10 @@ function Breakdown({ call, times }: { readonly call: CallView; readonly times: T
       </ul>
       {!isMarked && (
         <p>
-          This record is older than the marks for the first token and the last byte
+          Recorded before first-token and last-byte times were tracked
           {phases.unknown > 0
-            ? ': the time after the first byte is the provider’s stream and the gateway’s work together.'
-            : ': the gateway’s time is drawn before the attempts.'}
+            ? ': time after the first byte includes both provider and gateway.'
+            : ': gateway time is shown before the attempts.'}
         </p>
       )}
     </div>
@@ -135,7 +131,7 @@ function AttemptWords({ bar }: { readonly bar: WaterfallBar }) {
   return (
     <div className="min-w-0">
       <p className="flex items-center gap-2">
-        <Badge tone={tone}>{bar.status ?? 'no answer'}</Badge>
+        <Badge tone={tone}>{bar.status ?? 'No response'}</Badge>
         <span className="truncate font-medium">{bar.provider}</span>
       </p>
       <p className="truncate text-sm text-ink-2" title={bar.error ?? bar.model}>

@@ -21,4 +21,4 @@ test.each([
   ['my-script 1.0', 'my-script 1.0'],
 ])('%s', (userAgent, name) => expect(clientName(userAgent)).toBe(name));
 
-test('nothing told is unknown', () => expect(clientName(null)).toBe('unknown'));
+test('an unknown user agent', () => expect(clientName(null)).toBe('Unknown browser'));

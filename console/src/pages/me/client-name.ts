@@ -18,9 +18,9 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox on Linux`; an unknown user agent is returned unchanged. Null: `unknown`. */
+/** `Firefox on Linux`; an unknown user agent is returned unchanged. Null: `Unknown browser`. */
 export function clientName(userAgent: string | null): string {
-  if (userAgent === null || userAgent === '') return 'unknown';
+  if (userAgent === null || userAgent === '') return 'Unknown browser';
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
   if (browser === undefined) return userAgent;

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { grouped } from './grouped.ts';
 
-test('in fours, without a space at the end', () => {
+test('groups by four without a trailing space', () => {
   expect(grouped('JBSWY3DPEHPK3PXP')).toBe('JBSW Y3DP EHPK 3PXP');
   expect(grouped('JBSWY')).toBe('JBSW Y');
   expect(grouped('')).toBe('');

@@ -14,7 +14,7 @@ export default function MePage() {
   const me = useReply('GET /me', {});
   const session = useSession();
   return (
-    <Page title="Your account" lead="Who you are here, how you sign in, and where you are signed in.">
+    <Page title="Your account" lead="Profile, sign-in and sessions">
       <div className="flex max-w-200 flex-col gap-6">
         {me.error !== null && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
         {me.data === undefined && me.error === null && (
@@ -35,7 +35,7 @@ export default function MePage() {
             ) : (
               <Section title="Password">
                 <Panel className="p-4 text-ink-2">
-                  You sign in by another service. Password and second factor are set there.
+                  You sign in with another service, which manages your password and two-factor authentication.
                 </Panel>
               </Section>
             )}

@@ -73,7 +73,7 @@ function LinkService({ service, hasPassword, onClose }: DialogProps & { readonly
   return (
     <FormDialog
       title={`Link ${service.name}`}
-      lead={`${service.name} asks you to sign in there with the same email address. Other ways to sign in stay as they are.`}
+      lead={`Sign in to ${service.name} with the same email address. Your other sign-in methods aren’t affected.`}
       label={`Link ${service.name}`}
       act={`Continue with ${service.name}`}
       busy={link.isPending}
@@ -98,7 +98,7 @@ function LinkService({ service, hasPassword, onClose }: DialogProps & { readonly
 function UnlinkService({ service, onClose }: DialogProps) {
   const unlink = useAct('DELETE /me/services/{service}', ['GET /me']);
   const onSuccess = () => {
-    toast({ text: `${service.name} is unlinked.` });
+    toast({ text: `Unlinked ${service.name}.` });
     onClose();
   };
   return (
@@ -110,7 +110,7 @@ function UnlinkService({ service, onClose }: DialogProps) {
       onAct={() => unlink.mutate({ path: { service: service.id } }, { onSuccess })}
       onClose={onClose}
     >
-      <p>{service.name} no longer signs you in. Sessions stay open.</p>
+      <p>You can no longer sign in with {service.name}. Current sessions stay open.</p>
     </Confirm>
   );
 }

@@ -33,13 +33,13 @@ export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelPr
   const [removed, setRemoved] = useState<Passkey | null>(null);
   const can = isServed && canUsePasskeys();
   return (
-    <Section title="Passkeys" aside={can ? <Button onClick={() => setAdding(true)}>Add a passkey…</Button> : undefined}>
+    <Section title="Passkeys" aside={can ? <Button onClick={() => setAdding(true)}>Add passkey…</Button> : undefined}>
       <Panel>
         {passkeys.length === 0 && (
           <p className="max-w-[72ch] p-4 text-ink-2">
             {can
-              ? 'A passkey signs you in by fingerprint, face or security key: nothing to type, nothing that can be stolen from here.'
-              : 'A passkey signs you in by fingerprint, face or security key. There is none here: it takes a browser that knows it, https and a host name, or localhost.'}
+              ? 'Sign in with your fingerprint, face or a security key instead of a password.'
+              : 'Passkeys aren’t available here. They require a supported browser and either HTTPS with a host name or localhost.'}
           </p>
         )}
         {passkeys.length > 0 && (
@@ -48,10 +48,10 @@ export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelPr
               <li key={passkey.id} className="flex min-h-10 flex-wrap items-center gap-x-3 px-4 py-1.5">
                 <span className="min-w-40 flex-1 truncate font-medium">{passkey.name}</span>
                 <span className="text-ink-2">
-                  added <When at={passkey.added_at} />
+                  Added <When at={passkey.added_at} />
                   {', '}
                   {passkey.used_at === null ? (
-                    'not used yet'
+                    'never used'
                   ) : (
                     <>
                       last used <When at={passkey.used_at} />
@@ -61,14 +61,14 @@ export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelPr
                 <div className="ml-auto flex">
                   <Button
                     kind="quiet"
-                    aria-label={`Rename the passkey ${passkey.name}`}
+                    aria-label={`Rename passkey ${passkey.name}`}
                     onClick={() => setRenamed(passkey)}
                   >
                     Rename
                   </Button>
                   <Button
                     kind="quiet"
-                    aria-label={`Remove the passkey ${passkey.name}`}
+                    aria-label={`Remove passkey ${passkey.name}`}
                     onClick={() => setRemoved(passkey)}
                   >
                     Remove
@@ -97,14 +97,14 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
     },
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['GET /me'] });
-      toast({ text: `The passkey ${name} is added.` });
+      toast({ text: `Added passkey ${name}.` });
       onClose();
     },
   });
   const refusal = add.error instanceof ApiError ? add.error : null;
   return (
     <Dialog
-      title="Add a passkey"
+      title="Add passkey"
       onClose={onClose}
       footer={
         <>
@@ -116,7 +116,7 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
             busy={add.isPending}
             disabled={name.trim() === '' || (hasPassword && password === '')}
           >
-            Ask the browser
+            Continue
           </Button>
         </>
       }
@@ -124,7 +124,7 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
       <Form id={form} label="Passkey" error={refusal} members={['password']} onSubmit={() => add.mutate()}>
         <TextField
           label="Name"
-          hint="To tell it from others. The browser then asks for fingerprint, face, PIN or security key."
+          hint="Helps you recognize it. Your browser then asks for your fingerprint, face, PIN or security key."
           maxLength={100}
           value={name}
           onChange={(event) => setName(event.target.value)}
@@ -149,9 +149,9 @@ function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readon
   const rename = useAct('PATCH /me/passkeys/{passkey}', ['GET /me']);
   return (
     <FormDialog
-      title="Rename the passkey"
+      title="Rename passkey"
       label="Passkey"
-      act="Save the name"
+      act="Save name"
       busy={rename.isPending}
       error={rename.error}
       members={['name']}
@@ -160,7 +160,7 @@ function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readon
     >
       <TextField
         label="Name"
-        hint="It stands here and in the audit. What the device itself calls the passkey stays."
+        hint="Shown here and in the audit log. The name on your device doesn’t change."
         autoComplete="off"
         maxLength={100}
         value={name}
@@ -174,21 +174,21 @@ function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readon
 function RemovePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
   const remove = useAct('DELETE /me/passkeys/{passkey}', ['GET /me']);
   const done = () => {
-    toast({ text: `The passkey ${passkey.name} is removed.` });
+    toast({ text: `Removed passkey ${passkey.name}.` });
     onClose();
   };
   return (
     <Confirm
-      title="Remove the passkey?"
-      act="Remove"
+      title="Remove passkey?"
+      act="Remove passkey"
       busy={remove.isPending}
       error={remove.error}
       onAct={() => remove.mutate({ path: { passkey: passkey.id } }, { onSuccess: done })}
       onClose={onClose}
     >
       <p>
-        <strong>{passkey.name}</strong> signs you in no more. Sessions that it began go on until they are ended. The
-        device may still offer it; remove it there too.
+        You can no longer sign in with <strong>{passkey.name}</strong>. Current sessions stay open. Your device may
+        still offer the passkey; remove it there too.
       </p>
     </Confirm>
   );

@@ -20,20 +20,18 @@ export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
   const [name, setName] = useState(saved);
   const rename = useAct('PATCH /me', ['GET /me', 'GET /session']);
   return (
-    <Section title="You">
+    <Section title="Profile">
       <Panel className="p-4">
         <Form
-          label="You"
+          label="Profile"
           takesFocus={false}
           error={rename.error}
           members={['name']}
-          onSubmit={() =>
-            rename.mutate({ body: { name } }, { onSuccess: () => toast({ text: 'Your name is saved.' }) })
-          }
+          onSubmit={() => rename.mutate({ body: { name } }, { onSuccess: () => toast({ text: 'Saved your name.' }) })}
           foot={
             <p>
               <Button type="submit" busy={rename.isPending} disabled={name.trim() === saved}>
-                Save the name
+                Save name
               </Button>
             </p>
           }
@@ -41,18 +39,18 @@ export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
               label="Name"
-              hint="Others see it beside keys and in the audit."
+              hint="Shown with your API keys and in the audit log."
               autoComplete="name"
               value={name}
               onChange={(event) => setName(event.target.value)}
               error={memberError(rename.error, 'name')}
             />
             <TextField
-              label="E-mail"
+              label="Email"
               hint={
                 isVerified
-                  ? 'Verified. What you sign in with. It cannot be changed.'
-                  : `Not verified: you can be a member of one account only. Whoever runs the gateway verifies it: tollgate members verify ${email}`
+                  ? 'Verified. Used to sign in; can’t be changed.'
+                  : `Not verified: you can be a member of one account only. To verify it, the gateway operator runs: tollgate members verify ${email}`
               }
               readOnly
               value={email}
@@ -71,7 +69,7 @@ export function PasswordPanel() {
   const done = () => {
     setCurrent('');
     setNext('');
-    toast({ text: 'The password is changed. Every other session was ended.' });
+    toast({ text: 'Changed your password. All other sessions were signed out.' });
   };
   return (
     <Section title="Password">
@@ -85,15 +83,15 @@ export function PasswordPanel() {
           foot={
             <p className="flex flex-wrap items-center gap-3">
               <Button type="submit" busy={change.isPending} disabled={current === '' || next === ''}>
-                Change the password
+                Change password
               </Button>
-              <span className="text-sm text-ink-3">Ends every session but this one.</span>
+              <span className="text-sm text-ink-3">Signs out all your other sessions.</span>
             </p>
           }
         >
           <div className="grid gap-4 sm:grid-cols-2">
             <PasswordField
-              label="Password now"
+              label="Current password"
               autoComplete="current-password"
               value={current}
               onValue={setCurrent}

@@ -24,16 +24,16 @@ export function SecondFactorDialog({ onClose }: { readonly onClose: () => void }
     return <FirstCode enrolment={start.data} onOn={() => setIsOn(true)} onClose={onClose} />;
   return (
     <FormDialog
-      title="Set up a second factor"
+      title="Set up two-factor authentication"
       label="Password"
-      act="Go on"
+      act="Continue"
       busy={start.isPending}
       error={start.error}
       members={['password']}
       onSubmit={() => start.mutate({ body: { password } })}
       onClose={onClose}
     >
-      <p className="text-read">First your password, so that nobody else does this at your open screen.</p>
+      <p className="text-read">Confirm your password to continue.</p>
       <PasswordField
         label="Password"
         autoComplete="current-password"
@@ -56,7 +56,7 @@ function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
   const confirm = useAct('POST /me/totp/confirm', ['GET /me']);
   return (
     <FormDialog
-      title="Add it to your authenticator app"
+      title="Add Tollgate to your authenticator app"
       label="First code"
       act="Turn on"
       busy={confirm.isPending}
@@ -66,18 +66,18 @@ function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
       onClose={onClose}
     >
       <p className="text-read">
-        Scan this with the app, or add an account there by the key below it.{' '}
+        Scan the QR code with the app, or enter the setup key below.{' '}
         <a href={enrolment.uri} className="text-accent underline underline-offset-2">
-          Open the app on this device
+          Open app on this device
         </a>
       </p>
       <div className="self-center">
-        <Qr text={enrolment.uri} label="The key below as a QR code" />
+        <Qr text={enrolment.uri} label="QR code of the setup key" />
       </div>
-      <CodeBlock text={grouped(enrolment.secret)} what="key" wraps />
+      <CodeBlock text={grouped(enrolment.secret)} what="setup key" wraps />
       <TextField
         label="Code"
-        hint="The six digits that the app shows now."
+        hint="The six-digit code shown in the app."
         inputMode="numeric"
         autoComplete="one-time-code"
         maxLength={8}
@@ -95,22 +95,22 @@ function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; 
   const text = codes.join('\n');
   return (
     <Dialog
-      title="The second factor is on"
+      title="Two-factor authentication is on"
       closable={false}
       onClose={onClose}
       footer={
         <>
-          <CopyButton text={text} what="codes" />
+          <CopyButton text={text} what="recovery codes" />
           <Button kind="primary" onClick={onClose}>
-            I have kept the codes
+            Done
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-3">
         <p className="text-read">
-          Keep these recovery codes where you keep passwords. Each lets you in once when your phone is lost. They are
-          shown this once.
+          Store these recovery codes securely. Each one signs you in once if you lose your phone. They won’t be shown
+          again.
         </p>
         <ul
           aria-label="Recovery codes"

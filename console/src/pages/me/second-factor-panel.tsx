@@ -14,12 +14,15 @@ export function SecondFactorPanel({ isOn }: { readonly isOn: boolean }) {
   const [open, setOpen] = useState<'setup' | 'remove' | null>(null);
   const close = () => setOpen(null);
   return (
-    <Section title="Second factor" aside={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}>
+    <Section
+      title="Two-factor authentication"
+      aside={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'On' : 'Off'}</Badge>}
+    >
       <Panel className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="max-w-[60ch] text-ink-2">
           {isOn
-            ? 'Signing in by password asks for a code of your authenticator app as well.'
-            : 'An authenticator app on your phone shows a new code every 30 seconds. With it, a stolen password opens nothing.'}
+            ? 'Signing in with your password also requires a code from your authenticator app.'
+            : 'Require a code from an authenticator app in addition to your password.'}
         </p>
         {isOn ? (
           <Button kind="danger" onClick={() => setOpen('remove')}>
@@ -39,12 +42,12 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   const [password, setPassword] = useState('');
   const remove = useAct('POST /me/totp/remove', ['GET /me']);
   const done = () => {
-    toast({ text: 'The second factor is off.' });
+    toast({ text: 'Turned off two-factor authentication.' });
     onClose();
   };
   return (
     <FormDialog
-      title="Turn the second factor off?"
+      title="Turn off two-factor authentication?"
       label="Turn off"
       act="Turn off"
       kind="danger"
@@ -54,9 +57,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={() => remove.mutate({ body: { password } }, { onSuccess: done })}
       onClose={onClose}
     >
-      <p className="text-read">
-        From then on your password alone lets in whoever has it. The recovery codes end with it.
-      </p>
+      <p className="text-read">You’ll sign in with your password only. Your recovery codes stop working.</p>
       <PasswordField
         label="Password"
         autoComplete="current-password"

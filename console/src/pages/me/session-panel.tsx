@@ -22,41 +22,41 @@ export function SessionPanel({ sessions }: { readonly sessions: readonly Session
       cell: (session) => (
         <span className="inline-flex items-center gap-2" title={session.client ?? undefined}>
           {clientName(session.client)}
-          {session.this && <Badge tone="accent">this one</Badge>}
+          {session.this && <Badge tone="accent">Current</Badge>}
         </span>
       ),
     },
-    { id: 'address', head: 'Address', cell: ({ address }) => <code>{address ?? 'unknown'}</code>, wideOnly: true },
+    { id: 'address', head: 'IP address', cell: ({ address }) => <code>{address ?? 'Unknown'}</code>, wideOnly: true },
     { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 90 },
-    { id: 'expires', head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, width: 120, wideOnly: true },
+    { id: 'expires', head: 'Expires', cell: ({ expires_at }) => <When at={expires_at} />, width: 120, wideOnly: true },
     {
       id: 'acts',
       head: '',
-      width: 64,
+      width: 96,
       cell: (session) =>
         session.this ? null : (
           <Button
             kind="quiet"
             className="h-6 px-2"
-            aria-label={`End the session of ${clientName(session.client)}`}
+            aria-label={`Sign out ${clientName(session.client)}`}
             busy={end.isPending && end.variables.path.session === session.id}
             onClick={() =>
               end.mutate(
                 { path: { session: session.id } },
-                { onSuccess: () => toast({ text: 'The session is ended.' }) },
+                { onSuccess: () => toast({ text: 'Signed out the session.' }) },
               )
             }
           >
-            End
+            Sign out
           </Button>
         ),
     },
   ];
   return (
-    <Section title="Where you are signed in">
+    <Section title="Sessions">
       {end.error !== null && <ErrorNote error={end.error} />}
       <Table label="Sessions" columns={columns} rows={sessions} rowKey={({ id }) => id} />
-      <p className="text-sm text-ink-3">A session you do not know? End it, then change the password.</p>
+      <p className="text-sm text-ink-3">If you don’t recognize a session, sign it out and change your password.</p>
     </Section>
   );
 }

@@ -1,6 +1,8 @@
 /** Changes the role and workspaces of a member. */
+
 import { useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { memberError } from '../../ui/error-note.tsx';
@@ -38,7 +40,7 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
       { path: { account: account.account, person: member.person }, body },
       {
         onSuccess: ({ name, role }) => {
-          toast({ text: `${name} is ${role} of ${account.account} now.` });
+          toast({ text: `Saved. ${name} is now ${sentenceCase(role)} in ${account.name}.` });
           onClose();
         },
       },
@@ -47,10 +49,10 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
 
   return (
     <FormDialog
-      title={member.name}
+      title={`Change role of ${member.name}`}
       lead={member.email}
-      label={`Rights of ${member.name}`}
-      act="Save the rights"
+      label="Role"
+      act="Save changes"
       busy={change.isPending}
       error={change.error}
       members={['workspaces']}
@@ -64,8 +66,7 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
         onRights={setRights}
       />
       <p className="text-ink-2">
-        It binds within two seconds. Keys that {member.name} made never may more than {member.name}: where a workspace
-        is taken away, they stop there.
+        Applies within two seconds. API keys that {member.name} created lose access to the same workspaces.
       </p>
     </FormDialog>
   );

@@ -1,5 +1,7 @@
 /** Renders the table of pending invitations. */
+
 import { useState } from 'react';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -20,8 +22,14 @@ interface InvitationTableProps {
 export function InvitationTable({ account, invitations }: InvitationTableProps) {
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   const columns: readonly Column<Invitation>[] = [
-    { id: 'email', head: 'E-mail', cell: ({ email }) => email, sortBy: ({ email }) => email },
-    { id: 'role', head: 'Role', cell: ({ role }) => <Badge>{role}</Badge>, sortBy: ({ role }) => role, width: 110 },
+    { id: 'email', head: 'Email', cell: ({ email }) => email, sortBy: ({ email }) => email },
+    {
+      id: 'role',
+      head: 'Role',
+      cell: ({ role }) => <Badge>{sentenceCase(role)}</Badge>,
+      sortBy: ({ role }) => role,
+      width: 110,
+    },
     {
       id: 'workspaces',
       head: 'Workspaces',
@@ -49,10 +57,10 @@ export function InvitationTable({ account, invitations }: InvitationTableProps) 
                 <Button
                   kind="quiet"
                   className="h-6 px-2"
-                  aria-label={`Take back the invitation of ${invitation.email}`}
+                  aria-label={`Revoke invitation of ${invitation.email}`}
                   onClick={() => setWithdrawn(invitation)}
                 >
-                  Take back
+                  Revoke
                 </Button>
               ),
           },
@@ -78,20 +86,20 @@ interface WithdrawProps {
 function Withdraw({ account, invitation, onClose }: WithdrawProps) {
   const withdraw = useAct('DELETE /accounts/{account}/invitations/{invitation}', ['GET /accounts/{account}/members']);
   const onSuccess = () => {
-    toast({ text: `The invitation of ${invitation.email} is taken back.` });
+    toast({ text: `Revoked the invitation of ${invitation.email}.` });
     onClose();
   };
   return (
     <Confirm
-      title="Take the invitation back?"
-      act="Take back"
+      title="Revoke invitation?"
+      act="Revoke invitation"
       busy={withdraw.isPending}
       error={withdraw.error}
       onAct={() => withdraw.mutate({ path: { account, invitation: invitation.id } }, { onSuccess })}
       onClose={onClose}
     >
       <p>
-        The link that was handed to <strong>{invitation.email}</strong> stops working at once. You can invite them anew.
+        The link for <strong>{invitation.email}</strong> stops working immediately. You can invite them again.
       </p>
     </Confirm>
   );

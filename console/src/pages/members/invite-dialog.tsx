@@ -32,30 +32,30 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
   if (invite.data !== undefined) {
     return (
       <ShareLink link={invite.data.link} onClose={onClose}>
-        It lets <span className="font-medium">{invite.data.invitation.email}</span> in, once, within seven days. It is
-        shown this once; an invitation to the same address replaces it.
+        The link lets <span className="font-medium">{invite.data.invitation.email}</span> join once within seven days.
+        It won’t be shown again.
       </ShareLink>
     );
   }
   return (
     <Dialog
-      title="Invite somebody"
-      lead={`to the account ${account.account}`}
+      title="Invite member"
+      lead={`Account: ${account.name}`}
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={form} kind="primary" busy={invite.isPending}>
-            Create the invitation
+            Create invitation
           </Button>
         </>
       }
     >
       <Form id={form} label="Invitation" error={invite.error} members={['email', 'workspaces']} onSubmit={submit}>
         <TextField
-          label="E-mail"
+          label="Email"
           type="email"
-          hint="What they sign in with. Nothing is sent to it: you get a link to hand over."
+          hint="Used to sign in. No email is sent; you get a link to share."
           autoComplete="off"
           required
           value={email}

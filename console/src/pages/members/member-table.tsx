@@ -1,6 +1,8 @@
 /** Renders the table of members and the acts on each. */
+
 import { Lock, MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -40,10 +42,10 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     },
     {
       id: 'email',
-      head: 'E-mail',
+      head: 'Email',
       cell: ({ email, email_verified }) => (
         <>
-          {email} {!email_verified && <Badge>not verified</Badge>}
+          {email} {!email_verified && <Badge>Not verified</Badge>}
         </>
       ),
       sortBy: ({ email }) => email,
@@ -52,7 +54,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     {
       id: 'role',
       head: 'Role',
-      cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{role}</Badge>,
+      cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{sentenceCase(role)}</Badge>,
       sortBy: ({ role }) => ROLES.indexOf(role),
       width: 110,
     },
@@ -64,8 +66,8 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     },
     {
       id: 'second',
-      head: 'Second factor',
-      cell: ({ second_factor }) => (second_factor ? 'on' : <span className="text-ink-3">off</span>),
+      head: '2FA',
+      cell: ({ second_factor }) => (second_factor ? 'On' : <span className="text-ink-3">Off</span>),
       sortBy: ({ second_factor }) => Number(second_factor),
       width: 130,
       wideOnly: true,
@@ -124,7 +126,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
 }
 
 export function WorkspaceNames({ of: names }: { readonly of: readonly string[] | null }) {
-  if (names === null) return <span className="text-ink-3">every one</span>;
+  if (names === null) return <span className="text-ink-3">All</span>;
   return <span title={names.join(', ')}>{names.join(', ')}</span>;
 }
 
@@ -142,7 +144,7 @@ function Acts({ member, lock, onChange, onReset, onRemove }: ActsProps) {
   if (lock !== null && onReset === undefined) {
     return (
       <IconButton
-        label={`Why ${member.name} cannot be changed`}
+        label={`Why ${member.name} can’t be edited`}
         title={lock}
         className="size-6"
         onClick={() => toast({ text: lock })}
@@ -154,16 +156,16 @@ function Acts({ member, lock, onChange, onReset, onRemove }: ActsProps) {
   return (
     <Menu
       trigger={
-        <IconButton label={`What to do with ${member.name}`} className="size-6">
+        <IconButton label={`Actions for ${member.name}`} className="size-6">
           <MoreHorizontal size={15} />
         </IconButton>
       }
     >
-      {lock === null && <MenuItem onSelect={onChange}>Change the rights…</MenuItem>}
-      {onReset !== undefined && <MenuItem onSelect={onReset}>Link to a new password…</MenuItem>}
+      {lock === null && <MenuItem onSelect={onChange}>Change role…</MenuItem>}
+      {onReset !== undefined && <MenuItem onSelect={onReset}>Create password reset link…</MenuItem>}
       {lock === null ? (
         <MenuItem danger onSelect={onRemove}>
-          Remove from the account…
+          Remove from account…
         </MenuItem>
       ) : (
         <MenuLabel>{lock}</MenuLabel>
@@ -185,25 +187,25 @@ function RemoveMember({ account, member, isSelf, onClose }: RemoveMemberProps) {
     'GET /session',
   ]);
   const onSuccess = () => {
-    toast({ text: `${member.name} is no member of ${account} any more.` });
+    toast({ text: `Removed ${member.name} from ${account}.` });
     onClose();
   };
   return (
     <Confirm
       title={isSelf ? `Leave ${account}?` : `Remove ${member.name}?`}
-      act={isSelf ? 'Leave now' : 'Remove now'}
+      act={isSelf ? 'Leave account' : 'Remove member'}
       busy={remove.isPending}
       error={remove.error}
       onAct={() => remove.mutate({ path: { account, person: member.person } }, { onSuccess })}
       onClose={onClose}
     >
       <p>
-        {isSelf ? 'You' : member.name} can no longer open the account <strong>{account}</strong>. Keys that{' '}
-        {isSelf ? 'you' : member.name} made there stop working within two seconds; programs that use them get status
+        {isSelf ? 'You' : member.name} can no longer access the account <strong>{account}</strong>. API keys that{' '}
+        {isSelf ? 'you' : member.name} created there stop working within two seconds; their requests fail with status
         401.
       </p>
       <p className="text-base text-ink-2">
-        Records, the ledger and the audit stay as they are. Coming back takes a new invitation.
+        Logs, the ledger and the audit log are kept. Rejoining requires a new invitation.
       </p>
     </Confirm>
   );

@@ -19,7 +19,7 @@ export default function MembersPage() {
   const people = useReply('GET /accounts/{account}/members', { path: { account: account.account } });
   const invite = account.may('members.write') ? (
     <Button kind="primary" onClick={() => setInviting(true)}>
-      Invite somebody
+      Invite member
     </Button>
   ) : undefined;
   const count = people.data?.members.length;
@@ -28,7 +28,7 @@ export default function MembersPage() {
   return (
     <Page
       title="Members"
-      lead={`Who may open ${account.workspaces?.join(' or ') ?? account.account}, and what each may do. Programs need no membership: they call with a key.`}
+      lead={`Users with access to ${account.workspaces?.join(' or ') ?? account.name}, and their roles. Programs use API keys instead.`}
       action={
         <>
           {people.data !== undefined && !isNobody && (
@@ -50,20 +50,19 @@ export default function MembersPage() {
             <MemberTable account={account} members={people.data.members} self={session.data?.person?.id ?? null} />
           )}
           {people.data.invitations.length > 0 && (
-            <Section title="Invited, not here yet">
+            <Section title="Pending invitations">
               <InvitationTable account={account} invitations={people.data.invitations} />
             </Section>
           )}
           {isNobody && (
-            <Empty title="Nobody is a member yet" action={invite}>
-              Whoever runs the installation can open this account all the same. Invite those who are to run it; they
-              invite the others.
+            <Empty title="No members yet" action={invite}>
+              Gateway operators can access this account without being members. Invite an owner, who can invite others.
             </Empty>
           )}
           {isAlone && (
-            <Empty title="You are alone here" action={invite}>
-              Invite a colleague as admin, so that the account can be run when you are away, or as developer, so that
-              they make keys of their own instead of sharing yours.
+            <Empty title="No other members yet" action={invite}>
+              Invite an admin who can manage the account when you’re away, or developers who create their own API keys
+              instead of sharing yours.
             </Empty>
           )}
         </>

@@ -18,14 +18,14 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
   if (make.data !== undefined) {
     return (
       <ShareLink link={make.data.link} onClose={onClose}>
-        It lets <span className="font-medium">{email}</span> set a new password, once, within an hour. It is shown this
-        once; a new link replaces it.
+        The link lets <span className="font-medium">{email}</span> set a new password once within an hour. It won’t be
+        shown again.
       </ShareLink>
     );
   }
   return (
     <Dialog
-      title={`A new password for ${name}?`}
+      title={`Create password reset link for ${name}`}
       onClose={onClose}
       footer={
         <>
@@ -35,15 +35,15 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
             busy={make.isPending}
             onClick={() => make.mutate({ path: { account, person }, body: {} })}
           >
-            Create the link
+            Create link
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-3 text-read">
         <p>
-          You get a link to hand over. Nothing changes until {name} uses it: then every session of theirs ends and their
-          passkeys are removed. A second factor and linked services stay.
+          You get a link to share. When {name} uses it, all their sessions are signed out and their passkeys are
+          removed. Two-factor authentication and linked services stay.
         </p>
         {make.error !== null && <ErrorNote error={make.error} />}
       </div>

@@ -1,5 +1,7 @@
 /** Renders the choice of a member's rights: one role with its description, and all or some workspaces. */
+
 import { useId, useRef } from 'react';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -41,7 +43,7 @@ export function RightsFields({ account, rights, workspacesError, onRights }: Rig
               className="mt-0.5 size-4 shrink-0 accent-accent"
             />
             <span className="min-w-0">
-              <span className="font-medium">{role}</span>
+              <span className="font-medium">{sentenceCase(role)}</span>
               <span className="block text-sm text-ink-2">{roleWords(role, account.account)}</span>
             </span>
           </label>
@@ -81,10 +83,10 @@ function WorkspaceChoice({ account, chosen, error: given, onChosen }: WorkspaceC
     >
       <legend className="mb-1 font-medium">Workspaces</legend>
       <CheckField
-        label="Every workspace, also those made later"
+        label="All workspaces, including future ones"
         checked={chosen === null}
         disabled={account.workspaces !== null}
-        hint={account.workspaces === null ? undefined : 'You can give only workspaces that you have yourself.'}
+        hint={account.workspaces === null ? undefined : 'You can grant only workspaces that you have access to.'}
         onChange={(event) => onChosen(event.target.checked ? null : [])}
       />
       {chosen !== null && reply.error !== null && (
@@ -116,7 +118,7 @@ function WorkspaceChoice({ account, chosen, error: given, onChosen }: WorkspaceC
 
 /** Message about incomplete rights; null when complete. */
 export function rightsFault({ workspaces }: Rights): string | null {
-  return workspaces?.length === 0 ? 'Choose at least one workspace, or give every one.' : null;
+  return workspaces?.length === 0 ? 'Choose at least one workspace, or all workspaces.' : null;
 }
 
 /** In the form that the API takes. */

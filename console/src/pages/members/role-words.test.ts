@@ -23,8 +23,8 @@ const member = (person: string, role: Member['role']): Member => ({
 const mayAs = (role: Member['role']) => (permission: (typeof PERMISSIONS)[number]) =>
   roleMay(role, permission, 'default');
 
-describe('the words of the roles', () => {
-  test('every role of the table has words, and the house more', () => {
+describe('role descriptions', () => {
+  test('every role has a description, and operators a longer one', () => {
     expect([...ROLES].sort()).toEqual([...TABLE_ROLES].sort());
     for (const role of ROLES) {
       const isOperator = permissionsOf({ role, workspaces: null }, 'default').some((one) =>
@@ -33,7 +33,7 @@ describe('the words of the roles', () => {
       expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(isOperator);
     }
   });
-  test('what they promise is what the table gives', () => {
+  test('descriptions match the permissions', () => {
     const may = (role: Member['role'], permission: (typeof PERMISSIONS)[number]) => roleMay(role, permission, 'other');
     expect(may('billing', 'logs.read') || may('billing', 'keys.read')).toBe(false);
     expect(may('billing', 'billing.read')).toBe(true);
@@ -46,12 +46,12 @@ describe('the words of the roles', () => {
   });
 });
 
-describe('what somebody may give and change', () => {
-  test('only an owner gives the role of an owner', () => {
+describe('role permissions', () => {
+  test('only an owner can grant the owner role', () => {
     expect(rolesToGive(mayAs('owner'))).toContain('owner');
     expect(rolesToGive(mayAs('admin'))).not.toContain('owner');
   });
-  test('the last owner stays, one of two may go', () => {
+  test('the last owner can’t be removed, one of two can', () => {
     const [ada, bo, eve] = [member('ada', 'owner'), member('bo', 'owner'), member('eve', 'viewer')];
     expect(lockOf(ada, [ada, eve], mayAs('owner'))).toContain('last owner');
     expect(lockOf(ada, [ada, bo, eve], mayAs('owner'))).toBeNull();
@@ -59,14 +59,14 @@ describe('what somebody may give and change', () => {
     expect(lockOf(eve, [ada, eve], mayAs('admin'))).toBeNull();
     expect(lockOf(eve, [ada, eve], mayAs('viewer'))).not.toBeNull();
   });
-  test('who has workspaces that one does not have oneself is not to be changed', () => {
+  test('a member with other workspaces can’t be changed', () => {
     const eve = { ...member('eve', 'viewer'), elsewhere: true };
-    expect(lockOf(eve, [eve], mayAs('admin'))).toContain('workspaces that you do not have');
+    expect(lockOf(eve, [eve], mayAs('admin'))).toContain('workspaces that you don’t');
     expect(mayReset(eve, 'ada', mayAs('admin'))).toBe(false);
   });
 });
 
-test('a new password is offered for others, by an owner for everybody, by an admin for all but owners', () => {
+test('offers a password reset for others: owners for all, admins for all but owners', () => {
   const offered = (by: Member['role'], of: Member['role']) => mayReset(member('b', of), 'a', mayAs(by));
   expect([offered('owner', 'owner'), offered('admin', 'admin'), offered('admin', 'owner')]).toEqual([
     true,

@@ -10,22 +10,22 @@ export type Role = Member['role'];
 export const ROLES: readonly Role[] = ['owner', 'admin', 'billing', 'developer', 'viewer'];
 
 const WORDS: Readonly<Record<Role, string>> = {
-  owner: 'Everything, and alone makes and unmakes owners. Has every workspace.',
-  admin: 'Everything but owners: keys, limits, workspaces, members, audit, settings.',
-  billing: 'Sees usage, limits and the ledger. No calls, no keys.',
-  developer: 'Makes and changes keys of their own. Sees usage and calls, with what was said where it is kept.',
-  viewer: 'Sees usage, calls, keys and limits. Changes nothing.',
+  owner: 'Full access to all workspaces. Only owners can add and remove owners.',
+  admin: 'Manages API keys, limits, workspaces, members and settings, and views the audit log.',
+  billing: 'Views usage, limits and the ledger, but not logs or API keys.',
+  developer: 'Creates and edits their own API keys. Views usage and logs, including stored prompts and responses.',
+  viewer: 'Views usage, logs, API keys and limits. Can’t change anything.',
 };
 const OPERATOR_WORDS: Partial<Record<Role, string>> = {
-  owner: 'Runs the installation: accounts, providers, prices.',
-  admin: 'Runs the installation: accounts, providers, prices.',
-  billing: 'Sees the installation’s accounts and providers.',
+  owner: 'Operates the gateway: accounts, providers and prices.',
+  admin: 'Operates the gateway: accounts, providers and prices.',
+  billing: 'Views the gateway’s accounts and providers.',
 };
 
 /** One or two sentences. The account `default` operates the installation. */
 export function roleWords(role: Role, account: string): string {
-  const house = account === 'default' ? OPERATOR_WORDS[role] : undefined;
-  return house === undefined ? WORDS[role] : `${WORDS[role]} ${house}`;
+  const operator = account === 'default' ? OPERATOR_WORDS[role] : undefined;
+  return operator === undefined ? WORDS[role] : `${WORDS[role]} ${operator}`;
 }
 
 /** The roles that a user with these permissions may grant: only an owner may grant the owner role. */
@@ -39,12 +39,13 @@ export function lockOf(
   members: readonly Member[],
   may: (permission: Permission) => boolean,
 ): string | null {
-  if (!may('members.write')) return 'Only owners and admins change members.';
-  if (member.elsewhere) return 'Has workspaces that you do not have; an owner or admin of the whole account can.';
+  if (!may('members.write')) return 'Only owners and admins can change members.';
+  if (member.elsewhere)
+    return 'Has access to workspaces that you don’t. Only an owner or admin of the whole account can change this member.';
   if (member.role !== 'owner') return null;
-  if (!may('owners.write')) return 'Only an owner changes or removes an owner.';
+  if (!may('owners.write')) return 'Only an owner can change or remove an owner.';
   const isLast = members.filter(({ role }) => role === 'owner').length === 1;
-  return isLast ? 'The last owner stays; make somebody else an owner first.' : null;
+  return isLast ? 'The last owner can’t be removed. Make another member an owner first.' : null;
 }
 
 /**

@@ -15,14 +15,14 @@ interface HandOverProps {
 export function ShareLink({ link, onClose, children }: HandOverProps) {
   return (
     <Dialog
-      title="Hand over this link"
+      title="Share this link"
       closable={false}
       onClose={onClose}
       footer={
         <>
           <CopyButton text={link} what="link" />
           <Button kind="primary" onClick={onClose}>
-            I have the link
+            Done
           </Button>
         </>
       }
@@ -30,7 +30,7 @@ export function ShareLink({ link, onClose, children }: HandOverProps) {
       <div className="flex flex-col gap-3 text-read">
         <p>{children}</p>
         <CodeBlock text={link} what="link" wraps />
-        <p className="text-base text-ink-2">Whoever has the link can use it. Send it by a way that only they read.</p>
+        <p className="text-base text-ink-2">Anyone with the link can use it. Share it privately.</p>
       </div>
     </Dialog>
   );

@@ -13,13 +13,13 @@ import type { ModelView } from './model-facts.ts';
 type Protocol = ModelView['protocols'][number];
 
 const OUTCOMES = {
-  goes: { icon: ArrowRight, word: 'Goes', tone: 'text-green' },
+  goes: { icon: ArrowRight, word: 'Routes to', tone: 'text-green' },
   // biome-ignore lint/suspicious/noThenProperty: a member of the API contract; this object is never awaited
   then: { icon: CornerDownRight, word: 'Then', tone: 'text-ink-2' },
-  stops: { icon: CircleStop, word: 'Stops', tone: 'text-red' },
+  stops: { icon: CircleStop, word: 'Blocked', tone: 'text-red' },
 } as const;
 
-export function DryRun({ model }: { readonly model: ModelView }) {
+export function RoutingPreview({ model }: { readonly model: ModelView }) {
   const { account, may } = useAccount();
   const [protocol, setProtocol] = useState<Protocol>(model.protocols[0] ?? 'chat');
   const [key, setKey] = useState('');
@@ -43,13 +43,13 @@ export function DryRun({ model }: { readonly model: ModelView }) {
         />
         {keys.data !== undefined && keys.data.keys.length > 0 && (
           <label className="flex min-w-0 items-center gap-2">
-            <span className="text-ink-2">by</span>
+            <span className="text-ink-2">API key</span>
             <select
               className={`${CONTROL} w-auto max-w-56`}
               value={key}
               onChange={(event) => setKey(event.target.value)}
             >
-              <option value="">any key</option>
+              <option value="">Any</option>
               {keys.data.keys.map(({ id, name, last4 }) => (
                 <option key={id} value={id}>
                   {name} (tg_…{last4})
@@ -70,7 +70,7 @@ export function DryRun({ model }: { readonly model: ModelView }) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: steps are identified by position
                 <li key={at} className="flex items-start gap-2.5 px-3 py-2">
                   <Icon size={15} aria-hidden="true" className={`mt-0.5 shrink-0 ${tone}`} />
-                  <span className={`w-11 shrink-0 font-medium ${tone}`}>{word}</span>
+                  <span className={`w-16 shrink-0 font-medium ${tone}`}>{word}</span>
                   <span className="min-w-0 break-words">{text}</span>
                 </li>
               );
@@ -78,7 +78,7 @@ export function DryRun({ model }: { readonly model: ModelView }) {
           </ol>
         </Panel>
       )}
-      <p className="text-sm text-ink-3">Nothing is sent and nothing is taken from a limit.</p>
+      <p className="text-sm text-ink-3">No request is sent and no limit is used.</p>
     </div>
   );
 }

@@ -40,11 +40,11 @@ const model = (name: string, given: Partial<ModelView> = {}): ModelView => ({
   ...given,
 });
 
-test('contexts in round numbers', () => {
+test('formats contexts in round numbers', () => {
   expect([null, 512, 8_192, 200_000, 1_048_576].map(contextText)).toEqual(['–', '512', '8.2K', '200K', '1.05M']);
 });
 
-test('how many were found, and of how many', () => {
+test('counts found models', () => {
   expect([foundText(308, 308), foundText(12, 1_308), foundText(1, 1)]).toEqual([
     '308 models',
     '12 of 1,308 models',
@@ -52,11 +52,11 @@ test('how many were found, and of how many', () => {
   ]);
 });
 
-test('a price is a rate, free, or missing', () => {
+test('formats a rate, free and unpriced', () => {
   expect([rateText(price({}), 'output'), rateText(price({ free: true }), 'input'), rateText(null, 'input')]).toEqual([
     '15',
-    'free',
-    'unpriced',
+    'Free',
+    'Unpriced',
   ]);
   expect(rateText(price({}), 'cache_read')).toBe('–');
   expect([rateOrder(null, 'input'), rateOrder(price({ free: true }), 'input'), rateOrder(price({}), 'input')]).toEqual([
@@ -77,12 +77,12 @@ describe('versionAt', () => {
   ])('%s is %s', (at, version) => {
     expect(versionAt(prices, Date.parse(at))?.version).toBe(version);
   });
-  test('none holds before the first', () => {
+  test('no version applies before the first', () => {
     expect(versionAt(prices.slice(0, 2), Date.parse('2026-01-01T00:00:00Z'))).toBeNull();
   });
 });
 
-test('models are found by every word, in any of their names', () => {
+test('finds models that contain every word', () => {
   const models = [
     model('sonnet', { targets: [{ provider: 'anthropic', model: 'claude' }] }),
     model('gpt', { aliases: ['fast'] }),

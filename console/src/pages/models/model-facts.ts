@@ -9,17 +9,17 @@ export const RATES = [
   ['input', 'Input'],
   ['output', 'Output'],
   ['cache_read', 'Cache read'],
-  ['cache_write_5m', 'Cache write, 5 min'],
-  ['cache_write_1h', 'Cache write, 1 h'],
+  ['cache_write_5m', 'Cache write (5 min)'],
+  ['cache_write_1h', 'Cache write (1 h)'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
 /** Rates that few models have; without one, the tokens cost the rate of the counter that includes them. */
 export const MEDIA_RATES = [
-  ['audio_input', 'Sound in'],
-  ['audio_cache_read', 'Sound, cache read'],
-  ['audio_output', 'Sound out'],
-  ['image_input', 'Images in'],
-  ['image_output', 'Images out'],
+  ['audio_input', 'Audio input'],
+  ['audio_cache_read', 'Audio cache read'],
+  ['audio_output', 'Audio output'],
+  ['image_input', 'Image input'],
+  ['image_output', 'Image output'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
 export const ALL_RATES = [...RATES, ...MEDIA_RATES] as const;
 export type RateName = (typeof ALL_RATES)[number][0];
@@ -28,11 +28,11 @@ export type RateName = (typeof ALL_RATES)[number][0];
 export type RatesView = Pick<PriceView, RateName>;
 
 export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
-  file: 'configuration file',
-  environment: 'environment',
-  demo: 'built in',
-  console: 'console',
-  catalogue: 'catalogue',
+  file: 'Configuration file',
+  environment: 'Environment',
+  demo: 'Built in',
+  console: 'Console',
+  catalogue: 'Catalog',
 };
 
 /** `200K`, `1M`: context size in tokens, in rounded units. */
@@ -44,8 +44,8 @@ export function contextText(tokens: number | null): string {
 
 /** A rate in US dollars per million tokens. */
 export function rateText(price: (RatesView & { readonly free?: boolean }) | null, rate: RateName): string {
-  if (price === null) return 'unpriced';
-  return price.free === true ? 'free' : (price[rate] ?? '–');
+  if (price === null) return 'Unpriced';
+  return price.free === true ? 'Free' : (price[rate] ?? '–');
 }
 
 /** Sort value of a price column: unpriced first, then free. */

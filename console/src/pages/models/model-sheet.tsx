@@ -1,9 +1,8 @@
 /** Renders the details of one model: its facts, its prices with their start times, and a routing preview. */
 
 import { type ReactNode, useState } from 'react';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted, sentenceCase, wholeNumber } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
-import { toolWords } from '../../lib/tool-words.ts';
 import { useNow } from '../../lib/use-now.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime } from '../../ui/amounts.tsx';
@@ -14,7 +13,7 @@ import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { DryRun } from './dry-run.tsx';
+import { RoutingPreview } from './dry-run.tsx';
 import {
   MEDIA_RATES,
   type ModelView,
@@ -50,46 +49,44 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
       onClose={onClose}
       footer={
         <Link to="/app/playground" search={{ model: model.name }} className={buttonClasses()}>
-          Try it in the playground
+          Open in playground
         </Link>
       }
     >
       <div className="flex flex-col gap-6">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-5 gap-y-1.5">
-          {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
+          {model.aliases.length > 0 && <Fact name="Aliases">{model.aliases.join(', ')}</Fact>}
           <Fact name="Protocols">
             {model.protocols.map((one) => (one === 'chat' ? 'Chat completions' : 'Messages')).join(', ')}
           </Fact>
           <Fact name="Context">
-            {model.context_tokens === null ? 'not known' : `${wholeNumber(model.context_tokens)} tokens`}
+            {model.context_tokens === null ? 'Unknown' : `${wholeNumber(model.context_tokens)} tokens`}
           </Fact>
-          <Fact name="Longest answer">
-            {model.output_tokens_max === null ? 'not known' : `${wholeNumber(model.output_tokens_max)} tokens`}
+          <Fact name="Max output">
+            {model.output_tokens_max === null ? 'Unknown' : `${wholeNumber(model.output_tokens_max)} tokens`}
           </Fact>
           <Fact name="Capabilities">
             {model.capabilities.length === 0 ? (
-              'not known'
+              'Unknown'
             ) : (
               <span className="flex flex-wrap gap-1">
                 {model.capabilities.map((one) => (
-                  <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
+                  <Badge key={one}>{sentenceCase(one)}</Badge>
                 ))}
               </span>
             )}
           </Fact>
-          <Fact name="May call it">
-            {model.keys === 1 ? 'one key of this account' : `${wholeNumber(model.keys)} keys of this account`}
-          </Fact>
+          <Fact name="Available to">{counted(model.keys, 'API key')} of this account</Fact>
           <Fact name="Defined in">{SOURCE_WORDS[model.source]}</Fact>
         </dl>
         <Section
-          title="Prices, USD per million tokens"
-          aside={account.may('operator.write') && <Button onClick={() => setPricing(true)}>Set a price</Button>}
+          title="Prices (USD per million tokens)"
+          aside={account.may('operator.write') && <Button onClick={() => setPricing(true)}>Set price</Button>}
         >
           <Prices prices={model.prices} />
         </Section>
-        <Section title="Where a call would go">
-          <DryRun model={model} />
+        <Section title="Routing preview">
+          <RoutingPreview model={model} />
         </Section>
       </div>
       {isPricing && <PriceDialog model={model} toolKinds={toolKinds} onClose={() => setPricing(false)} />}
@@ -108,8 +105,8 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 
 /** Prices side by side leave little room. */
 const SHORT_WORDS: Readonly<Partial<Record<RateName, string>>> = {
-  cache_write_5m: 'Write 5 min',
-  cache_write_1h: 'Write 1 h',
+  cache_write_5m: 'Write (5 min)',
+  cache_write_1h: 'Write (1 h)',
 };
 
 /** A price, or below it one of its tiers. */
@@ -125,8 +122,8 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
   if (prices.length === 0) {
     return (
       <p className="text-ink-2">
-        There is no price: calls are counted in tokens and cost nothing. Where a budget binds, such a model is refused,
-        since nobody knows what it would take from it.
+        No price set. Tokens are counted, but requests cost nothing. Requests that a budget or balance pays for are
+        rejected.
       </p>
     );
   }
@@ -140,15 +137,15 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
   const columns: readonly Column<PriceRow>[] = [
     {
       id: 'from',
-      head: 'From',
+      head: 'Effective from',
       cell: ({ price, above }) =>
         above !== null ? (
-          <span className="pl-4 text-ink-2">over {wholeNumber(above)} tokens of input</span>
+          <span className="pl-4 text-ink-2">Over {wholeNumber(above)} input tokens</span>
         ) : (
           <span className="flex items-center gap-2">
-            {price.from === null ? 'ever' : <ExactTime at={price.from} />}
-            {price === holds && <Badge tone="accent">holds now</Badge>}
-            {price.from !== null && Date.parse(price.from) > nowMs && <Badge>to come</Badge>}
+            {price.from === null ? 'Always' : <ExactTime at={price.from} />}
+            {price === holds && <Badge tone="accent">Current</Badge>}
+            {price.from !== null && Date.parse(price.from) > nowMs && <Badge>Scheduled</Badge>}
           </span>
         ),
     },
@@ -163,12 +160,12 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
     ...kinds.map(
       (kind): Column<PriceRow> => ({
         id: `fee ${kind}`,
-        head: `${toolWords(kind)}, per 1,000`,
+        head: `${sentenceCase(kind)} (per 1,000)`,
         align: 'right',
         cell: ({ price, above }) => (above === null ? (price.per_1000_requests?.[kind] ?? '–') : ''),
       }),
     ),
-    { id: 'source', head: 'Set by', cell: ({ price, above }) => (above === null ? SOURCE_WORDS[price.source] : '') },
+    { id: 'source', head: 'Source', cell: ({ price, above }) => (above === null ? SOURCE_WORDS[price.source] : '') },
   ];
   return (
     <Table

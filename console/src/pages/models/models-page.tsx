@@ -2,7 +2,7 @@
 
 import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { counted, wholeNumber } from '../../lib/numbers.ts';
+import { counted, sentenceCase, wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -31,7 +31,7 @@ const PROTOCOL_WORDS = { chat: 'Chat', messages: 'Messages' } as const;
 
 function Rate({ model, rate }: { readonly model: ModelView; readonly rate: RateName }) {
   const text = rateText(model.price, rate);
-  return text === 'unpriced' ? <span className="text-amber">{text}</span> : text;
+  return text === 'Unpriced' ? <span className="text-amber">{text}</span> : text;
 }
 
 const COLUMNS: readonly Column<ModelView>[] = [
@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
         {aliases.length > 0 && (
           <span className="text-sm text-ink-3" title={aliases.join('\n')}>
             +{aliases.length}
-            <span className="sr-only"> more names: {aliases.join(', ')}</span>
+            <span className="sr-only"> more aliases: {aliases.join(', ')}</span>
           </span>
         )}
       </span>
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
   },
   {
     id: 'provider',
-    head: 'Answered by',
+    head: 'Provider',
     width: 110,
     wideOnly: true,
     sortBy: ({ targets }) => targets[0]?.provider ?? '',
@@ -78,9 +78,9 @@ const COLUMNS: readonly Column<ModelView>[] = [
     width: 220,
     wideOnly: true,
     cell: ({ capabilities }) => (
-      <span className="flex gap-1" title={capabilities.join('\n').replaceAll('_', ' ')}>
+      <span className="flex gap-1" title={capabilities.map(sentenceCase).join('\n')}>
         {capabilities.slice(0, 2).map((one) => (
-          <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
+          <Badge key={one}>{sentenceCase(one)}</Badge>
         ))}
         {capabilities.length > 2 && <Badge>+{capabilities.length - 2}</Badge>}
       </span>
@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
   },
   {
     id: 'context',
-    head: 'Context, tokens',
+    head: 'Context (tokens)',
     width: 120,
     align: 'right',
     wideOnly: true,
@@ -97,7 +97,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
   },
   {
     id: 'input',
-    head: 'Input, USD/M',
+    head: 'Input (USD/M)',
     width: 108,
     align: 'right',
     sortBy: ({ price }) => rateOrder(price, 'input'),
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
   },
   {
     id: 'output',
-    head: 'Output, USD/M',
+    head: 'Output (USD/M)',
     width: 120,
     align: 'right',
     sortBy: ({ price }) => rateOrder(price, 'output'),
@@ -113,8 +113,8 @@ const COLUMNS: readonly Column<ModelView>[] = [
   },
   {
     id: 'keys',
-    head: 'Keys',
-    width: 64,
+    head: 'API keys',
+    width: 88,
     align: 'right',
     sortBy: ({ keys }) => keys,
     cell: ({ keys }) => wholeNumber(keys),
@@ -131,7 +131,7 @@ export default function ModelsPage() {
   return (
     <Page
       title="Models"
-      lead="What can be called here, who answers, at what price, and how many keys of this account may."
+      lead="Available models with their providers, prices and the number of API keys that can use them."
       action={
         found.length > 0 && (
           <TableDownload
@@ -167,28 +167,28 @@ export default function ModelsPage() {
       {data === undefined && error === null && <SkeletonRows rows={10} />}
       {data !== undefined && data.models.length === 0 && (
         <Empty
-          title="No model can be called yet"
+          title="No models yet"
           action={
             account.may('operator.read') && (
               <Link to="/app/providers" className={buttonClasses('primary')}>
-                Add a provider
+                Add provider
               </Link>
             )
           }
         >
-          Models come from providers: one credential, and what it serves is listed here.
+          Add a provider with its credential, and its models are listed here.
         </Empty>
       )}
       {data !== undefined && data.models.length > 0 && found.length === 0 && (
         <Empty
-          title="No such model"
+          title="No matching models"
           action={
             <Button kind="primary" onClick={() => change({ q: undefined })}>
               Show all {counted(data.models.length, 'model')}
             </Button>
           }
         >
-          Nothing has “{text}” in its name, provider or capabilities.
+          No model has “{text}” in its name, provider or capabilities.
         </Empty>
       )}
       {found.length > 0 && (

@@ -1,8 +1,8 @@
 /** Sets a price of a model from a given time on. */
 import { useState } from 'react';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { toolWords } from '../../lib/tool-words.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -41,8 +41,8 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
       { path: { account, model: model.name }, body: priceBody(form, zone) },
       {
         onSuccess: ({ left_out: leftOut }) => {
-          const without = leftOut.length === 0 ? '' : ` It has no ${leftOut.join(', ')}, which the price before has.`;
-          toast({ text: `The price of ${model.name} is set.${without}`, tone: 'good' });
+          const without = leftOut.length === 0 ? '' : ` It no longer includes ${leftOut.map(sentenceCase).join(', ')}.`;
+          toast({ text: `Saved the price of ${model.name}.${without}`, tone: 'good' });
           onClose();
         },
       },
@@ -50,8 +50,8 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
   };
   return (
     <Dialog
-      title="Set a price"
-      lead={`${model.name}, USD per million tokens`}
+      title="Set price"
+      lead={`${model.name}, in USD per million tokens`}
       onClose={onClose}
       wide
       footer={
@@ -71,12 +71,11 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
         }}
       >
         <p className="text-ink-2">
-          It takes the place of the whole price for calls that begin after it does. What was charged before stays as it
-          is.
+          Replaces the current price for requests that start after it takes effect. Past charges don’t change.
         </p>
         <CheckField
           label="Free"
-          hint="Calls are counted and cost nothing."
+          hint="Requests are counted but cost nothing."
           checked={form.isFree}
           onChange={(event) => setForm({ ...form, isFree: event.target.checked })}
         />
@@ -94,7 +93,7 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
               onChange={(tiers) => setForm({ ...form, tiers })}
             />
             <Fold
-              title="Requests of tools that run upstream, USD per 1,000"
+              title="Provider tools (USD per 1,000 requests)"
               opens={Object.values(form.fees).some((fee) => fee !== '')}
               mustShow={Object.keys(form.fees).some((kind) => feeError(kind) !== null)}
             >
@@ -102,7 +101,7 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
                 {Object.entries(form.fees).map(([kind, fee]) => (
                   <TextField
                     key={kind}
-                    label={toolWords(kind)}
+                    label={sentenceCase(kind)}
                     inputMode="decimal"
                     placeholder="No fee"
                     value={fee}
@@ -115,9 +114,9 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
           </>
         )}
         <TextField
-          label="From"
+          label="Effective from"
           type="datetime-local"
-          hint={`In ${zone}. Empty: now.`}
+          hint={`Time zone: ${zone}. Leave blank to start now.`}
           value={form.from}
           error={errors.from ?? memberError(set.error, 'from')}
           onChange={(event) => setForm({ ...form, from: event.target.value })}

@@ -10,33 +10,33 @@ const form = (given: Partial<PriceForm['rates']>, more: Partial<PriceForm> = {})
   return { ...empty, rates: { ...empty.rates, ...given }, ...more };
 };
 
-test('input and output are needed, the rest may stay empty', () => {
+test('requires input and output rates only', () => {
   expect(Object.keys(formErrors(form({}), NOW, ZONE))).toEqual(['input', 'output']);
   expect(formErrors(form({ input: '3', output: '0.25' }), NOW, ZONE)).toEqual({});
 });
 
-test('a free model needs no rate and sends none', () => {
+test('a free model needs and sends no rates', () => {
   expect(formErrors(form({ input: 'much' }, { isFree: true }), NOW, ZONE)).toEqual({});
   expect(priceBody(form({ input: '3' }, { isFree: true }), ZONE)).toMatchObject({ free: true, input: null });
 });
 
-test('what is not a price is named with what was found', () => {
+test('reports an invalid price with the typed text', () => {
   expect(formErrors(form({ input: '3', output: '15', cache_read: '0.1234567' }), NOW, ZONE).cache_read).toContain(
     '0.1234567',
   );
 });
 
-test('a price does not begin in the past', () => {
+test('rejects a start in the past', () => {
   const at = (from: string) => Object.keys(formErrors(form({ input: '3', output: '15' }, { from }), NOW, ZONE));
   expect([at(''), at('2020-01-01T00:00'), at('2999-01-01T00:00')]).toEqual([[], ['from'], []]);
 });
 
-test('a price begins when the zone’s clocks show it', () => {
+test('interprets the start in the zone', () => {
   const price = form({ input: '3', output: '15' }, { from: '2026-12-01T00:00' });
   expect(priceBody(price, ZONE).from).toBe('2026-12-01T05:00:00.000Z');
 });
 
-test('the body keeps what was typed, trimmed, and null for what was not', () => {
+test('sends typed rates trimmed and others as null', () => {
   expect(priceBody(form({ input: ' 3 ', output: '15.10' }), ZONE)).toEqual({
     from: null,
     free: false,
@@ -63,7 +63,7 @@ const WHOLE: PriceView = {
   tiers: [{ above: 200_000, ...RATES, input: '6', output: '22.5' }],
 };
 
-test('a price that is set untouched is the one that holds, whole', () => {
+test('an unchanged form sends the whole current price', () => {
   const begun = beginForm(WHOLE, ['web_search', 'search_low']);
   const { version, source, ...same } = WHOLE;
   expect(priceBody(begun, ZONE)).toEqual(same);
@@ -71,7 +71,7 @@ test('a price that is set untouched is the one that holds, whole', () => {
   expect([formErrors(begun, NOW, ZONE), losses(WHOLE, begun)]).toEqual([{}, []]);
 });
 
-test('what is taken away is told, with what comes of it', () => {
+test('describes each removed part of the price', () => {
   const begun = beginForm(WHOLE, []);
   const less = {
     ...begun,
@@ -79,13 +79,13 @@ test('what is taken away is told, with what comes of it', () => {
     tiers: [],
     fees: { web_fetch: '0', web_search: '' },
   };
-  expect(losses(WHOLE, less).map((sentence) => sentence.split(' ')[0])).toEqual(['Sound', 'Calls', 'Web']);
+  expect(losses(WHOLE, less).map((sentence) => sentence.split(' ')[0])).toEqual(['Audio', 'Requests', 'Web']);
   expect(losses(WHOLE, { ...less, isFree: true })).toEqual([]);
   const body = priceBody(less, ZONE);
   expect([body.audio_input, body.tiers, body.per_1000_requests]).toEqual([undefined, undefined, { web_fetch: '0' }]);
 });
 
-test('fees and tiers are checked by their members', () => {
+test('validates fees and tiers by member', () => {
   const begun = beginForm(WHOLE, []);
   const [tier] = begun.tiers;
   if (tier === undefined) throw new Error('expected a tier');

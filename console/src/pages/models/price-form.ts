@@ -1,8 +1,7 @@
 /** Validates the price dialog's input and builds the request body. Prices stay text and never pass through floats. */
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { sentenceCase, wholeNumber } from '../../lib/numbers.ts';
 import { parsePrice } from '../../lib/pico.ts';
-import { toolWords } from '../../lib/tool-words.ts';
 import { instantOf } from '../../lib/zone.ts';
 import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
 
@@ -55,7 +54,7 @@ export function formErrors(form: PriceForm, nowMs: number, zone: string): Readon
     if (isTyped(fee) && parsePrice(fee) === null) errors[`per_1000_requests.${kind}`] = noPrice(fee);
   }
   if (from !== '' && !(Number(instantOf(from, zone)) > nowMs))
-    errors.from = 'A price cannot begin in the past: calls are charged already. Leave it empty for now.';
+    errors.from = 'Enter a future time, or leave blank to start now.';
   return errors;
 }
 
@@ -66,7 +65,7 @@ function rateErrors(rates: RateTexts, path: string): Record<string, string> {
     if (isTyped(rates[rate])) {
       if (parsePrice(rates[rate]) === null) errors[`${path}${rate}`] = noPrice(rates[rate]);
     } else if (isNeeded)
-      errors[`${path}${rate}`] = 'Expected US dollars per million tokens, such as 0.25. For nothing, choose “free”.';
+      errors[`${path}${rate}`] = 'Enter a price in US dollars per million tokens, such as 0.25, or choose Free.';
   }
   return errors;
 }
@@ -78,15 +77,14 @@ function tierErrors(tiers: readonly TierForm[]): Record<string, string> {
     Object.assign(errors, rateErrors(rates, `tiers.${index}.`));
     const tokens = /^\d{1,12}$/.test(above.trim()) ? Number(above) : 0;
     if (tokens <= below) {
-      errors[`tiers.${index}.above`] =
-        `Found “${above.trim()}”, expected a whole number of tokens over ${wholeNumber(below)}.`;
+      errors[`tiers.${index}.above`] = `“${above.trim()}” isn’t a whole number greater than ${wholeNumber(below)}.`;
     } else below = tokens;
   }
   return errors;
 }
 
 function noPrice(text: string): string {
-  return `Found “${text.trim()}”, expected a number with at most six decimal places, such as 0.25.`;
+  return `“${text.trim()}” isn’t a number with up to six decimal places, such as 0.25.`;
 }
 
 function isTyped(text: string): boolean {
@@ -99,17 +97,20 @@ export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: 
   const bounds = new Set(tiers.map(({ above }) => Number(above)));
   return [
     ...MEDIA_RATES.filter(([rate]) => price[rate] !== undefined && !isTyped(rates[rate])).map(
-      ([, word]) => `${word} has no rate of its own any more: it costs as what it is a part of.`,
+      ([, word]) => `${word} will no longer have its own rate and will be billed at the input or output rate.`,
     ),
     ...(price.tiers ?? [])
       .filter(({ above }) => !bounds.has(above))
       .map(
         ({ above }) =>
-          `Calls with more than ${wholeNumber(above)} tokens of input have no rates of their own any more.`,
+          `Requests with more than ${wholeNumber(above)} input tokens will no longer have their own rates.`,
       ),
     ...Object.keys(price.per_1000_requests ?? {})
       .filter((kind) => !isTyped(fees[kind] ?? ''))
-      .map((kind) => `${toolWords(kind)} has no fee any more: its requests will be in no bill. Free of charge is 0.`),
+      .map(
+        (kind) =>
+          `${sentenceCase(kind)} will no longer have a fee, and its requests won’t be billed. For a free tool, enter 0.`,
+      ),
   ];
 }
 

@@ -8,15 +8,15 @@ import type { RateTexts } from './price-form.ts';
 export const GRID = 'grid grid-cols-2 items-start gap-3 sm:grid-cols-3';
 
 const FALLBACKS: Readonly<Partial<Record<RateName, string>>> = {
-  cache_read: 'As input',
-  cache_write_5m: 'As input',
-  cache_write_1h: 'As the 5 min write',
-  reasoning: 'As output',
-  audio_input: 'As input',
-  audio_cache_read: 'As cache read',
-  audio_output: 'As output',
-  image_input: 'As input',
-  image_output: 'As output',
+  cache_read: 'Same as input',
+  cache_write_5m: 'Same as input',
+  cache_write_1h: 'Same as 5 min',
+  reasoning: 'Same as output',
+  audio_input: 'Same as input',
+  audio_cache_read: 'Same as cache read',
+  audio_output: 'Same as output',
+  image_input: 'Same as input',
+  image_output: 'Same as output',
 };
 
 interface RateFieldsProps {
@@ -41,7 +41,7 @@ export function RateFields({ rates, errorOf, onChange }: RateFieldsProps) {
     <>
       <div className={GRID}>{RATES.map(field)}</div>
       <Fold
-        title="Sound and images"
+        title="Audio and images"
         opens={MEDIA_RATES.some(([rate]) => rates[rate] !== '')}
         mustShow={MEDIA_RATES.some(([rate]) => errorOf(rate) !== null)}
       >

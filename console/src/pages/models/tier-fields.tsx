@@ -18,7 +18,7 @@ export function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) 
   const change = (at: number, tier: Partial<TierForm>) =>
     onChange(tiers.map((one, index) => (index === at ? { ...one, ...tier } : one)));
   return (
-    <Fold title="Other rates for long input" opens={tiers.length > 0} mustShow={error !== null}>
+    <Fold title="Rates for long input" opens={tiers.length > 0} mustShow={error !== null}>
       <div className="flex flex-col items-start gap-3">
         {tiers.map((tier, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: tiers are identified by position
@@ -26,8 +26,8 @@ export function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) 
             <legend className="sr-only">Rates of tier {index + 1}</legend>
             <div className="flex items-end gap-3">
               <TextField
-                label="More tokens of input than"
-                hint="Those of caches included: the whole call is at these rates."
+                label="Input tokens over"
+                hint="Includes cached tokens. The rates apply to the whole request."
                 inputMode="numeric"
                 placeholder="200000"
                 value={tier.above}
@@ -52,7 +52,7 @@ export function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) 
           </fieldset>
         ))}
         {error !== null && <p className="text-sm text-red">{error}</p>}
-        <Button onClick={() => onChange([...tiers, { above: '', rates: beginRates(null) }])}>Add a tier</Button>
+        <Button onClick={() => onChange([...tiers, { above: '', rates: beginRates(null) }])}>Add tier</Button>
       </div>
     </Fold>
   );

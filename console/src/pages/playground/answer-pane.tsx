@@ -32,21 +32,17 @@ export function AnswerPane({ model, price, run }: AnswerPaneProps) {
             names={{ request: run.requestId }}
             className="text-accent underline underline-offset-2"
           >
-            Its record
+            View log
           </Link>
         )}
       </header>
       <section
-        aria-label={`Answer of ${model}`}
+        aria-label={`Response from ${model}`}
         aria-live="polite"
         aria-busy={run?.state === 'running'}
         className="flex flex-1 flex-col gap-3 px-4 py-3"
       >
-        {run === null ? (
-          <p className="text-ink-3">The answer appears here as it is written.</p>
-        ) : (
-          <AnswerWords run={run} />
-        )}
+        {run === null ? <p className="text-ink-3">The response streams here.</p> : <AnswerWords run={run} />}
       </section>
       {run !== null && <Figures run={run} price={price} />}
     </Panel>
@@ -70,22 +66,22 @@ function AnswerWords({ run }: { readonly run: Run }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: calls are identified by position
         <div key={at}>
           <p className="flex items-center gap-1.5 text-ink-2">
-            <Wrench size={13} aria-hidden="true" /> Calls <code>{name}</code>
+            <Wrench size={13} aria-hidden="true" /> Tool call <code>{name}</code>
           </p>
           <pre className="mt-1 break-all whitespace-pre-wrap">{input}</pre>
         </div>
       ))}
-      {run.state === 'running' && run.firstTokenMs === null && (
-        <p className="text-ink-3">Waiting for the first words…</p>
-      )}
-      {run.state === 'stopped' && <p className="text-amber">Stopped. What was written until then is charged.</p>}
+      {run.state === 'running' && run.firstTokenMs === null && <p className="text-ink-3">Waiting for first token…</p>}
+      {run.state === 'stopped' && <p className="text-amber">Stopped. Tokens generated so far are billed.</p>}
       {run.failure !== null && (
         <p role="alert" className="rounded-md border border-red/35 bg-red-soft px-3 py-2 break-words">
           {run.failure}
         </p>
       )}
       {(finish === 'length' || finish === 'max_tokens') && (
-        <p className="text-amber">It ended at the longest answer allowed. Allow more tokens to see the rest.</p>
+        <p className="text-amber">
+          Stopped at the output token limit. Increase “Max output tokens” for a longer response.
+        </p>
       )}
     </>
   );
@@ -97,13 +93,13 @@ function Figures({ run, price }: { readonly run: Run; readonly price: PriceView 
   return (
     <dl className="figures flex flex-wrap gap-x-8 gap-y-2 border-t border-line px-4 py-2.5 whitespace-nowrap">
       <Figure name="First token">{run.firstTokenMs === null ? '–' : duration(run.firstTokenMs)}</Figure>
-      <Figure name="All">{run.totalMs === null ? '–' : duration(run.totalMs)}</Figure>
+      <Figure name="Duration">{run.totalMs === null ? '–' : duration(run.totalMs)}</Figure>
       <Figure name="Tokens in / out">
         {usage === null
           ? `– / ~${wholeNumber(estimate?.outputTokens ?? 0)}`
           : `${wholeNumber(usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h)} / ${wholeNumber(Math.max(usage.output, estimate?.outputTokens ?? 0))}`}
       </Figure>
-      <Settled run={run}>{estimate === null ? 'no price' : `~${estimateText(estimate.picoUsd)}`}</Settled>
+      <Settled run={run}>{estimate === null ? 'No price' : `~${estimateText(estimate.picoUsd)}`}</Settled>
     </dl>
   );
 }
@@ -118,7 +114,7 @@ function Settled({ run, children }: { readonly run: Run; readonly children: Reac
   );
   const cost = data?.call.cost_nano_usd ?? null;
   return cost === null ? (
-    <Figure name="Cost so far">{children}</Figure>
+    <Figure name="Estimated cost">{children}</Figure>
   ) : (
     <Figure name="Charged">{exactUsd(cost)}</Figure>
   );

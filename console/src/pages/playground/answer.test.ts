@@ -16,7 +16,7 @@ const chunk = (delta: unknown, finish_reason: string | null = null) => ({
 });
 
 describe('chat', () => {
-  test('text, reasoning, the finish, the usage, the end', () => {
+  test('folds text, reasoning, finish reason, usage and end', () => {
     const answer = fold('chat', [
       chunk({ role: 'assistant', reasoning_content: 'Hm. ' }),
       chunk({ content: 'Hel' }),
@@ -42,7 +42,7 @@ describe('chat', () => {
       isComplete: true,
     });
   });
-  test('calls of tools grow by their index', () => {
+  test('tool calls grow by index', () => {
     const answer = fold('chat', [
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: '{"x"' } }] }),
       chunk({ tool_calls: [{ index: 1, id: 'b', function: { name: 'two', arguments: '{}' } }] }),
@@ -56,7 +56,7 @@ describe('chat', () => {
 });
 
 describe('messages', () => {
-  test('text, thinking, a tool, usage that later events only add to', () => {
+  test('folds text, thinking, a tool call and partial usage', () => {
     const answer = fold('messages', [
       {
         type: 'message_start',

@@ -8,25 +8,25 @@ const CHAT = callBody('chat', 'm', PROMPT);
 const MESSAGES = callBody('messages', 'm', PROMPT);
 
 describe('asCode', () => {
-  test('curl quotes the body for a shell, and the key is a variable', () => {
+  test('quotes the body for a shell and keeps the key a variable', () => {
     const code = asCode('curl', 'chat', 'https://gate.example/', CHAT);
     expect(code).toContain('https://gate.example/v1/chat/completions');
     expect(code).toContain('Bearer $TOLLGATE_KEY');
     expect(code).toContain(`"it'\\''s"`);
   });
-  test('a shell gives curl the body back as it was', async () => {
+  test('a shell passes the body unchanged', async () => {
     const code = asCode('curl', 'messages', 'https://gate.example', MESSAGES).replace(/^curl -N /, 'printf "%s\\n" ');
     const printed = await new Response(Bun.spawn(['sh', '-c', code], { env: { TOLLGATE_KEY: 'k' } }).stdout).text();
     expect(JSON.parse(printed.slice(printed.indexOf('\n-d\n') + 4))).toEqual(MESSAGES);
     expect(printed).toContain('x-api-key: k');
   });
-  test('the clients get their base: with /v1 for chat, without for messages', () => {
+  test('base URLs end in /v1 for chat only', () => {
     expect(asCode('python', 'chat', 'https://g', CHAT)).toContain('base_url="https://g/v1"');
     expect(asCode('python', 'messages', 'https://g', MESSAGES)).toContain('base_url="https://g",');
     expect(asCode('typescript', 'chat', 'https://g', CHAT)).toContain('baseURL: "https://g/v1"');
     expect(asCode('typescript', 'messages', 'https://g', MESSAGES)).toContain('baseURL: "https://g",');
   });
-  test('Python has its own words', () => {
+  test('uses Python literals', () => {
     const code = asCode('python', 'chat', 'https://g', CHAT);
     expect(code).toContain('"include_usage": True,');
     expect(code).not.toContain('true');

@@ -51,14 +51,14 @@ describe('callBody', () => {
   });
 });
 
-test('tools of chat’s form are taken too; others are named', () => {
+test('accepts tools in the chat format and reports invalid ones', () => {
   expect(readTools('[{"name":"a","parameters":{}}]')).toEqual([{ name: 'a', input_schema: {} }]);
   expect(readTools('{}')).toContain('array');
   expect(readTools('[{"name":"a","input_schema":{}},{"name":"b"}]')).toStartWith('Tool 2');
-  expect(readTools('[')).toStartWith('Not JSON');
+  expect(readTools('[')).toStartWith('Invalid JSON');
 });
 
-test('what was typed wrongly is said by member', () => {
+test('reports errors by member', () => {
   expect(promptErrors(prompt())).toEqual({});
   expect(Object.keys(promptErrors(prompt({ user: ' ', tools: 'x', maxTokens: '0', temperature: 'hot' })))).toEqual([
     'user',

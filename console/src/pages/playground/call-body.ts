@@ -32,12 +32,12 @@ export function promptErrors(
   const tools = readTools(prompt.tools);
   const temperature = prompt.temperature.trim();
   return {
-    ...(prompt.user.trim() === '' && prompt.images.length === 0 ? { user: 'Write what the model is to answer.' } : {}),
+    ...(prompt.user.trim() === '' && prompt.images.length === 0 ? { user: 'Enter a message or add an image.' } : {}),
     ...(typeof tools === 'string' ? { tools } : {}),
-    ...(/^[1-9]\d{0,8}$/.test(prompt.maxTokens.trim()) ? {} : { maxTokens: 'Expected a whole number from 1.' }),
+    ...(/^[1-9]\d{0,8}$/.test(prompt.maxTokens.trim()) ? {} : { maxTokens: 'Enter a whole number of at least 1.' }),
     ...(temperature === '' || /^\d(\.\d+)?$/.test(temperature)
       ? {}
-      : { temperature: 'Expected a number such as 0.7, or nothing.' }),
+      : { temperature: 'Enter a number, such as 0.7, or leave blank.' }),
   };
 }
 
@@ -48,13 +48,13 @@ export function readTools(text: string): readonly Tool[] | string {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return `Not JSON: ${cause instanceof Error ? cause.message : String(cause)}.`;
+    return `Invalid JSON: ${cause instanceof Error ? cause.message : String(cause)}.`;
   }
-  if (!Array.isArray(value)) return 'Expected an array of tools, in brackets.';
+  if (!Array.isArray(value)) return 'Enter a JSON array of tools.';
   const wrong = value.findIndex(
     (one) => typeof one?.name !== 'string' || typeof (one.input_schema ?? one.parameters) !== 'object',
   );
-  if (wrong !== -1) return `Tool ${wrong + 1}: expected a name and an input_schema.`;
+  if (wrong !== -1) return `Tool ${wrong + 1} needs a name and an input_schema.`;
   return value.map((one) => ({
     name: one.name,
     ...(typeof one.description === 'string' ? { description: one.description } : {}),

@@ -18,7 +18,12 @@ export function CodeDialog({ protocol, body, onClose }: CodeDialogProps) {
   const [language, setLanguage] = useState<Language>('curl');
   const session = useSession();
   return (
-    <Dialog wide title="As code" lead="The key is read from the environment variable TOLLGATE_KEY." onClose={onClose}>
+    <Dialog
+      wide
+      title="Request as code"
+      lead="The API key is read from the environment variable TOLLGATE_KEY."
+      onClose={onClose}
+    >
       <div className="flex flex-col gap-3">
         <Segmented<Language>
           label="Language"

@@ -18,7 +18,7 @@ const PRICE: PriceView = {
 };
 const answer = (given: Partial<Answer>): Answer => ({ ...EMPTY_ANSWER, ...given });
 
-test('until the provider counts, four characters are a token', () => {
+test('estimates four characters per token before the provider reports', () => {
   expect(estimateCost(PRICE, 8, answer({ text: 'abcde' }))).toEqual({
     picoUsd: 2n * 2_000_000n + 2n * 10_000_000n,
     outputTokens: 2,
@@ -26,7 +26,7 @@ test('until the provider counts, four characters are a token', () => {
   });
 });
 
-test('at the end the provider’s counts are priced by kind; reasoning is a part of output', () => {
+test('prices the provider’s final counts by type; reasoning is part of output', () => {
   const usage = { input: 10, cacheRead: 100, cacheWrite5m: 1, cacheWrite1h: 1, output: 5, reasoning: 2 };
   expect(estimateCost(PRICE, 8, answer({ usage, finish: 'stop', isComplete: true }))).toEqual({
     picoUsd: 20_000_000n + 20_000_000n + 2_000_000n + 4_000_000n + 30_000_000n + 40_000_000n,
@@ -35,7 +35,7 @@ test('at the end the provider’s counts are priced by kind; reasoning is a part
   });
 });
 
-test('counts from the beginning of a stream do not hold back what was written since', () => {
+test('early counts don’t limit the estimate', () => {
   const usage = { input: 3, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 };
   expect(estimateCost(PRICE, 8, answer({ usage, text: 'x'.repeat(40) }))).toMatchObject({
     outputTokens: 10,
@@ -43,7 +43,7 @@ test('counts from the beginning of a stream do not hold back what was written si
   });
 });
 
-test('free costs nothing, and without a price nobody knows', () => {
+test('free costs nothing, and no price means no estimate', () => {
   expect(estimateCost({ ...PRICE, free: true }, 8, answer({ text: 'abcd' }))?.picoUsd).toBe(0n);
   expect(estimateCost(null, 8, answer({ text: 'abcd' }))).toBeNull();
 });

@@ -11,13 +11,13 @@ import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { setPlaygroundKey, usePlaygroundKey } from './playground-key.ts';
 
-const MADE_FOR_MS = 86_400_000;
-const MADE_BUDGET_USD = '1';
+const NEW_KEY_FOR_MS = 86_400_000;
+const NEW_KEY_BUDGET_USD = '1';
 
 export function KeyPanel() {
   const key = usePlaygroundKey();
   const { may } = useAccount();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   return (
     <Panel className="flex flex-col gap-3 p-4">
       <TextField
@@ -27,28 +27,28 @@ export function KeyPanel() {
         spellCheck={false}
         placeholder="tg_…"
         value={key.secret}
-        hint="Calls here are real: they count against this key’s limits and cost what they cost. It stays in this page’s memory."
+        hint="Requests are billed to this key. The key is kept in this page’s memory only."
         onChange={(event) => setPlaygroundKey({ ...key, secret: event.target.value.trim() })}
       />
       <CheckField
-        label="Keep it for this tab"
-        hint="Until the tab is closed; otherwise until the page is reloaded."
+        label="Remember in this tab"
+        hint="Kept until you close the tab. Otherwise it’s cleared when you reload the page."
         checked={key.isKept}
         onChange={(event) => setPlaygroundKey({ ...key, isKept: event.target.checked })}
       />
       {may('keys.write') && key.secret === '' && (
         <p>
-          <Button icon={<KeyRound size={14} aria-hidden="true" />} onClick={() => setMaking(true)}>
-            Make a key for it
+          <Button icon={<KeyRound size={14} aria-hidden="true" />} onClick={() => setCreating(true)}>
+            Create key
           </Button>
         </p>
       )}
-      {isMaking && <MakeKey onClose={() => setMaking(false)} />}
+      {isCreating && <CreatePlaygroundKey onClose={() => setCreating(false)} />}
     </Panel>
   );
 }
 
-function MakeKey({ onClose }: { readonly onClose: () => void }) {
+function CreatePlaygroundKey({ onClose }: { readonly onClose: () => void }) {
   const { account } = useAccount();
   const key = usePlaygroundKey();
   const keys = useReply('GET /accounts/{account}/keys', { path: { account } });
@@ -67,14 +67,14 @@ function MakeKey({ onClose }: { readonly onClose: () => void }) {
           ips: null,
           scopes: ['inference'],
           strict: false,
-          caps: { rpm: null, tpm: null, concurrency: null, budget_usd: MADE_BUDGET_USD, budget_window: 'total' },
-          expires_at: new Date(Date.now() + MADE_FOR_MS).toISOString(),
+          caps: { rpm: null, tpm: null, concurrency: null, budget_usd: NEW_KEY_BUDGET_USD, budget_window: 'total' },
+          expires_at: new Date(Date.now() + NEW_KEY_FOR_MS).toISOString(),
         },
       },
       {
         onSuccess: ({ secret }) => {
           setPlaygroundKey({ ...key, secret });
-          toast({ text: 'The key was made. It ends in 24 hours, or once it has spent a dollar.', tone: 'good' });
+          toast({ text: 'Created a key that expires in 24 hours or after spending $1.', tone: 'good' });
           onClose();
         },
       },
@@ -82,21 +82,21 @@ function MakeKey({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog
-      title="Make a key for the playground"
+      title="Create playground key"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" busy={make.isPending} disabled={workspace === null} onClick={submit}>
-            Make key
+            Create key
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-3 text-read">
         <p>
-          It is called “Playground”, may call every model of its workspace, spends at most one dollar, and ends in 24
-          hours. Its secret goes into this page and is shown nowhere.
+          Creates an API key named “Playground” for all models of the workspace. It has a total budget of $1 and expires
+          in 24 hours. Its secret is used by this page and never shown.
         </p>
         {keys.error !== null && <ErrorNote error={keys.error} onRetry={() => void keys.refetch()} />}
         <SelectField

@@ -31,11 +31,7 @@ export default function PlaygroundPage() {
       <Page title="Playground">
         {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
         {data === undefined && error === null && <SkeletonPanel heightPx={420} />}
-        {data !== undefined && (
-          <Empty title="There is no model to try yet">
-            As soon as a provider serves one, it can be called from here.
-          </Empty>
-        )}
+        {data !== undefined && <Empty title="No models yet">Add a provider to try its models here.</Empty>}
       </Page>
     );
   }
@@ -73,11 +69,11 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
   return (
     <Page
       title="Playground"
-      lead="Real calls from this browser, answered as any client’s are."
+      lead="Send requests from your browser and compare models."
       action={
         <>
           <Button icon={<Code size={14} aria-hidden="true" />} onClick={() => setShowsCode(true)}>
-            As code
+            View code
           </Button>
           {isRunning ? (
             <Button icon={<Square size={13} aria-hidden="true" />} onClick={stop}>
@@ -112,18 +108,18 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
               icon={<Columns2 size={14} aria-hidden="true" />}
               onClick={() => change({ with: models.find(({ name }) => name !== first?.name)?.name ?? first?.name })}
             >
-              Beside another
+              Compare
             </Button>
           ) : (
             <>
               <ModelChoice
-                label="Beside"
+                label="Compare with"
                 models={models}
                 value={second.name}
                 onChoose={(name) => change({ with: name })}
               />
               <Button kind="quiet" onClick={() => change({ with: undefined })}>
-                One model only
+                Stop comparing
               </Button>
             </>
           )}
@@ -136,7 +132,7 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
           <KeyPanel />
           {wasSent && key.secret === '' && (
             <p role="alert" className="text-red">
-              A key is needed: paste one, or make one for the playground.
+              Enter an API key, or create one for the playground.
             </p>
           )}
         </div>

@@ -25,7 +25,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
         label="System"
         rows={2}
         value={prompt.system}
-        placeholder="How it should answer. May stay empty."
+        placeholder="Instructions for the model (optional)"
         onChange={(event) => onChange({ ...prompt, system: event.target.value })}
       />
       <TextAreaField
@@ -33,7 +33,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
         rows={5}
         value={prompt.user}
         error={errors.user}
-        hint="Ctrl or ⌘ with Enter sends it."
+        hint="Press Ctrl+Enter or ⌘+Enter to send."
         onChange={(event) => onChange({ ...prompt, user: event.target.value })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend();
@@ -42,7 +42,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
       <Images images={prompt.images} onChange={(images) => onChange({ ...prompt, images })} />
       <div className="grid grid-cols-2 gap-3">
         <TextField
-          label="Longest answer, tokens"
+          label="Max output tokens"
           inputMode="numeric"
           value={prompt.maxTokens}
           error={errors.maxTokens}
@@ -51,7 +51,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
         <TextField
           label="Temperature"
           inputMode="decimal"
-          placeholder="The model’s own"
+          placeholder="Model default"
           value={prompt.temperature}
           error={errors.temperature}
           onChange={(event) => onChange({ ...prompt, temperature: event.target.value })}
@@ -60,14 +60,14 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
       <details open={errors.tools !== undefined || undefined}>
         <summary className="font-medium">Tools</summary>
         <TextAreaField
-          label="Tools, as JSON"
+          label="Tools (JSON)"
           className="mt-2"
           rows={6}
           spellCheck={false}
           value={prompt.tools}
           error={errors.tools}
           placeholder={'[{"name": "get_weather", "description": "…", "input_schema": {"type": "object"}}]'}
-          hint="The same for both protocols. Calls are shown, not carried out."
+          hint="Same format for both protocols. Tool calls are shown but not executed."
           onChange={(event) => onChange({ ...prompt, tools: event.target.value })}
         />
       </details>
@@ -87,7 +87,7 @@ function Images({ images, onChange }: ImagesProps) {
   async function add(files: readonly File[]): Promise<void> {
     const wrong = files.find(({ type, size }) => !IMAGE_TYPES.includes(type) || size > IMAGE_BYTES_MAX);
     setError(
-      wrong === undefined ? null : `${wrong.name} was left out: expected PNG, JPEG, WebP or GIF of at most 5 MiB.`,
+      wrong === undefined ? null : `${wrong.name} wasn’t added. Images must be PNG, JPEG, WebP or GIF, up to 5 MiB.`,
     );
     const taken = files.filter((file) => IMAGE_TYPES.includes(file.type) && file.size <= IMAGE_BYTES_MAX);
     const read = await Promise.all(taken.map(async (file) => ({ name: file.name, url: await dataUrl(file) })));
@@ -101,7 +101,7 @@ function Images({ images, onChange }: ImagesProps) {
           <span key={at} className="relative">
             <img src={url} alt={name} className="size-14 rounded-md border border-line object-cover" />
             <IconButton
-              label={`Take ${name} out`}
+              label={`Remove ${name}`}
               className="absolute -top-2 -right-2 size-6! rounded-full border border-line bg-raised"
               onClick={() => onChange(images.filter((_, index) => index !== at))}
             >

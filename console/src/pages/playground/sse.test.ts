@@ -16,10 +16,10 @@ const EVENTS: SseEvent[] = [
 ];
 
 describe('startSseReader', () => {
-  test('reads names and data, joins lines, passes over comments', () => {
+  test('reads names and data, joins lines, skips comments', () => {
     expect(readAll([STREAM])).toEqual(EVENTS);
   });
-  test('however the text is cut, the events are the same', () => {
+  test('yields the same events for any chunking', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: STREAM.length - 1 }), { maxLength: 12 }), (cuts) => {
         const places = [0, ...[...new Set(cuts)].sort((one, other) => one - other), STREAM.length];
@@ -28,7 +28,7 @@ describe('startSseReader', () => {
       }),
     );
   });
-  test('what no blank line ended is no event', () => {
+  test('discards an event without a final blank line', () => {
     expect(readAll(['data: half\n'])).toEqual([]);
   });
 });

@@ -86,14 +86,14 @@ async function call(
       change({ answer, ...(isFirst ? { firstTokenMs: performance.now() - startMs } : {}) });
     }
     if (run.answer.error !== null) return end({ state: 'failed', failure: run.answer.error });
-    if (!run.answer.isComplete) return end({ state: 'failed', failure: 'The stream broke off before its end.' });
+    if (!run.answer.isComplete) return end({ state: 'failed', failure: 'The stream ended early.' });
     end({ state: 'done' });
   } catch (cause) {
     if (signal.aborted) end({ state: 'stopped' });
     else
       end({
         state: 'failed',
-        failure: cause instanceof TypeError ? 'The gateway does not answer. Is it running?' : String(cause),
+        failure: cause instanceof TypeError ? 'Can’t reach the gateway. Check that it’s running.' : String(cause),
       });
   }
 }
@@ -114,5 +114,5 @@ async function failureWords(response: Response): Promise<string> {
   } catch {
     // The response is not JSON, so it is not from the gateway: show its text.
   }
-  return `${response.status}: ${text.slice(0, 300) || 'no reason given'}`;
+  return `${response.status}: ${text.slice(0, 300) || 'no error message'}`;
 }

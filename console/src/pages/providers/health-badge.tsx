@@ -2,9 +2,9 @@
 import { Badge } from '../../ui/badge.tsx';
 
 const STATES = {
-  healthy: { tone: 'good', word: 'healthy' },
-  failing: { tone: 'bad', word: 'failing' },
-  idle: { tone: 'neutral', word: 'no calls lately' },
+  healthy: { tone: 'good', word: 'Healthy' },
+  failing: { tone: 'bad', word: 'Failing' },
+  idle: { tone: 'neutral', word: 'Idle' },
 } as const;
 
 export function HealthBadge({ state }: { readonly state: keyof typeof STATES }) {

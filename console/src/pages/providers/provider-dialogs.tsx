@@ -12,7 +12,7 @@ import { freeName, type ProvidersReply, type ProviderView, parseModelLines } fro
 type Kind = ProvidersReply['kinds'][number];
 
 const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
-const MODELS_HINT = 'One a line: the provider’s name of it, or “public name = name there”.';
+const MODELS_HINT = 'One per line: the provider’s model name, or “public name = provider’s name”.';
 
 function linesError(text: string): string | null {
   const { fault } = parseModelLines(text);
@@ -51,7 +51,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       },
       {
         onSuccess: () => {
-          toast({ text: `${name} was added. Test it to see whether its credential works.`, tone: 'good' });
+          toast({ text: `Added ${name}. Test it to check its credential.`, tone: 'good' });
           onClose();
         },
       },
@@ -80,7 +80,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       >
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField
-            label="Kind"
+            label="Type"
             value={kind?.kind ?? ''}
             error={memberError(error, 'kind')}
             onChange={(event) => {
@@ -99,19 +99,19 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
             label="Name"
             value={name}
             error={
-              memberError(error, 'name') ?? (taken.includes(name) ? 'There is a provider of this name already.' : null)
+              memberError(error, 'name') ?? (taken.includes(name) ? 'A provider with this name already exists.' : null)
             }
             onChange={(event) => setName(event.target.value)}
           />
         </div>
         <TextField
-          label="Address"
+          label="Base URL"
           type="url"
           placeholder={kind?.base_url ?? 'https://host.example/v1'}
           hint={
             needsUrl
-              ? 'Https. Private addresses only where the configuration file allows them.'
-              : 'Empty: its usual one.'
+              ? 'Must use HTTPS. Private addresses must be allowed in the configuration file.'
+              : 'Leave blank for the default.'
           }
           value={baseUrl}
           error={memberError(error, 'base_url')}
@@ -122,7 +122,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           type="password"
           autoComplete="off"
           spellCheck={false}
-          hint="Kept sealed. Nobody, you neither, can read it here again. Empty where the host needs none."
+          hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
           value={credential}
           error={memberError(error, 'credential')}
           onChange={(event) => setCredential(event.target.value)}
@@ -159,7 +159,7 @@ export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
       { path: { account, provider: provider.name }, body: { credential: credential.trim() } },
       {
         onSuccess: () => {
-          toast({ text: `The credential of ${provider.name} was replaced; the next call uses it.`, tone: 'good' });
+          toast({ text: `Replaced the credential of ${provider.name}. Applies from the next request.`, tone: 'good' });
           onClose();
         },
       },
@@ -167,7 +167,7 @@ export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
   };
   return (
     <Dialog
-      title={`Replace the credential of ${provider.name}`}
+      title={`Replace credential of ${provider.name}`}
       onClose={onClose}
       footer={
         <>
@@ -190,7 +190,7 @@ export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
           type="password"
           autoComplete="off"
           spellCheck={false}
-          hint={`Replaces …${provider.last4 ?? ''} from the next call on. It goes only to ${provider.base_url}.`}
+          hint={`Replaces …${provider.last4 ?? ''} from the next request. Sent only to ${provider.base_url}.`}
           value={credential}
           error={memberError(change.error, 'credential')}
           onChange={(event) => setCredential(event.target.value)}
@@ -212,14 +212,14 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
       { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models] } },
       {
         onSuccess: () => {
-          toast({ text: `The models of ${provider.name} were replaced.`, tone: 'good' });
+          toast({ text: `Replaced the models of ${provider.name}.`, tone: 'good' });
           onClose();
         },
       },
     );
   return (
     <Dialog
-      title={`Replace the models of ${provider.name}`}
+      title={`Replace models of ${provider.name}`}
       onClose={onClose}
       footer={
         <>
@@ -247,7 +247,7 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
           rows={10}
           spellCheck={false}
           disabled={known === null}
-          hint={`${MODELS_HINT} What is not listed can no longer be called here.`}
+          hint={`${MODELS_HINT} Models not listed become unavailable.`}
           value={text}
           error={linesError(text) ?? memberError(change.error, 'models')}
           errorStays={linesError(text) !== null}

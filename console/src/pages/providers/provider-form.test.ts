@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { freeName, parseModelLines } from './provider-form.ts';
 
 describe('parseModelLines', () => {
-  test('a name alone is the same at the provider', () => {
+  test('a single name is also the provider’s name', () => {
     expect(parseModelLines('gpt-5\n\n fast = gpt-5-mini \n')).toEqual({
       models: [
         { name: 'gpt-5', upstream: 'gpt-5' },
@@ -22,7 +22,7 @@ describe('parseModelLines', () => {
   });
 });
 
-test('a free name is the kind, else the kind with a number', () => {
+test('proposes the kind, or the kind with a number', () => {
   expect(freeName('openai', [])).toBe('openai');
   expect(freeName('openai', ['openai', 'openai-2'])).toBe('openai-3');
   expect(freeName('Open AI!', [])).toBe('open-ai');

@@ -30,10 +30,10 @@ export function parseModelLines(text: string): {
     if (parts.length > 2 || name === '' || upstream === '') {
       return {
         models,
-        fault: { line: at + 1, text: `found “${line}”, expected a model name, or “public name = name there”` },
+        fault: { line: at + 1, text: `“${line}” isn’t a model name or “public name = provider’s name”` },
       };
     }
-    if (names.has(name)) return { models, fault: { line: at + 1, text: `“${name}” stands there twice` } };
+    if (names.has(name)) return { models, fault: { line: at + 1, text: `“${name}” is listed twice` } };
     names.add(name);
     models.push({ name, upstream });
   }

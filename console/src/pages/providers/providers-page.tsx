@@ -1,7 +1,7 @@
 /** Renders the providers page: each provider with its health, the last characters of its credential, and a test. */
 import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { duration, share, wholeNumber } from '../../lib/numbers.ts';
+import { counted, duration, share, wholeNumber } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -20,10 +20,10 @@ import type { ProviderView } from './provider-form.ts';
 
 const HEALTH_MS = 15_000;
 const SOURCES = {
-  file: 'In the configuration file',
-  environment: 'From the environment',
+  file: 'Configuration file',
+  environment: 'Environment',
   demo: 'Built in',
-  console: 'Added here',
+  console: 'Console',
 } as const;
 const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
 
@@ -43,7 +43,7 @@ export default function ProvidersPage() {
   return (
     <Page
       title="Providers"
-      lead="The hosts that answer calls. Their credentials can be replaced here, never read."
+      lead="Services that serve your models. Credentials can be replaced but not viewed."
       action={add}
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
@@ -54,9 +54,8 @@ export default function ProvidersPage() {
         </div>
       )}
       {data !== undefined && data.providers.length === 0 && (
-        <Empty title="No provider yet" action={add}>
-          A provider is a host that answers calls, with your credential for it. Add one and its models can be called at
-          once.
+        <Empty title="No providers yet" action={add}>
+          Add a provider with its credential to make its models available immediately.
         </Empty>
       )}
       {data !== undefined && (
@@ -107,35 +106,35 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
         {isOwn && canWrite && (
           <Menu
             trigger={
-              <IconButton label={`More about ${provider.name}`}>
+              <IconButton label={`Actions for ${provider.name}`}>
                 <EllipsisVertical size={16} />
               </IconButton>
             }
           >
-            <MenuItem onSelect={() => setAsked('credential')}>Replace credential</MenuItem>
-            <MenuItem onSelect={() => setAsked('models')}>Replace models</MenuItem>
+            <MenuItem onSelect={() => setAsked('credential')}>Replace credential…</MenuItem>
+            <MenuItem onSelect={() => setAsked('models')}>Replace models…</MenuItem>
             <MenuLine />
             <MenuItem danger onSelect={() => setAsked('remove')}>
-              Remove provider
+              Remove provider…
             </MenuItem>
           </Menu>
         )}
       </header>
       <dl className="figures grid flex-1 grid-cols-2 gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-4">
-        <Fact name="Calls, 15 min" value={wholeNumber(health.calls)} />
+        <Fact name="Requests (15 min)" value={wholeNumber(health.calls)} />
         <Fact
           name="Errors"
           value={health.errors === 0 ? '0' : `${wholeNumber(health.errors)} (${share(health.errors, health.calls)})`}
           isBad={health.state === 'failing'}
         />
-        <Fact name="First byte p50" value={health.ttfb_p50_ms === null ? '–' : duration(health.ttfb_p50_ms)} />
+        <Fact name="First byte (p50)" value={health.ttfb_p50_ms === null ? '–' : duration(health.ttfb_p50_ms)} />
         <Fact name="Models" value={wholeNumber(provider.models)} />
       </dl>
       <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-4 py-2.5">
         <div className="min-w-0 flex-1 basis-52">
           <p>
             {provider.last4 === null ? (
-              'Needs no credential'
+              'No credential required'
             ) : (
               <>
                 Credential …<code>{provider.last4}</code>
@@ -147,8 +146,10 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
               'Never tested'
             ) : (
               <>
-                <span className={tested.ok ? 'text-green' : 'text-red'}>{tested.ok ? 'Works' : 'Failed'}</span>,{' '}
-                <When at={tested.at} />: {tested.message}
+                <span className={tested.ok ? 'text-green' : 'text-red'}>
+                  {tested.ok ? 'Test passed' : 'Test failed'}
+                </span>
+                , <When at={tested.at} />: {tested.message}
               </>
             )}
           </p>
@@ -189,7 +190,7 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
               { path },
               {
                 onSuccess: () => {
-                  toast({ text: `${provider.name} was removed.` });
+                  toast({ text: `Removed ${provider.name}.` });
                   close();
                 },
               },
@@ -198,10 +199,10 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
           onClose={close}
         >
           <p>
-            {provider.models === 1 ? 'Its model' : `Its ${wholeNumber(provider.models)} models`} can no longer be called
-            from the next call on
-            {health.calls > 0 && `; it answered ${wholeNumber(health.calls)} in the last 15 minutes`}. The sealed
-            credential is deleted. Records and charges stay.
+            {provider.models === 1 ? 'Its model becomes' : `Its ${wholeNumber(provider.models)} models become`}{' '}
+            unavailable
+            {health.calls > 0 && `; it served ${counted(health.calls, 'request')} in the last 15 minutes`}. Its
+            credential is deleted. Logs and charges are kept.
           </p>
         </Confirm>
       )}

@@ -45,7 +45,7 @@ function NewPassword({ token, email, onDone }: NewPasswordProps) {
   const [password, setPassword] = useState('');
   const set = useAct('POST /resets/{token}', ['GET /session']);
   return (
-    <OpenFrame title="New password" lead="Choose one in place of the forgotten. It ends every session you have.">
+    <OpenFrame title="New password" lead="Choose a new password. All your sessions will be signed out.">
       <Form
         label="New password"
         error={set.error}
@@ -53,11 +53,11 @@ function NewPassword({ token, email, onDone }: NewPasswordProps) {
         onSubmit={() => set.mutate({ path: { token }, body: { password } }, { onSuccess: onDone })}
         foot={
           <Button type="submit" kind="primary" busy={set.isPending}>
-            Set the password
+            Set password
           </Button>
         }
       >
-        <TextField label="E-mail" type="email" autoComplete="username" readOnly value={email} />
+        <TextField label="Email" type="email" autoComplete="username" readOnly value={email} />
         <PasswordField
           label="New password"
           autoComplete="new-password"
@@ -73,9 +73,12 @@ function NewPassword({ token, email, onDone }: NewPasswordProps) {
 
 function PasswordSet({ email }: { readonly email: string }) {
   return (
-    <OpenFrame title="The password is set" lead={`Sign in as ${email} with it. Every former session was ended.`}>
+    <OpenFrame
+      title="Password changed"
+      lead={`Sign in as ${email} with your new password. All other sessions were signed out.`}
+    >
       <Link to="/app" className={buttonClasses('primary')}>
-        Go on to sign in
+        Continue to sign in
       </Link>
     </OpenFrame>
   );
@@ -84,8 +87,8 @@ function PasswordSet({ email }: { readonly email: string }) {
 function LinkGone() {
   return (
     <OpenFrame
-      title="This link does not work"
-      lead="It was used, replaced by a newer one, is older than an hour, or your password or rights have changed since. Ask for a new one."
+      title="This link is no longer valid"
+      lead="It was used, replaced by a newer one or is more than an hour old, or your password or role has changed. Ask for a new link."
     >
       <Link to="/app" className={buttonClasses('plain')}>
         Open the console

@@ -1,8 +1,10 @@
 /**
  * Renders the settings page: the account's name and time zone, retention, and the configuration of the installation.
  */
+
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { sentenceCase } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -22,7 +24,7 @@ export default function SettingsPage() {
   const account = useAccount();
   const { data, error, refetch } = useReply('GET /accounts/{account}/settings', { path: { account: account.account } });
   return (
-    <Page title="Settings" lead="What is kept and for how long, and how this installation is set up.">
+    <Page title="Settings" lead="Account settings, data retention and gateway configuration">
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
         <>
@@ -38,36 +40,35 @@ export default function SettingsPage() {
           <Section title="Time zone">
             <TimeZone key={data.account.id} settings={data} mayWrite={account.may('settings.write')} />
           </Section>
-          <Section title="What is kept">
+          <Section title="Data retention">
             <Facts>
-              <Fact name="Records of calls">
-                kept always: who called what, counts, costs and times. They are what was charged for, and the ledger is
-                proved from them.
+              <Fact name="Request logs">
+                Kept permanently: caller, model, token counts, cost and timing. Charges are verified against them.
               </Fact>
-              <Fact name="The ledger">kept always; no entry can be changed or taken out.</Fact>
-              <Fact name="What was said">
-                is the policy of each{' '}
+              <Fact name="Ledger">Kept permanently. Entries can’t be changed or deleted.</Fact>
+              <Fact name="Prompts & responses">
+                Set for each{' '}
                 <Link to="/app/workspaces" className="text-accent underline underline-offset-2">
                   workspace
                 </Link>
-                : nothing, failed calls, or all, for as many days as it says.
+                : off, failed requests only, or all requests, for a set number of days.
               </Fact>
             </Facts>
           </Section>
           <Section title="Account">
             <Facts>
-              <Fact name="Id">
+              <Fact name="ID">
                 <code>{data.account.id}</code>
               </Fact>
-              <Fact name="Pays">{data.account.mode}</Fact>
-              <Fact name="Mark-up">{data.account.mark_up_percent} %</Fact>
-              <Fact name="Made">
+              <Fact name="Billing mode">{sentenceCase(data.account.mode)}</Fact>
+              <Fact name="Markup">{data.account.mark_up_percent}%</Fact>
+              <Fact name="Created">
                 <ExactTime at={data.account.created_at} />
               </Fact>
             </Facts>
           </Section>
           {data.facts.length > 0 && (
-            <Section title="Installation">
+            <Section title="Gateway configuration">
               <Facts>
                 {data.facts.map(({ name, text }) => (
                   <Fact key={name} name={name}>
@@ -101,12 +102,12 @@ function AccountName({ settings, mayWrite }: { readonly settings: Settings; read
           event.preventDefault();
           change.mutate(
             { path: { account: id }, body: { name } },
-            { onSuccess: () => toast({ text: 'The account’s name is saved.' }) },
+            { onSuccess: () => toast({ text: 'Saved the account name.' }) },
           );
         }}
       >
         <TextField
-          label="What people call this account"
+          label="Account name"
           className="w-64"
           autoComplete="off"
           disabled={!mayWrite}
@@ -121,7 +122,7 @@ function AccountName({ settings, mayWrite }: { readonly settings: Settings; read
         )}
       </form>
       <p className="text-ink-2">
-        It stands where accounts are chosen. Records, statements and commands go on by its id, <code>{id}</code>.
+        Shown in the console. Logs, statements and commands use the account ID, <code>{id}</code>.
       </p>
       {change.error !== null && fault === null && <ErrorNote error={change.error} />}
     </Panel>
@@ -148,12 +149,12 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
           event.preventDefault();
           change.mutate(
             { path: { account: settings.account.id }, body: { time_zone: zone } },
-            { onSuccess: () => toast({ text: `Days now begin at midnight in ${zone}.` }) },
+            { onSuccess: () => toast({ text: `Saved. Days now start at midnight in ${zone}.` }) },
           );
         }}
       >
         <ComboboxField
-          label="Days begin at midnight in"
+          label="Time zone"
           className="w-64"
           disabled={!mayWrite}
           value={zone}
@@ -168,8 +169,8 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
         )}
       </form>
       <p className="text-ink-2">
-        Budgets of a day, week or month begin anew then, usage and statements are by these days, and times on the pages
-        are those of its clocks. A budget that runs when the time zone is changed keeps its window until that ends.
+        Budgets reset at midnight in this time zone. Usage, statements and times in the console use it too. A change
+        applies to a budget from its next period.
       </p>
       {change.error !== null && fault === null && <ErrorNote error={change.error} />}
     </Panel>

@@ -6,8 +6,8 @@ const LISTED = ['America/New_York', 'Asia/Calcutta', 'Asia/Kolkata', 'Europe/Ber
 const choices = zoneChoices('Europe/Berlin', LISTED);
 const find = (text: string) => findZones(choices, text).map(({ zone }) => zone);
 
-describe('the time zones', () => {
-  test('have their current names, each once, UTC and the one in use first', () => {
+describe('time zones', () => {
+  test('have unique current names, with UTC and the one in use first', () => {
     expect(choices.map(({ zone }) => zone)).toEqual([
       'UTC',
       'Europe/Berlin',
@@ -31,18 +31,18 @@ describe('the time zones', () => {
     expect(find(text)).toEqual(zones);
   });
 
-  test('whose city begins with the search come before others', () => {
+  test('those whose city starts with the search come first', () => {
     expect(
       findZones(zoneChoices('UTC', ['Asia/Aden', 'Europe/Asia_Town', 'Asia/Tokyo']), 'asia').map(({ zone }) => zone),
     ).toEqual(['Europe/Asia_Town', 'Asia/Aden', 'Asia/Tokyo']);
   });
 
-  test('include the one in use, by its current name, where the browser does not list it', () => {
+  test('include the one in use by its current name if the browser doesn’t list it', () => {
     expect(zoneChoices('Pacific/Truk', []).map(({ zone }) => zone)).toEqual(['UTC', 'Pacific/Chuuk']);
     expect(currentZoneName('Europe/Berlin')).toBe('Europe/Berlin');
   });
 
-  test('of this runtime contain no former name', () => {
+  test('contain no former name in this runtime', () => {
     const names = zoneChoices('UTC').map(({ zone }) => zone);
     for (const former of ['Europe/Kiev', 'Asia/Calcutta', 'Asia/Saigon', 'America/Godthab']) {
       expect(names).not.toContain(former);

@@ -10,7 +10,7 @@ export function LinkGone({ state }: { readonly state: Session['state'] }) {
   if (state !== 'setup') {
     const isIn = state === 'signed_in';
     return (
-      <OpenFrame title="This console is set up" lead="The link was for its first owner, and is used up.">
+      <OpenFrame title="Tollgate is already set up" lead="The setup link was used to create the first owner.">
         <Link to="/app" className={buttonClasses('primary')}>
           {isIn ? 'Open the console' : 'Sign in'}
         </Link>
@@ -21,11 +21,11 @@ export function LinkGone({ state }: { readonly state: Session['state'] }) {
   return (
     <OpenFrame
       wide
-      title="This link does not work"
-      lead="A set-up link works once and for 15 minutes, and a new one replaces it. This one is over, or was not copied whole."
+      title="This link is no longer valid"
+      lead="A setup link works once within 15 minutes. This one has expired, was replaced or is incomplete."
     >
       <div className="flex min-w-0 flex-col gap-2 text-read">
-        <p>Print a new one in the folder where the gateway runs, and open it here:</p>
+        <p>Create a new link in the gateway’s folder and open it here:</p>
         <CodeBlock text="bin/tollgate setup-link" what="command" />
       </div>
     </OpenFrame>

@@ -13,7 +13,13 @@ import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
 const PASSWORD_MIN = 12;
 const MEMBERS = ['name', 'email', 'password', 'workspace'];
 
-export function OwnerForm({ token, onMade }: { readonly token: string; readonly onMade: (workspace: string) => void }) {
+export function OwnerForm({
+  token,
+  onCreated,
+}: {
+  readonly token: string;
+  readonly onCreated: (workspace: string) => void;
+}) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -37,7 +43,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
       {
         onSuccess: async (session) => {
           await saveSession(session);
-          onMade(asked);
+          onCreated(asked);
         },
       },
     );
@@ -52,7 +58,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
       foot={
         <p>
           <Button type="submit" kind="primary" busy={setUp.isPending}>
-            Create the account
+            Create account
           </Button>
         </p>
       }
@@ -66,10 +72,10 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
         error={faultOf(faults, setUp.error, 'name')}
       />
       <TextField
-        label="E-mail"
+        label="Email"
         type="email"
         autoComplete="username"
-        hint="To sign in with. Nothing is ever sent to it."
+        hint="Used to sign in. No email is ever sent."
         required
         value={email}
         onChange={(event) => setEmail(event.target.value)}
@@ -78,14 +84,14 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
       <PasswordField
         label="Password"
         autoComplete="new-password"
-        hint="At least 12 characters. A passkey and a second factor can be added afterwards."
+        hint="At least 12 characters. You can add a passkey and two-factor authentication later."
         value={password}
         onValue={setPassword}
         error={faultOf(faults, setUp.error, 'password')}
       />
       <TextField
         label="First workspace"
-        hint="Keys live in workspaces, each with its own models, limits and budget. A team or a product, for example."
+        hint="For example, a team or a product. Each workspace has its own API keys, models, limits and budget."
         autoCapitalize="none"
         spellCheck={false}
         required

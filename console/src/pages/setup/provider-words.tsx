@@ -8,16 +8,16 @@ export function ProviderWords({ link }: { readonly link: SetupLink }) {
   if (found.length === 0) {
     return (
       <p>
-        No provider is configured, so the built-in one answers: offline, free, and good enough to try everything. Add
-        your own later on the Providers page.
+        No provider is configured, so the built-in demo model responds, offline and free. Add your own provider later on
+        the Providers page.
       </p>
     );
   }
   return (
     <p>
-      {found.length === 1 ? 'A provider was found' : `${found.length} providers were found`}:{' '}
-      <span className="font-medium text-ink">{found.join(', ')}</span>. The call below is a real one and costs what{' '}
-      <code>{link.model}</code> costs for a sentence.
+      {found.length === 1 ? 'Found a provider' : `Found ${found.length} providers`}:{' '}
+      <span className="font-medium text-ink">{found.join(', ')}</span>. The test sends a short request to{' '}
+      <code>{link.model}</code>, which is billed by the provider.
     </p>
   );
 }

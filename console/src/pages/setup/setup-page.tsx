@@ -48,7 +48,7 @@ export default function SetupPage() {
   if (setup.data === undefined || (!setup.data.valid && workspace === null))
     return <LinkGone state={session.data.state} />;
   return (
-    <SetupSteps token={token} session={session.data} link={setup.data} workspace={workspace} onMade={setWorkspace} />
+    <SetupSteps token={token} session={session.data} link={setup.data} workspace={workspace} onCreated={setWorkspace} />
   );
 }
 
@@ -58,25 +58,25 @@ interface SetupStepsProps {
   readonly link: Parameters<typeof ProviderWords>[0]['link'];
   /** Null until the owner is created. */
   readonly workspace: string | null;
-  readonly onMade: (workspace: string) => void;
+  readonly onCreated: (workspace: string) => void;
 }
 
-function SetupSteps({ token, session, link, workspace, onMade }: SetupStepsProps) {
-  const isMade = workspace !== null;
+function SetupSteps({ token, session, link, workspace, onCreated }: SetupStepsProps) {
+  const isCreated = workspace !== null;
   return (
     <OpenFrame
       wide
       title={TITLE}
-      lead="One account, one key, one call. Everything can be changed afterwards, and nothing leaves this machine but your calls."
+      lead="Create an account and an API key, then send a test request. You can change everything later. Only your requests leave this machine."
     >
       <Steps>
         <Step
           number={1}
-          title="You, the owner"
-          state={isMade ? 'done' : 'now'}
-          outcome={isMade ? session.person?.email : undefined}
+          title="Create the owner account"
+          state={isCreated ? 'done' : 'now'}
+          outcome={isCreated ? session.person?.email : undefined}
         >
-          {!isMade && <OwnerForm token={token} onMade={onMade} />}
+          {!isCreated && <OwnerForm token={token} onCreated={onCreated} />}
         </Step>
         <FirstKeySteps
           account={ACCOUNT}
@@ -85,7 +85,7 @@ function SetupSteps({ token, session, link, workspace, onMade }: SetupStepsProps
           url={session.public_url}
           about={<ProviderWords link={link} />}
           from={2}
-          isOpen={isMade}
+          isOpen={isCreated}
           onward={
             <p>
               <Link to="/app" className={buttonClasses('primary')}>

@@ -9,26 +9,26 @@ export default function UnclaimedPage() {
   return (
     <OpenFrame
       wide
-      title="Nobody owns this console yet"
-      lead="Its first owner comes in by a one-time link. Whoever can see the gateway’s terminal can open it."
+      title="Tollgate isn’t set up yet"
+      lead="Open the one-time setup link from the gateway’s terminal to create the first owner."
     >
       <ol className="flex list-decimal flex-col gap-4 pl-5 text-read marker:text-ink-3">
         <li>
-          The link was printed when the gateway first started, and works for 15 minutes. It ends in{' '}
+          The link was printed when the gateway first started and is valid for 15 minutes. It ends in{' '}
           <code>/app/setup?token=…</code>
         </li>
         <li className="min-w-0">
-          <p className="mb-2">If those are over, print a new one in the folder where the gateway runs:</p>
+          <p className="mb-2">If it has expired, create a new one in the gateway’s folder:</p>
           <CodeBlock text="bin/tollgate setup-link" what="command" />
         </li>
-        <li>Open the link in this browser. Setting up takes less than a minute.</li>
+        <li>Open the link in this browser. Setup takes less than a minute.</li>
       </ol>
       <p>
         <Button busy={session.isFetching} onClick={() => void session.refetch()}>
-          Look again
+          Retry
         </Button>
       </p>
-      <p className="text-sm text-ink-3">Calls are served all the same: an API key is all they need.</p>
+      <p className="text-sm text-ink-3">Requests with an API key are served in the meantime.</p>
     </OpenFrame>
   );
 }

@@ -10,7 +10,7 @@ interface AccountStepProps {
 export function AccountStep({ accounts, busy, onChoose }: AccountStepProps) {
   return (
     <fieldset aria-label="Account" className="flex flex-col gap-2">
-      <p className="text-read">Several users have this email and password. Choose an account to sign in to.</p>
+      <p className="text-read">Several users have this email and password. Choose an account.</p>
       {accounts.map(({ account, name }) => (
         <Button key={account} disabled={busy} onClick={() => onChoose(account)}>
           {name}

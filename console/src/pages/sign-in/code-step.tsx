@@ -21,7 +21,7 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
     <Form
       // A different field: it starts empty and focused.
       key={byRecovery ? 'recovery' : 'authenticator'}
-      label="Second step"
+      label="Two-factor authentication"
       error={check.error}
       members={['code']}
       onSubmit={() =>
@@ -48,10 +48,10 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
               setByRecovery(!byRecovery);
             }}
           >
-            {byRecovery ? 'Use the authenticator' : 'Use a recovery code'}
+            {byRecovery ? 'Use authenticator app' : 'Use recovery code'}
           </Button>
           <Button kind="quiet" onClick={onBack}>
-            Sign in as somebody else
+            Sign in as another user
           </Button>
         </div>
       }
@@ -59,7 +59,7 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
       {byRecovery ? (
         <TextField
           label="Recovery code"
-          hint="One of those shown when the second factor was set up. Each works once."
+          hint="One of the codes shown when you set up two-factor authentication. Each works once."
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
@@ -72,7 +72,7 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
       ) : (
         <TextField
           label="Code"
-          hint="Six digits, from your authenticator app."
+          hint="The six-digit code from your authenticator app."
           inputMode="numeric"
           autoComplete="one-time-code"
           maxLength={8}

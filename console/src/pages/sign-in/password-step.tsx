@@ -38,7 +38,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
   return (
     <div className="flex flex-col gap-4">
       <Form
-        label="Sign in by password"
+        label="Sign in with password"
         error={signIn.error}
         members={['email', 'password']}
         onSubmit={() => send()}
@@ -49,7 +49,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
         }
       >
         <TextField
-          label="E-mail"
+          label="Email"
           type="email"
           autoComplete={emailGiven === undefined ? 'username webauthn' : 'username'}
           required
@@ -114,7 +114,7 @@ function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
             busy={passkey.isPending}
             onClick={() => passkey.mutate(null)}
           >
-            Sign in by passkey
+            Sign in with passkey
           </Button>
         )}
         {session.oidc.map(({ id, name }) => (

@@ -10,42 +10,42 @@ import { SignInSteps } from './sign-in-steps.tsx';
 interface SignInPageProps {
   readonly session: Session;
   /** True when a page waits behind the sign-in page. */
-  readonly continuesCall: boolean;
+  readonly resumesPage: boolean;
 }
 
-export default function SignInPage({ session, continuesCall }: SignInPageProps) {
+export default function SignInPage({ session, resumesPage }: SignInPageProps) {
   const { error } = useSearch();
   const refusal = oidcRefusal(error);
   const isSecond = session.state === 'second_factor';
   return (
-    <OpenFrame title={isSecond ? 'One more step' : 'Sign in'} lead={leadOf(session, continuesCall)}>
+    <OpenFrame title={isSecond ? 'Two-factor authentication' : 'Sign in'} lead={leadOf(session, resumesPage)}>
       {refusal !== null && !isSecond && <ErrorNote error={new Error(refusal)} />}
       <SignInSteps session={session} />
       {!isSecond && (
         <p className="text-sm text-ink-3">
-          Password forgotten? An owner or admin makes you a link to a new one on the page of members; whoever runs the
-          gateway prints one: <code className="break-all">bin/tollgate reset-password EMAIL</code>
+          Forgot your password? Ask an owner or admin for a reset link, or have the gateway operator run{' '}
+          <code className="break-all">bin/tollgate reset-password EMAIL</code>
         </p>
       )}
       {!isSecond && (
         <p className="text-sm text-ink-3">
-          No account yet? Ask an owner or admin for an invitation. Calls need no account: they use an API key.
+          No account yet? Ask an owner or admin for an invitation. API requests use an API key instead.
         </p>
       )}
     </OpenFrame>
   );
 }
 
-function leadOf(session: Session, continuesCall: boolean): ReactNode {
-  if (session.state === 'second_factor') return 'Your password is right. This account has a second factor.';
-  if (continuesCall) return 'Your session has ended. The page behind this one is as you left it, for you alone.';
+function leadOf(session: Session, resumesPage: boolean): ReactNode {
+  if (session.state === 'second_factor') return 'Enter the code from your authenticator app.';
+  if (resumesPage) return 'Your session has expired. Sign in to continue where you left off.';
   return <Where session={session} />;
 }
 
 function Where({ session }: { readonly session: Session }) {
   return (
     <>
-      to the console of <span className="font-medium text-ink">{hostOf(session.public_url)}</span>
+      Console of <span className="font-medium text-ink">{hostOf(session.public_url)}</span>
     </>
   );
 }

@@ -12,7 +12,7 @@ export function SignInSteps({ session, emailGiven }: { readonly session: Session
     return <CodeStep onBack={() => setWantsOther(true)} onLate={() => setIsLate(true)} />;
   return (
     <>
-      {isLate && <ErrorNote error={new Error('The sign-in waited too long for its code. Begin again.')} />}
+      {isLate && <ErrorNote error={new Error('The sign-in expired while waiting for the code. Start again.')} />}
       <PasswordStep
         session={session}
         {...(emailGiven === undefined ? {} : { emailGiven })}

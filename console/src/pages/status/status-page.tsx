@@ -23,14 +23,14 @@ type Status = Reply<'GET /status'>;
 
 const REFRESH_MS = 15_000;
 const STATES = {
-  ready: { icon: CircleCheck, tone: 'text-green', words: 'Everything works' },
-  degraded: { icon: CircleAlert, tone: 'text-amber', words: 'It works, with problems' },
+  ready: { icon: CircleCheck, tone: 'text-green', words: 'Operational' },
+  degraded: { icon: CircleAlert, tone: 'text-amber', words: 'Degraded' },
   draining: {
     icon: CircleAlert,
     tone: 'text-amber',
-    words: 'It is restarting: running calls end, new ones go elsewhere',
+    words: 'Restarting: requests in progress complete, new ones aren’t accepted',
   },
-  down: { icon: CircleX, tone: 'text-red', words: 'It answers no calls' },
+  down: { icon: CircleX, tone: 'text-red', words: 'Down' },
 } as const;
 
 export default function StatusPage() {
@@ -79,7 +79,7 @@ function Service({ status }: { readonly status: Status }) {
         </ul>
       )}
       <p className="text-sm text-ink-2">
-        Version {status.version}, running since <ExactTime at={status.started_at} />
+        Version {status.version}, started <ExactTime at={status.started_at} />
       </p>
     </Panel>
   );
@@ -95,7 +95,7 @@ function LookUp({ asked, call }: LookUpProps) {
   const [, change] = useFilters();
   const [text, setText] = useState(asked ?? '');
   return (
-    <Section title="What became of a call?">
+    <Section title="Look up a request">
       <form
         className="flex gap-2"
         onSubmit={(event) => {
@@ -107,8 +107,8 @@ function LookUp({ asked, call }: LookUpProps) {
           <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
           <input
             type="search"
-            aria-label="Request id"
-            placeholder="req_…, from the header x-request-id of an answer"
+            aria-label="Request ID"
+            placeholder="req_…, from the x-request-id response header"
             className={`${CONTROL} pl-8`}
             value={text}
             onChange={(event) => setText(event.target.value)}
@@ -121,7 +121,7 @@ function LookUp({ asked, call }: LookUpProps) {
       <div aria-live="polite">
         {asked !== null && call === null && (
           <p className="text-ink-2">
-            There is no call <code className="break-all">{asked}</code>. Its record may be gone, or it never got here.
+            No request found with ID <code className="break-all">{asked}</code>.
           </p>
         )}
         {asked !== null && call != null && <Outcome call={call} />}
@@ -142,7 +142,7 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
       </p>
       <code className="break-all text-ink-2">{call.request_id}</code>
       {call.account === null ? (
-        <p className="text-sm text-ink-2">Members of its account see more once they are signed in.</p>
+        <p className="text-sm text-ink-2">Sign in as a member of its account to see details.</p>
       ) : (
         <p>
           <Link
@@ -151,7 +151,7 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
             search={{ account: call.account }}
             className="text-accent underline underline-offset-2"
           >
-            Open it in the logs of {call.account}
+            View log of {call.account}
           </Link>
         </p>
       )}
@@ -161,8 +161,8 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
 
 /** A stream that broke off has status 200 and an error. */
 function outcomeWords({ status, error }: NonNullable<Status['call']>): string {
-  if (status < 400) return error === null ? 'It was answered' : `The answer was cut: ${error}`;
-  return error ?? 'It was refused';
+  if (status < 400) return error === null ? 'Succeeded' : 'The response was cut off';
+  return 'Failed';
 }
 
 interface ProvidersProps {

@@ -12,23 +12,23 @@ export function Forecast({ forecast }: { readonly forecast: NonNullable<UsageRep
   return (
     <Panel className="flex flex-col justify-center gap-2 px-4 py-3">
       <p>
-        <span className="text-ink-2">At this pace the month ends at </span>
+        <span className="text-ink-2">Forecast for this month: </span>
         <span className="figures font-semibold" title={exactUsd(month)}>
           {shortUsd(month)}
         </span>
         {budget === null ? (
-          <span className="text-ink-2">. The account has no monthly budget.</span>
+          <span className="text-ink-2"> (no monthly budget)</span>
         ) : (
           <span className={isOver ? 'font-medium text-red' : 'text-ink-2'}>
             {isOver
-              ? `, ${shortUsd((BigInt(month) - BigInt(budget)).toString())} above the budget of ${shortUsd(budget)}.`
-              : ` of the budget of ${shortUsd(budget)}.`}
+              ? `, ${shortUsd((BigInt(month) - BigInt(budget)).toString())} over the budget of ${shortUsd(budget)}`
+              : ` of the budget of ${shortUsd(budget)}`}
           </span>
         )}
       </p>
       <div
         role="img"
-        aria-label={`${shortUsd(spent)} spent so far, ${shortUsd(month)} expected`}
+        aria-label={`${shortUsd(spent)} spent so far, ${shortUsd(month)} forecast`}
         className="relative h-1.5 overflow-hidden rounded-full bg-hover"
       >
         <div className="absolute inset-y-0 left-0 bg-line-strong" style={{ width: `${monthPercent}%` }} />

@@ -34,8 +34,8 @@ export interface Metric {
 export const TOKEN_KINDS = [
   ['input', 'Input'],
   ['cache_read', 'Cache read'],
-  ['cache_write_5m', 'Cache write, 5 min'],
-  ['cache_write_1h', 'Cache write, 1 h'],
+  ['cache_write_5m', 'Cache write (5 min)'],
+  ['cache_write_1h', 'Cache write (1 h)'],
   ['output', 'Output'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof Sums, string])[];
@@ -44,9 +44,12 @@ export function tokensOf(sums: Sums): number {
   return TOKEN_KINDS.reduce((sum, [kind]) => (kind === 'reasoning' ? sum : sum + sums[kind]), 0);
 }
 
+/** Text of a column or group without requests. */
+export const NO_DATA = 'No data';
+
 /** Formats an amount that may be null. */
 function textOf(words: (amount: string | number) => string): Metric['text'] {
-  return (amount) => (amount === null ? 'no call' : words(amount));
+  return (amount) => (amount === null ? NO_DATA : words(amount));
 }
 
 const USD = {
@@ -96,9 +99,14 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
     case 'tokens':
       return { name, word: 'Tokens', of: tokensOf, ...COUNT };
     case 'latency':
-      return { name, word: `Duration, ${percentile}`, of: (sums) => sums[`latency_${percentile}_ms`], ...TIME };
+      return { name, word: `Duration (${percentile})`, of: (sums) => sums[`latency_${percentile}_ms`], ...TIME };
     case 'ttft':
-      return { name, word: `Time to first token, ${percentile}`, of: (sums) => sums[`ttfb_${percentile}_ms`], ...TIME };
+      return {
+        name,
+        word: `Time to first token (${percentile})`,
+        of: (sums) => sums[`ttfb_${percentile}_ms`],
+        ...TIME,
+      };
   }
 }
 
@@ -116,12 +124,12 @@ export function tileText(metric: Metric, sums: Sums): string {
   return metric.adds ? shortNumber(amount) : duration(amount);
 }
 
-/** `+12 %` compared to the previous period; null when there is nothing to compare with. */
+/** `+12%` compared to the previous period; null when there is nothing to compare with. */
 export function changeText(metric: Metric, now: Sums, before: Sums | null): string | null {
   const then = before === null ? null : heightIn(metric, before);
   const amount = heightIn(metric, now);
   if (then === null || amount === null || then === 0) return null;
   const percent = Math.round(((amount - then) / then) * 100);
-  if (percent === 0) return '±0 %';
-  return `${percent > 0 ? '+' : '−'}${wholeNumber(Math.abs(percent))} %`;
+  if (percent === 0) return '±0%';
+  return `${percent > 0 ? '+' : '−'}${wholeNumber(Math.abs(percent))}%`;
 }

@@ -13,12 +13,12 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 
 /** Runs only on request, because the comparison reads the ledger. */
-export function ProofLine({ range }: { readonly range: TimeRange }) {
+export function Reconcile({ range }: { readonly range: TimeRange }) {
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button icon={<ScaleIcon size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
-        Does it equal the ledger?
+        Reconcile with ledger
       </Button>
       {open && <Proof range={range} onClose={() => setOpen(false)} />}
     </>
@@ -33,8 +33,8 @@ function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose
   const proof = useReply('GET /accounts/{account}/usage/proof', { path: { account }, query: { from, to } });
   return (
     <Dialog
-      title="Usage against the ledger"
-      lead={`${rangeText({ from, to }, zone)}, the whole account`}
+      title="Reconciliation with ledger"
+      lead={`${rangeText({ from, to }, zone)}, entire account`}
       onClose={onClose}
     >
       {proof.error !== null && <ErrorNote error={proof.error} onRetry={() => void proof.refetch()} />}
@@ -42,23 +42,23 @@ function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose
       {proof.data !== undefined && (
         <div className="flex flex-col gap-3 text-read">
           <p role="status" className={`font-medium ${proof.data.equal ? 'text-green' : 'text-red'}`}>
-            {proof.data.equal ? 'Equals the ledger, to the last nano-dollar.' : 'Does not equal the ledger.'}
+            {proof.data.equal ? 'Usage, records and ledger match.' : 'Usage, records and ledger don’t match.'}
           </p>
           <dl className="grid grid-cols-[1fr_max-content] gap-x-6 gap-y-1.5">
             <Figure name="Usage, as shown on this page" value={exactUsd(proof.data.usage_nano_usd)} />
             <Figure
-              name={`Records of ${counted(proof.data.calls, 'call')}`}
+              name={`Records (${counted(proof.data.calls, 'request')})`}
               value={exactUsd(proof.data.records_nano_usd)}
             />
             <Figure
-              name={`Ledger, ${counted(proof.data.entries, 'entry', 'entries')} in their chain`}
+              name={`Ledger (${counted(proof.data.entries, 'entry', 'entries')})`}
               value={exactUsd(proof.data.ledger_nano_usd)}
             />
           </dl>
           <p className="text-sm text-ink-3">
             {proof.data.equal
-              ? `Three books, kept apart, give one sum. Checked ${exactTime(proof.data.checked_at, zone)}.`
-              : `Calls that ended while this was read can part the sums for a moment: try again. If it stays, run \`tollgate verify\` on the machine of the gateway.`}
+              ? `Exact to the nano-dollar. Checked ${exactTime(proof.data.checked_at, zone)}.`
+              : 'Requests that ended during the check can cause a brief difference. Try again; if it persists, run “tollgate verify” on the gateway’s machine.'}
           </p>
         </div>
       )}

@@ -62,7 +62,7 @@ export function UsageChart({ reply, wishes, slots, onPick }: UsageChartProps) {
                   type="button"
                   onClick={() => onPick(group)}
                   className="min-h-[24px] max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
-                  title={`Show only ${name}`}
+                  title={`Filter by ${name}`}
                 >
                   {name}
                 </button>
@@ -90,7 +90,7 @@ function Selection({ times, onClear }: { readonly times: { from: string; to: str
           search={{ ...filtersOf(search), ...times }}
           className={buttonClasses('primary')}
         >
-          Show these calls
+          Show requests
         </Link>
       )}
       <Button

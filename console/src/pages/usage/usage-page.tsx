@@ -20,7 +20,7 @@ import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
 import { Forecast } from './forecast.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import type { UsageGroup, UsageReply } from './metrics.ts';
-import { ProofLine } from './proof-line.tsx';
+import { Reconcile } from './proof-line.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import {
   answeredQuery,
@@ -72,11 +72,11 @@ export default function UsagePage() {
   return (
     <Page
       title="Usage"
-      lead="What was called, by whom, and what it cost. Every number here comes from the same records as the ledger."
+      lead="Requests, tokens, cost and latency, from the same records as the ledger."
       hasTimes
       action={
         <>
-          <ProofLine range={wishes.range} />
+          <Reconcile range={wishes.range} />
           <a href={csv} download className={buttonClasses()}>
             <Download size={14} aria-hidden="true" /> CSV
           </a>
@@ -100,7 +100,7 @@ export default function UsagePage() {
               className="aria-pressed:border-accent aria-pressed:text-accent-strong"
               onClick={() => change({ compare: wishes.isCompared ? undefined : 'before' })}
             >
-              Compare with before
+              Compare to previous period
             </Button>
             <Button
               aria-pressed={isLive}
@@ -174,7 +174,7 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
           value={second ?? ''}
           onChange={(event) => change({ and: event.target.value })}
         >
-          <option value="">nothing else</option>
+          <option value="">None</option>
           {DIMENSION_NAMES.filter((name) => name !== first).map((name) => (
             <option key={name} value={name}>
               {DIMENSION_WORDS[name]}
@@ -195,11 +195,11 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
       )}
       {wishes.metric === 'tokens' && (
         <Segmented
-          label="Parted by"
+          label="Split by"
           value={wishes.isByKind ? 'kinds' : 'groups'}
           choices={[
             ['groups', DIMENSION_WORDS[first]],
-            ['kinds', 'Kind of token'],
+            ['kinds', 'Token type'],
           ]}
           onChoose={(part) => change({ kinds: part === 'kinds' ? '1' : undefined })}
         />
@@ -222,10 +222,10 @@ function Shown({ reply, wishes, onPick }: ShownProps) {
       <UsageChart reply={reply} wishes={wishes} slots={slots} onPick={onPick} />
       {reply.forecast !== null && <Forecast forecast={reply.forecast} />}
       <Section
-        title="The same in numbers"
+        title="Breakdown"
         aside={
           <Segmented
-            label="Lines of the table"
+            label="Rows"
             value={wishes.table}
             choices={[
               ['groups', 'By group'],
@@ -259,11 +259,11 @@ function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageQuery; readonly
   const span = wishes.range.preset === null ? 'this range' : `the ${PRESET_WORDS[wishes.range.preset]}`;
   return (
     <Empty
-      title={`No calls in ${span}`}
+      title={`No requests in ${span}`}
       action={
         isFiltered ? (
           <Button kind="primary" onClick={() => change(clearFilters(DIMENSION_NAMES))}>
-            Take the filters away
+            Clear filters
           </Button>
         ) : (
           <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
@@ -273,8 +273,8 @@ function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageQuery; readonly
       }
     >
       {isFiltered
-        ? 'None of the calls of this time matches the filters.'
-        : 'This page shows cost, tokens and latency of every call by model, key or person, as soon as there is one.'}
+        ? 'No requests in this period match the filters.'
+        : 'Cost, tokens and latency by model, API key or member appear here after the first request.'}
     </Empty>
   );
 }

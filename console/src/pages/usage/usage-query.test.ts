@@ -4,8 +4,8 @@ import { answeredQuery, filtersOf, pickedFilters, readMetric, readUsageQuery, us
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
-describe('readWishes', () => {
-  test('an empty address is the cost by model of seven days', () => {
+describe('readUsageQuery', () => {
+  test('an empty address means cost by model for seven days', () => {
     expect(readUsageQuery({}, NOW)).toMatchObject({
       metric: 'cost',
       by: ['model'],
@@ -14,7 +14,7 @@ describe('readWishes', () => {
     });
     expect(readUsageQuery({}, NOW).range.preset).toBe('7d');
   });
-  test('what is not known is its default, and nothing is grouped by the same twice', () => {
+  test('unknown values become defaults, and dimensions don’t repeat', () => {
     expect(readUsageQuery({ metric: 'fame', by: 'colour', and: 'model', at: 'p99' }, NOW)).toMatchObject({
       metric: 'cost',
       percentile: 'p50',
@@ -26,29 +26,29 @@ describe('readWishes', () => {
   });
 });
 
-test('only dimensions are filters, and a protocol is one of two', () => {
+test('filters are dimensions, and a protocol must be known', () => {
   expect(filtersOf({ model: 'm', by: 'key', protocol: 'smtp' })).toEqual({ model: 'm' });
   expect(filtersOf({ protocol: 'chat' })).toEqual({ protocol: 'chat' });
 });
 
-test('the query names dimensions by commas', () => {
+test('the query lists dimensions with commas', () => {
   const search = { by: 'key', and: 'model', workspace: 'w' };
   expect(usageQuery(readUsageQuery(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
 });
 
-test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is asked for, and known again in the reply', (metric) => {
+test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is requested and recognized in the reply', (metric) => {
   const wishes = readUsageQuery({ metric, at: 'p95' }, NOW);
   const asked = readMetric(wishes);
   expect(asked).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
   expect(answeredQuery(wishes, { metric: asked })).toEqual(wishes);
 });
 
-test('until the next reply is there, what is drawn is of the metric before', () => {
+test('draws the previous metric until the next reply arrives', () => {
   const wishes = readUsageQuery({ metric: 'errors', at: 'p50' }, NOW);
   expect(answeredQuery(wishes, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
 });
 
-test('a group is picked by its values, and by what it has none of', () => {
+test('selects a group by its values and missing values', () => {
   const search = { without: 'session', model: 'm' };
   const picked = pickedFilters(search, ['member', 'end_user'], { values: [null, null] });
   expect(picked).toEqual({ member: undefined, end_user: undefined, without: 'session,member,end_user' });

@@ -7,7 +7,7 @@ import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type U
 export const DIMENSION_WORDS = {
   model: 'Model',
   provider: 'Provider',
-  key: 'Key',
+  key: 'API key',
   member: 'Member',
   workspace: 'Workspace',
   end_user: 'End user',
@@ -16,11 +16,11 @@ export const DIMENSION_WORDS = {
 } as const;
 /** Label for calls without a value, for dimensions that can be empty. */
 export const NONE_WORDS: Readonly<Partial<Record<keyof typeof DIMENSION_WORDS, string>>> = {
-  model: 'none',
-  provider: 'none',
-  member: 'command line',
-  end_user: 'none',
-  session: 'none',
+  model: 'None',
+  provider: 'None',
+  member: 'Command line',
+  end_user: 'None',
+  session: 'None',
 };
 export type Dimension = keyof typeof DIMENSION_WORDS;
 export const DIMENSION_NAMES = Object.keys(DIMENSION_WORDS) as readonly Dimension[];

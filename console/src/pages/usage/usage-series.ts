@@ -2,7 +2,7 @@
 import type { Series } from '../../charts/stack.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { type Slots, seriesColors } from '../../lib/series-color.ts';
-import { heightIn, type Metric, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
+import { heightIn, type Metric, NO_DATA, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
 
 /** One segment of each column: exact sums for text, in addition to the approximate amounts. */
 export interface UsageSeries extends Series {
@@ -13,7 +13,7 @@ export interface UsageSeries extends Series {
 }
 
 const REST = 'var(--chart-rest)';
-const NONE = 'none';
+const NONE = 'None';
 
 /** `claude-x · Production`. */
 export function groupName(group: UsageGroup): string {
@@ -52,7 +52,7 @@ export function usageSeries(reply: UsageReply, metric: Metric, slots?: Slots): r
     };
   });
   if (reply.others === null) return series;
-  const others = { name: 'others', color: REST, group: null, ...columnsOf(reply.others, metric) };
+  const others = { name: 'Others', color: REST, group: null, ...columnsOf(reply.others, metric) };
   return others.values.some((value) => (value ?? 0) > 0) ? [...series, others] : series;
 }
 
@@ -68,11 +68,11 @@ export function tokenSeries({ totals, kinds }: UsageReply): readonly UsageSeries
       kind === 'output' ? count - (kinds.reasoning[column] ?? 0) : count,
     );
     return {
-      name: kind === 'output' ? 'Output, without reasoning' : word,
+      name: kind === 'output' ? 'Output (without reasoning)' : word,
       color: `var(--chart-${at + 1})`,
       group: null,
       values: tokens.map((count, column) => ((totals[column] ?? null) === null ? null : count)),
-      text: (column: number) => ((totals[column] ?? null) === null ? 'no call' : wholeNumber(tokens[column] ?? 0)),
+      text: (column: number) => ((totals[column] ?? null) === null ? NO_DATA : wholeNumber(tokens[column] ?? 0)),
     };
   }).filter(({ values }) => values.some((value) => (value ?? 0) > 0));
 }

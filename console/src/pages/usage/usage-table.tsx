@@ -10,6 +10,7 @@ import {
   heightIn,
   type Metric,
   metricOf,
+  NO_DATA,
   type Sums,
   TOKEN_KINDS,
   type UsageGroup,
@@ -41,7 +42,7 @@ export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
     group,
     sums: group.sums,
   }));
-  if (reply.rest !== null) rows.push({ name: 'all others', color: null, group: null, sums: reply.rest });
+  if (reply.rest !== null) rows.push({ name: 'Others', color: null, group: null, sums: reply.rest });
   const total: Row = { name: 'Total', color: null, group: null, sums: reply.total };
   return (
     <Table
@@ -88,7 +89,7 @@ function groupColumns(wishes: UsageQuery, metric: Metric, total: Sums): readonly
       : []),
     {
       id: 'cost',
-      head: 'Cost, USD',
+      head: 'Cost (USD)',
       align: 'right',
       sortBy: ({ sums }) => BigInt(sums.cost_nano_usd),
       cell: ({ sums }) => <Cost sums={sums} />,
@@ -122,28 +123,28 @@ function groupColumns(wishes: UsageQuery, metric: Metric, total: Sums): readonly
     ),
     {
       id: 'latency',
-      head: 'Duration p50, ms',
+      head: 'Duration p50 (ms)',
       align: 'right',
       sortBy: ({ sums }) => sums.latency_p50_ms ?? -1,
       cell: ({ sums }) => ms(sums.latency_p50_ms),
     },
     {
       id: 'p95',
-      head: 'p95',
+      head: 'Duration p95 (ms)',
       align: 'right',
       sortBy: ({ sums }) => sums.latency_p95_ms ?? -1,
       cell: ({ sums }) => ms(sums.latency_p95_ms),
     },
     {
       id: 'ttft',
-      head: 'First token p50, ms',
+      head: 'First token p50 (ms)',
       align: 'right',
       sortBy: ({ sums }) => sums.ttfb_p50_ms ?? -1,
       cell: ({ sums }) => ms(sums.ttfb_p50_ms),
     },
     {
       id: 'cache_savings',
-      head: 'Cache saved, USD',
+      head: 'Cache savings (USD)',
       align: 'right',
       sortBy: ({ sums }) => BigInt(sums.cache_savings_nano_usd),
       cell: ({ sums }) => <Money nanoUsd={sums.cache_savings_nano_usd} />,
@@ -153,10 +154,10 @@ function groupColumns(wishes: UsageQuery, metric: Metric, total: Sums): readonly
 
 /** Shorter than the labels of the chart. */
 const HEADS: Readonly<Record<string, string>> = {
-  input: 'Input, tokens',
+  input: 'Input tokens',
   cache_write_5m: 'Cache write',
-  cache_write_1h: 'Cache write 1 h',
-  reasoning: 'of it reasoning',
+  cache_write_1h: 'Cache write (1 h)',
+  reasoning: 'Reasoning',
 };
 
 /** Shows the number of unpriced calls, which are not counted as free. */
@@ -164,7 +165,7 @@ function Cost({ sums }: { readonly sums: Sums }) {
   return (
     <span className="inline-flex items-center justify-end gap-1.5">
       {sums.unpriced > 0 && (
-        <span className="text-sm text-amber" title="Calls without a price: counted, not charged">
+        <span className="text-sm text-amber" title="Requests without a price: counted, not charged">
           {wholeNumber(sums.unpriced)} unpriced
         </span>
       )}
@@ -190,7 +191,7 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
     { id: 'at', head: 'Time', sortBy: ({ at }) => at, cell: ({ label }) => label },
     {
       id: 'all',
-      head: metric.adds ? `${metric.word}, all` : metric.word,
+      head: metric.adds ? `${metric.word} (total)` : metric.word,
       align: 'right',
       sortBy: ({ column }) => metric.height(reply.totals[column] ?? null) ?? 0,
       cell: ({ column }) => <Quiet text={metric.text(reply.totals[column] ?? null)} />,
@@ -201,7 +202,7 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
         head: one.name,
         align: 'right',
         sortBy: ({ column }) => one.values[column] ?? 0,
-        cell: ({ column }) => <Quiet text={one.values[column] == null ? 'no call' : one.text(column)} />,
+        cell: ({ column }) => <Quiet text={one.values[column] == null ? NO_DATA : one.text(column)} />,
       }),
     ),
   ];
@@ -209,5 +210,5 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
 }
 
 function Quiet({ text }: { readonly text: string }) {
-  return text === 'no call' ? <span className="text-ink-3">–</span> : text;
+  return text === NO_DATA ? <span className="text-ink-3">–</span> : text;
 }

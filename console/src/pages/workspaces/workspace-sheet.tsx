@@ -55,7 +55,7 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
     const after = {
       onSuccess: ({ id }: Workspace) => {
         toast({
-          text: workspace === null ? `The workspace ${id} is made.` : `${id} is changed. It binds the next call.`,
+          text: workspace === null ? `Created ${id}.` : `Saved ${id}. Applies from the next request.`,
         });
         onClose();
       },
@@ -74,7 +74,7 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
   return (
     <Sheet
       title={workspace === null ? 'Create workspace' : workspace.id}
-      lead="Its policy holds for every key in it."
+      lead="Settings apply to all API keys in the workspace."
       wide={false}
       onClose={onClose}
       footer={
@@ -97,8 +97,8 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
       >
         {workspace === null && (
           <TextField
-            label="Id"
-            hint="It stands in records and in the statement, and cannot be changed."
+            label="Workspace ID"
+            hint="Used in logs and statements; can’t be changed."
             placeholder="research"
             autoComplete="off"
             spellCheck={false}
@@ -115,7 +115,7 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
           onChange={(models) => setDraft({ ...draft, models })}
         />
         <fieldset className="flex min-w-0 flex-col gap-2">
-          <legend className="mb-2 font-semibold">Limits of all its keys together</legend>
+          <legend className="mb-2 font-semibold">Shared limits of all its API keys</legend>
           {workspace !== null && <OtherLimits layered={workspace} />}
           <CapsFields
             draft={draft.caps}
@@ -125,22 +125,23 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
           />
         </fieldset>
         <fieldset className="flex min-w-0 flex-col gap-3">
-          <legend className="mb-2 font-semibold">What was said</legend>
+          <legend className="mb-2 font-semibold">Prompts & responses</legend>
           <Segmented
-            label="Keep what was said"
+            label="Store prompts and responses"
             value={draft.bodies}
-            choices={[['inherit', 'As configured'], ...BODIES.map(([bodies, name]) => [bodies, name] as const)]}
+            choices={[['inherit', 'Inherit'], ...BODIES.map(([bodies, name]) => [bodies, name] as const)]}
             onChoose={(bodies) => setDraft({ ...draft, bodies })}
           />
           <p className="text-ink-2">
-            {draft.bodies === 'inherit' && `The configuration says ${configured.bodies}. `}
+            {draft.bodies === 'inherit' &&
+              `Inherited: ${configured.bodies === 'errors' ? 'errors only' : configured.bodies}. `}
             {BODIES.find(([bodies]) => bodies === policy)?.[2]}
           </p>
           <TextField
-            label="Kept for, days"
+            label="Retention (days)"
             inputMode="numeric"
-            className="max-w-40"
-            hint={`Then it is deleted; records and costs stay. Empty: as configured, ${configured.bodies_days}.`}
+            className="max-w-80"
+            hint={`After this, prompts and responses are deleted; logs and costs are kept. Leave blank to inherit ${configured.bodies_days} days.`}
             disabled={policy === 'off'}
             value={draft.days}
             error={fault('bodies_days')}

@@ -13,12 +13,12 @@ const WORKSPACE: Workspace = {
   month_nano_usd: '0',
 };
 
-test('an untouched workspace reads as it was', () => {
+test('an unchanged workspace reads unchanged', () => {
   const { id, models, bodies, bodies_days, caps } = WORKSPACE;
   expect(readWorkspace(draftWorkspace(WORKSPACE))).toEqual({ value: { id, models, bodies, bodies_days, caps } });
 });
 
-test('a new one leaves to the configuration what is kept, and so does one that is set back', () => {
+test('a new or reset workspace inherits the storage policy', () => {
   const kept = { bodies: null, bodies_days: null };
   expect(readWorkspace({ ...draftWorkspace(null), id: 'new' })).toMatchObject({
     value: { id: 'new', models: null, ...kept },
@@ -27,7 +27,7 @@ test('a new one leaves to the configuration what is kept, and so does one that i
   expect(readWorkspace(draftWorkspace({ ...WORKSPACE, ...kept }))).toMatchObject({ value: kept });
 });
 
-test('every fault is named at once', () => {
+test('reports all errors at once', () => {
   const read = readWorkspace({
     ...draftWorkspace(null),
     id: 'Not so',

@@ -11,16 +11,12 @@ export type Configured = Reply<'GET /accounts/{account}/workspaces'>['configured
 export type BodiesChoice = NonNullable<Workspace['bodies']> | 'inherit';
 
 export const BODIES: readonly (readonly [NonNullable<Workspace['bodies']>, name: string, means: string])[] = [
-  ['off', 'Off', 'Nothing of what is said is kept: records have counts, costs and times only.'],
-  [
-    'errors',
-    'Errors',
-    'What was said is kept of calls that failed, to find out why; of calls that succeeded nothing is.',
-  ],
+  ['off', 'Off', 'No prompts or responses are stored. Logs contain counts, costs and times only.'],
+  ['errors', 'Errors only', 'Prompts and responses of failed requests are stored.'],
   [
     'all',
     'All',
-    'What was said is kept of every call, prompts and answers, personal data in them too. Members who may read content see it in the logs.',
+    'Prompts and responses of all requests are stored, including any personal data. Members with access to content can view them in the logs.',
   ],
 ];
 
@@ -54,11 +50,11 @@ export function readWorkspace(draft: WorkspaceDraft): Read<WorkspaceBody> {
   const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
   const id = draft.id.trim();
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id))
-    faults.id = 'Up to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.';
+    faults.id = 'Use up to 64 lowercase letters, digits, hyphens and underscores, starting with a letter or digit.';
   if (models.fault !== null) faults.models = models.fault;
   const days = readDays(draft.days.trim());
   if (days !== null && (days < 1 || days > DAYS_MAX))
-    faults.bodies_days = `“${draft.days.trim()}” is not a number of days from 1 to 3,650.`;
+    faults.bodies_days = `“${draft.days.trim()}” isn’t a number of days from 1 to 3,650.`;
   if (Object.keys(faults).length > 0 || 'faults' in caps) return { faults };
   const bodies = draft.bodies === 'inherit' ? null : draft.bodies;
   return { value: { id, models: models.models, bodies, bodies_days: days, caps: caps.value } };

@@ -18,6 +18,7 @@ import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { Configured, Workspace } from './workspace.ts';
+import { BODIES } from './workspace.ts';
 import { WorkspaceSheet } from './workspace-sheet.tsx';
 
 const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
@@ -33,7 +34,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
   },
   {
     id: 'keys',
-    head: 'Keys',
+    head: 'API keys',
     align: 'right',
     sortBy: ({ keys }) => keys,
     cell: ({ id, keys }) => (
@@ -41,7 +42,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
         to="/app/keys"
         search={{ workspace: id }}
         onClick={(event) => event.stopPropagation()}
-        aria-label={`${counted(keys, 'key')} of ${id}`}
+        aria-label={`${counted(keys, 'API key')} in ${id}`}
         className="text-accent underline underline-offset-2"
       >
         {keys}
@@ -50,7 +51,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
   },
   {
     id: 'month',
-    head: 'This month, USD',
+    head: 'This month (USD)',
     align: 'right',
     sortBy: ({ month_nano_usd }) => BigInt(month_nano_usd),
     cell: ({ month_nano_usd }) => <Money nanoUsd={month_nano_usd} />,
@@ -60,7 +61,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
     head: 'Models',
     cell: ({ models }) =>
       models === null ? (
-        <span className="text-ink-3">all</span>
+        <span className="text-ink-3">All</span>
       ) : (
         <code title={models.join('\n')}>{modelsWords(models)}</code>
       ),
@@ -68,17 +69,20 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
   {
     id: 'limits',
     head: 'Limits',
-    cell: (workspace) => layeredWords(workspace) || <span className="text-ink-3">none</span>,
+    cell: (workspace) => layeredWords(workspace) || <span className="text-ink-3">None</span>,
   },
   {
     id: 'bodies',
-    head: 'What was said',
+    head: 'Prompts & responses',
     sortBy: ({ bodies }) => bodies ?? configured.bodies,
     cell: ({ bodies, bodies_days }) => {
       const policy = bodies ?? configured.bodies;
-      const words = policy === 'off' ? 'not kept' : `${policy}, ${bodies_days ?? configured.bodies_days} d`;
+      const words =
+        policy === 'off'
+          ? 'Not stored'
+          : `${BODIES.find(([one]) => one === policy)?.[1]}, ${bodies_days ?? configured.bodies_days} days`;
       return (
-        <span title={bodies === null ? 'as configured' : undefined}>
+        <span title={bodies === null ? 'Inherited' : undefined}>
           {policy === 'off' ? (
             <span className="text-ink-3">{words}</span>
           ) : (
@@ -89,8 +93,8 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
     },
   },
   {
-    id: 'made',
-    head: 'Made',
+    id: 'created',
+    head: 'Created',
     wideOnly: true,
     sortBy: ({ created_at }) => created_at,
     cell: ({ created_at }) => <When at={created_at} />,
@@ -110,7 +114,7 @@ export default function WorkspacesPage() {
   return (
     <Page
       title="Workspaces"
-      lead="Keys that belong together: a team, a product, an environment. The policy of a workspace holds for each of its keys."
+      lead="Group API keys by team, product or environment. A workspace’s settings apply to all its keys."
       action={
         <>
           {data !== undefined && (
