@@ -214,7 +214,7 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
     expect(await theirs.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
     await theirs.goto(at('/app/workspaces'));
     await theirs.getByRole('table').waitFor();
-    expect(await theirs.getByRole('button', { name: /Create|Save/ }).count()).toBe(0);
+    expect(await theirs.getByRole('button', { name: /^(Create|Save)\b/ }).count()).toBe(0);
     const pages = await theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
     expect(pages).not.toContain('Members');
     expect(pages).not.toContain('Billing');

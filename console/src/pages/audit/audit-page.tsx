@@ -30,7 +30,15 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
       </span>
     ),
   },
-  { id: 'act', head: 'Action', cell: ({ act }) => <span className="font-medium">{actionName(act)}</span> },
+  {
+    id: 'act',
+    head: 'Action',
+    cell: ({ act }) => (
+      <span className="block truncate font-medium max-md:max-w-24" title={actionName(act)}>
+        {actionName(act)}
+      </span>
+    ),
+  },
   {
     id: 'subject',
     head: 'Target',
@@ -45,13 +53,14 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     id: 'changes',
     head: 'Changed fields',
     wideOnly: true,
-    cell: (entry) => (
-      <span className="text-ink-2">
-        {changesOf(entry)
-          .map(({ member }) => fieldName(member))
-          .join(', ')}
-      </span>
-    ),
+    cell: (entry) => {
+      const fields = changesOf(entry).map(({ member }) => fieldName(member));
+      return (
+        <span className="block max-w-56 truncate text-ink-2" title={fields.join(', ')}>
+          {fields.join(', ')}
+        </span>
+      );
+    },
   },
   {
     id: 'address',
