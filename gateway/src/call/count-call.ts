@@ -22,7 +22,7 @@ import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
 import { redactKeys } from './money/settle.ts';
 import { estimateTokens } from './money/token-ratio.ts';
-import { planCall, scanDeeper } from './plan/plan-call.ts';
+import { parseRequest, planCall } from './plan/plan-call.ts';
 import type { UpstreamCall } from './plan/upstream-call.ts';
 import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
 import { readBody } from './request/read-body.ts';
@@ -45,8 +45,8 @@ export async function countCall(
     openPlace(call);
     routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
     admission = await holdCount(call);
-    if (!speaks(call.route.upstream.protocols, protocol.name)) return countReply(call, await countTokens(call));
-    const plan = await planCall(call);
+    if (!speaks(call.route.upstream.protocols, protocol.name)) return countReply(call, countTokens(call));
+    const plan = planCall(call);
     call.dropped = plan.dropped;
     return await deliverCount(call, plan, await attemptCount(call, plan));
   } catch (error) {
@@ -87,10 +87,10 @@ function capsOfCounts({ caps, ...binding }: BindingCaps): BindingCaps {
 /**
  * Tokens of the whole prompt; estimated from the byte count where the canonical format cannot represent the request.
  */
-async function countTokens(call: Routed): Promise<number> {
-  const { protocol, route, facts } = call;
+function countTokens(call: Routed): number {
+  const { route, facts } = call;
   try {
-    const request = protocol.parseRequest(await scanDeeper(call), startTranslationNotes(false));
+    const request = parseRequest(call, startTranslationNotes(false));
     return estimatePromptTokens(request, familyOf(route.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
@@ -106,7 +106,7 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 /** Passes on the host's count or its refusal; counts here where the host has no counter. */
 async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer): Promise<Response> {
   const { head, body } = answer;
-  if (hasNoCounter(answer)) return countReply(call, await countTokens(call));
+  if (hasNoCounter(answer)) return countReply(call, countTokens(call));
   if (head.status !== 200)
     return plainReply(call, head, passRefusal(call, answer, plan.protocol).body, head.status, null);
   if (!isJsonObject(body)) {

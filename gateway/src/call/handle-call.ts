@@ -36,15 +36,14 @@ export async function handleCall(
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
     const read = readCall(bytes, protocol, { limits, version: call.version, countOnly: false });
     routeCall(call, read instanceof Promise ? await read : read);
-    const planned = planCall(call);
-    const plan = planned instanceof Promise ? await planned : planned;
+    const plan = planCall(call);
     call.dropped = plan.dropped;
     const earlier = replayOrBegin(call);
     const replayed = earlier instanceof Promise ? await earlier : earlier;
     if (replayed !== null) return replayed;
     const holding = holdCall(call);
     setMoney(call, holding instanceof Promise ? await holding : holding);
-    const outcome = await attempt(call, call.folded ? await planFold(call) : plan);
+    const outcome = await attempt(call, call.folded ? planFold(call) : plan);
     streams = outcome.kind === 'stream';
     return await deliver(call, outcome);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { GenerationEvent } from '../generation/event.ts';
 import { type Generation, unfoldGeneration } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
-import { type AnswerContext, type ClientProtocol, TRANSLATION_OUTLINE_DEPTH } from '../protocols/client-protocol.ts';
+import type { AnswerContext, ClientProtocol } from '../protocols/client-protocol.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { refuseMember, startTranslationNotes } from '../protocols/request/translation-notes.ts';
@@ -49,7 +49,7 @@ export interface DemoReply {
 }
 
 /** The body has passed the operator's limits; these are above the configurable maximum. */
-const SCAN_LIMITS = { depthMax: 1_000, keysPerObjectMax: 1_000_000, outlineDepth: TRANSLATION_OUTLINE_DEPTH };
+const SCAN_LIMITS = { depthMax: 1_000, keysPerObjectMax: 1_000_000 };
 const ANSWERS_MAX = 8;
 /** Before each word: long enough to look like streaming, short enough not to delay anyone. */
 const WORD_PAUSE_MS = 15;

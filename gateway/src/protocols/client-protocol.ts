@@ -8,9 +8,6 @@ import type { ClientProtocolName } from './names.ts';
 import type { RequestCheck } from './request/request-facts.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 
-/** Deep enough for every member that is read; deeper values (schemas, arguments) are carried verbatim. */
-export const TRANSLATION_OUTLINE_DEPTH = 12;
-
 export interface AnswerContext {
   /** Without the format's own prefix. */
   readonly id: string;
@@ -62,8 +59,9 @@ export interface ClientProtocol {
   readonly prefersApiKeyHeader: boolean;
   readonly checkRequest: RequestCheck;
   /**
-   * Parses a checked request. The outline must reach `TRANSLATION_OUTLINE_DEPTH`.
+   * Parses a checked request.
    * @throws CallFailure `invalid_request`
+   * @throws OutlineFull if a part of the body has too many values
    */
   parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest;
   /** A stream states the number of input tokens before upstream has reported it. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  children,
   elements,
   isInteger,
   isOpen,
@@ -11,6 +12,7 @@ import {
   member,
   memberName,
   numberValue,
+  OutlineFull,
   stringValue,
 } from './json-node.ts';
 
@@ -112,11 +114,36 @@ describe('isInteger', () => {
   });
 });
 
+/** All values below a node: names, kinds and texts. */
+function tour(node: JsonNode): unknown {
+  const { kind, keyStart } = node;
+  const name = keyStart < 0 ? null : memberName(node);
+  return [name, kind, jsonText(node), stringValue(node), numberValue(node), children(node).map(tour)];
+}
+
 describe('the end of the outline', () => {
-  test('a container there is known as a whole, and asking for its children throws', () => {
-    const inner = member(rootOf('{"a":{"b":[1,2]}}', 1), 'a') as JsonNode;
-    expect([inner.kind, jsonText(inner), isOpen(inner)]).toEqual(['object', '{"b":[1,2]}', false]);
-    expect(() => member(inner, 'b')).toThrow('scan with a larger outlineDepth');
+  test('a container there is known by its text and opens when its members are read', () => {
+    const inner = member(rootOf('{"a":{"b":[1,{"c":2}]}}', 1), 'a') as JsonNode;
+    expect([inner.kind, jsonText(inner), isOpen(inner)]).toEqual(['object', '{"b":[1,{"c":2}]}', false]);
+    const [, last] = elements(member(inner, 'b') as JsonNode);
+    expect(numberValue(member(last as JsonNode, 'c') as JsonNode)).toBe(2);
+  });
+
+  test('a shallow outline reads as a deep one', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.integer({ min: 1, max: 4 }), (text, depth) => {
+        expect(tour(rootOf(text, depth))).toEqual(tour(rootOf(text, 64)));
+      }),
+    );
+  });
+
+  test('a container with more values than the limit does not open', () => {
+    const text = '{"a":{"few":[1,2],"many":[1,2,3,4,5]}}';
+    const outline = scanJson(Buffer.from(text), { outlineDepth: 2, outlineNodesMax: 5 });
+    if (!outline.ok) throw new Error(outline.message);
+    const inner = member(outline.root, 'a') as JsonNode;
+    expect(elements(member(inner, 'few') as JsonNode).map(numberValue)).toEqual([1, 2]);
+    expect(() => elements(member(inner, 'many') as JsonNode)).toThrow(OutlineFull);
   });
 
   test('an outline of many values keeps them all', () => {

@@ -1,6 +1,7 @@
 /** Reads a scanned JSON text: finds members and elements by the outline and decodes single values. */
 
 import { BACKSLASH } from './json-bytes.ts';
+import type { JsonScanLimits } from './json-limits.ts';
 import {
   AT_END,
   AT_KEY_END,
@@ -27,11 +28,18 @@ export interface JsonOutline {
   readonly ok: true;
   readonly bytes: Uint8Array;
   readonly root: JsonNode;
-  readonly outlineDepth: number;
   readonly tape: JsonTape;
+  /** The outline of a container's own text, for one whose children are not on the tape. Throws OutlineFull. */
+  open(container: JsonNode): JsonOutline;
 }
 
-/** One value of the text. Spans are byte offsets with an exclusive end; a string's span includes its quotes. */
+/** Thrown if a container that is opened later has more values than the limits of the scan allow. */
+export class OutlineFull extends RangeError {}
+
+/**
+ * One value of the text. Spans are byte offsets in the bytes of its outline with an exclusive end; a string's span
+ * includes its quotes.
+ */
 export interface JsonNode {
   readonly kind: JsonKind;
   readonly start: number;
@@ -44,31 +52,55 @@ export interface JsonNode {
   readonly index: number;
 }
 
+/** Scans the text of one container; null: it has more values than `limits` allow. */
+export type ScanContainer = (bytes: Uint8Array, limits: JsonScanLimits) => JsonOutline | null;
+
 /** Creates the outline of a valid scanned text and takes over the tape. */
-export function createOutline(bytes: Uint8Array, scanned: JsonTape, outlineDepth: number): JsonOutline {
-  return new Outline(bytes, detachTape(scanned), outlineDepth);
+export function createOutline(
+  bytes: Uint8Array,
+  scanned: JsonTape,
+  limits: JsonScanLimits,
+  scanContainer: ScanContainer,
+): JsonOutline {
+  return new Outline(bytes, detachTape(scanned), limits, scanContainer);
 }
 
 class Outline implements JsonOutline {
   readonly ok = true;
   readonly root: JsonNode;
+  readonly #limits: JsonScanLimits;
+  readonly #scanContainer: ScanContainer;
+  /** The container that was opened last: its members are mostly read one after the other. */
+  #openedIndex = -1;
+  #opened: JsonOutline | null = null;
 
   constructor(
     readonly bytes: Uint8Array,
     readonly tape: JsonTape,
-    readonly outlineDepth: number,
+    limits: JsonScanLimits,
+    scanContainer: ScanContainer,
   ) {
+    this.#limits = limits;
+    this.#scanContainer = scanContainer;
     this.root = nodeAt(this, 0);
+  }
+
+  open({ index, start, end }: JsonNode): JsonOutline {
+    if (this.#opened !== null && this.#openedIndex === index) return this.#opened;
+    this.#opened = this.#scanContainer(this.bytes.subarray(start, end), this.#limits);
+    this.#openedIndex = index;
+    if (this.#opened === null) throw new OutlineFull(`more than ${this.#limits.outlineNodesMax} values in one place`);
+    return this.#opened;
   }
 }
 
 /** The value of a member by its key, or undefined; also undefined if the node is not an object. */
 export function member(node: JsonNode, name: string): JsonNode | undefined {
   if (node.kind !== 'object') return undefined;
-  const { outline } = node;
+  const { outline, index: first } = opened(node);
   const { tape } = outline;
-  const last = childrenEnd(node);
-  for (let index = node.index + 1; index < last; index = readNode(tape, index, AT_NEXT)) {
+  const last = readNode(tape, first, AT_NEXT);
+  for (let index = first + 1; index < last; index = readNode(tape, index, AT_NEXT)) {
     if (hasKey(outline, index, name)) return nodeAt(outline, index);
   }
   return undefined;
@@ -78,9 +110,9 @@ export function member(node: JsonNode, name: string): JsonNode | undefined {
 export function children(node: JsonNode): JsonNode[] {
   const found: JsonNode[] = [];
   if (node.kind !== 'object' && node.kind !== 'array') return found;
-  const { outline } = node;
-  const last = childrenEnd(node);
-  for (let index = node.index + 1; index < last; index = readNode(outline.tape, index, AT_NEXT))
+  const { outline, index: first } = opened(node);
+  const last = readNode(outline.tape, first, AT_NEXT);
+  for (let index = first + 1; index < last; index = readNode(outline.tape, index, AT_NEXT))
     found.push(nodeAt(outline, index));
   return found;
 }
@@ -121,18 +153,14 @@ export function jsonText(node: JsonNode): string {
   return spanText(node.outline.bytes, node.start, node.end);
 }
 
-/** Whether the outline includes the children of this object or array (true for a scalar, which has none). */
+/** Whether the children of this object or array were recorded by the scan (true for a scalar, which has none). */
 export function isOpen(node: JsonNode): boolean {
   return (readNode(node.outline.tape, node.index, AT_KIND) & FLAG_CLOSED) === 0;
 }
 
-function childrenEnd(node: JsonNode): number {
-  if (!isOpen(node)) {
-    throw new RangeError(
-      `the outline ends ${node.outline.outlineDepth} levels below the root: scan with a larger outlineDepth`,
-    );
-  }
-  return readNode(node.outline.tape, node.index, AT_NEXT);
+/** The node whose children are on its tape: the same one, or the root of the container's own outline. */
+function opened(node: JsonNode): JsonNode {
+  return isOpen(node) ? node : node.outline.open(node).root;
 }
 
 function nodeAt(outline: JsonOutline, index: number): JsonNode {

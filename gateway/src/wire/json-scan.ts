@@ -37,6 +37,12 @@ export function scanJson(bytes: Uint8Array, limits?: Partial<JsonScanLimits>): J
   return outcome;
 }
 
+/** Scans a part of a valid text again, so only the number of its values can be wrong. */
+function scanContainer(bytes: Uint8Array, limits: JsonScanLimits): JsonOutline | null {
+  const outcome = scanJson(bytes, limits);
+  return outcome.ok ? outcome : null;
+}
+
 /** Native code validates the encoding, many times as fast as the scan. */
 const UTF8_BUDGET_FACTOR = 4;
 const UTF8_SLICE_MIN = 64;
@@ -56,7 +62,7 @@ class Scan implements JsonScan {
     if (state === undefined) throw new Error('this scan has ended: the step before returned its outcome');
     const problem = this.#read(state, Math.max(1, budgetBytes));
     if (problem === 'more') return 'more';
-    const outcome = problem ?? createOutline(this.#bytes, state.tape, state.limits.outlineDepth);
+    const outcome = problem ?? createOutline(this.#bytes, state.tape, state.limits, scanContainer);
     this.#state = undefined;
     releaseScanState(state);
     return outcome;

@@ -45,6 +45,21 @@ async function expectUnsent(response: Response, side: Side, says: string | RegEx
   return id;
 }
 
+test('a part of the body with more than a million values is refused', async () => {
+  const junk = new Array(1_048_600).fill(1);
+  const content = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, junk } }];
+  const response = await postTranslated(pair.gateway, 'chat', {
+    model: MODELS.sonnet46,
+    messages: [{ role: 'user', content }],
+  });
+  await expectRefusal(
+    response,
+    'chat',
+    invalid('chat', 'the body cannot be translated: more than 1048576 values', null),
+  );
+  expect(pair.fake.served()).toEqual([]);
+});
+
 describe('what cannot be carried', () => {
   interface Loss {
     readonly side: Side;

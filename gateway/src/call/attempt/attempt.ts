@@ -288,7 +288,7 @@ class AnswerAttempts extends Attempts {
     });
     if (!covered) return null;
     call.folded = false;
-    return { call: await planCall(call), why: 'does not stream: asked again for an answer in one piece' };
+    return { call: planCall(call), why: 'does not stream: asked again for an answer in one piece' };
   }
 }
 

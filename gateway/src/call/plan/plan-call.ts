@@ -1,15 +1,12 @@
 /** Plans how a call goes to its upstream: passed through if both sides use the same format, otherwise translated. */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
-import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
+import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
-import type { JsonOutline } from '../../wire/json-node.ts';
-import type { JsonProblem } from '../../wire/json-problem.ts';
-import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
+import { OutlineFull } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
@@ -17,18 +14,15 @@ import { asksForUsage, passThrough } from './pass-through.ts';
 import { translate } from './translate.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
-/** Deeper scans yield after this many bytes, so that other calls get their turn. */
-const STEP_BYTES = 256 * 1024;
-
 /** Plans a call whose answer upstream streams while its client gets one piece. Throws like `planCall`. */
-export function planFold(call: Routed): UpstreamCall | Promise<UpstreamCall> {
+export function planFold(call: Routed): UpstreamCall {
   return planCall(call, true);
 }
 
 /**
  * Plans the upstream request. Throws CallFailure `invalid_request` for features that upstream's format cannot express.
  */
-export function planCall(call: Routed, folds = false): UpstreamCall | Promise<UpstreamCall> {
+export function planCall(call: Routed, folds = false): UpstreamCall {
   const { protocol, route, outline, facts } = call;
   const { upstream } = route;
   const format = chooseUpstreamProtocol(protocol.name, upstream.protocols);
@@ -68,27 +62,10 @@ function dropRetryToken({ principal, deps, route }: Routed, { members }: PricedR
   return ['fallback_credit_token'];
 }
 
-/** Most bodies are scanned in one step and need no promise. */
-function planTranslation(
-  call: Routed,
-  upstream: UpstreamProtocol,
-  folds: boolean,
-): UpstreamCall | Promise<UpstreamCall> {
-  const scanned = scanDeeper(call);
-  return scanned instanceof Promise
-    ? scanned.then((outline) => translateOutline(call, upstream, outline, folds))
-    : translateOutline(call, upstream, scanned, folds);
-}
-
-function translateOutline(
-  call: Routed,
-  upstream: UpstreamProtocol,
-  outline: JsonOutline,
-  folds: boolean,
-): UpstreamCall {
+function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolean): UpstreamCall {
   const { deps, protocol, route, principal, facts } = call;
   const notes = startTranslationNotes(principal.strict);
-  const parsed = protocol.parseRequest(outline, notes);
+  const parsed = parseRequest(call, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
     provider: route.upstream.provider,
@@ -141,32 +118,14 @@ function checkContext(prompt: number, max: number | null): void {
   });
 }
 
-/**
- * The body's outline down to all that is read member by member. The body was already checked; deeper levels are carried
- * as text.
- */
-export function scanDeeper({ outline, settings }: Routed): JsonOutline | Promise<JsonOutline> {
-  const { limits } = settings.config;
-  const scan = startJsonScan(outline.bytes, {
-    depthMax: limits.jsonDepthMax,
-    keysPerObjectMax: limits.jsonKeysMax,
-    outlineDepth: TRANSLATION_OUTLINE_DEPTH,
-  });
-  const outcome = scan.step(STEP_BYTES);
-  return outcome === 'more' ? scanOn(scan) : outlineOf(outcome);
-}
-
-async function scanOn(scan: JsonScan): Promise<JsonOutline> {
-  for (;;) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    const outcome = scan.step(STEP_BYTES);
-    if (outcome !== 'more') return outlineOf(outcome);
+/** Parses the body into the canonical format. Throws CallFailure `invalid_request`. */
+export function parseRequest({ protocol, outline }: Routed, notes: TranslationNotes): GenerationRequest {
+  try {
+    return protocol.parseRequest(outline, notes);
+  } catch (error) {
+    if (!(error instanceof OutlineFull)) throw error;
+    throw new CallFailure('invalid_request', `the body cannot be translated: ${error.message}`);
   }
-}
-
-function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
-  if (outcome.ok) return outcome;
-  throw new CallFailure('invalid_request', `the body cannot be translated: ${outcome.message}`);
 }
 
 /**

@@ -12,8 +12,6 @@ export interface ReadCall {
   readonly facts: RequestFacts;
 }
 
-/** Members of a content part are five levels below the root. */
-const OUTLINE_DEPTH = 5;
 /** The scan yields to other calls after this many bytes; about 0.2 ms. */
 const STEP_BYTES = 256 * 1024;
 
@@ -27,7 +25,6 @@ export function readCall(
   const scan = startJsonScan(bytes, {
     depthMax: limits.jsonDepthMax,
     keysPerObjectMax: limits.jsonKeysMax,
-    outlineDepth: OUTLINE_DEPTH,
   });
   const outcome = scan.step(STEP_BYTES);
   return outcome === 'more' ? readOn(scan, protocol, context) : check(outcome, protocol, context);

@@ -8,7 +8,6 @@ import { startSseDecoder } from '../../framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration } from '../../generation/generation.ts';
 import type { Part, Source } from '../../generation/part.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/client-protocol.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS, upstreamHalfOf } from '../../protocols/registry.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
@@ -91,7 +90,7 @@ async function readRequestTurns(
   protocol: ClientProtocolName,
   request: Uint8Array,
 ): Promise<readonly ConversationTurn[] | null> {
-  const scan = startJsonScan(request, { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  const scan = startJsonScan(request);
   let outcome = scan.step(STEP_BYTES);
   while (outcome === 'more') {
     await new Promise<void>((resolve) => setImmediate(resolve));

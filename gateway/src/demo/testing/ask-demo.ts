@@ -25,7 +25,7 @@ export function askDemo(protocol: ClientProtocolName, body: object, requestId = 
 
 /** Processes the body as the gateway does before the demo model gets it. */
 function reply(protocol: ClientProtocolName, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
-  const outline = scanJson(body, { outlineDepth: 8 });
+  const outline = scanJson(body);
   if (!outline.ok) throw new Error(outline.message);
   const context = { limits: resolveLimits({}), version: '2023-06-01', countOnly } as const;
   try {

@@ -12,7 +12,7 @@ export const CONTEXT: CheckContext = { limits: resolveLimits({}), version: '2023
 /** The outline of a body as the call pipeline builds it. */
 export function outlineOf(body: unknown): JsonOutline {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const outcome = scanJson(Buffer.from(text), { outlineDepth: 5 });
+  const outcome = scanJson(Buffer.from(text));
   if (!outcome.ok) throw new Error(outcome.message);
   return outcome;
 }

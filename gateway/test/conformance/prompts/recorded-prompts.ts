@@ -10,7 +10,7 @@ import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { parseRequest as parseChatRequest } from '../../../src/protocols/chat/client/parse-request.ts';
 import { parseAnswer as parseChatAnswer } from '../../../src/protocols/chat/upstream/parse-answer.ts';
 import { startStreamParser as startChatParser } from '../../../src/protocols/chat/upstream/parse-stream.ts';
-import { type ClientProtocol, TRANSLATION_OUTLINE_DEPTH } from '../../../src/protocols/client-protocol.ts';
+import type { ClientProtocol } from '../../../src/protocols/client-protocol.ts';
 import { parseRequest as parseMessagesRequest } from '../../../src/protocols/messages/client/parse-request.ts';
 import { parseAnswer as parseMessagesAnswer } from '../../../src/protocols/messages/upstream/parse-answer.ts';
 import { startStreamParser as startMessagesParser } from '../../../src/protocols/messages/upstream/parse-stream.ts';
@@ -93,7 +93,7 @@ function readPrompt(recording: Recording): RecordedPrompt | null {
   if (reader === undefined || body === null || recording.response.status !== 200) return null;
   if (HIDDEN_PROMPT.some((name) => body[name] != null)) return null;
   if (list(body.tools).some((tool) => object(tool)?.defer_loading === true)) return null;
-  const outline = scanJson(Buffer.from(JSON.stringify(body)), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  const outline = scanJson(Buffer.from(JSON.stringify(body)));
   if (!outline.ok) return null;
   const { usage, parts, finish_reason } = foldGeneration(answerEvents(reader, recording));
   if (usage === null) return null;

@@ -6,7 +6,7 @@ import { CallFailure } from '../../../src/errors/call-failure.ts';
 import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
-import { type AnswerContext, TRANSLATION_OUTLINE_DEPTH } from '../../../src/protocols/client-protocol.ts';
+import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
 import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
@@ -118,7 +118,7 @@ export interface ReadRequest {
 
 /** Parses a body into a canonical request. Throws CallFailure if it is refused. */
 export function readRequest(format: ClientProtocolName, json: string, strict = false): ReadRequest {
-  const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  const outline = scanJson(Buffer.from(json));
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(strict);
   return { request: CLIENT_PROTOCOLS[format].parseRequest(outline, notes), dropped: notes.dropped };

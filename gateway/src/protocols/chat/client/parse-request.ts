@@ -123,7 +123,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
 
 const PENALTY = [-2, 2] as const;
 
-/** The outline must reach `TRANSLATION_OUTLINE_DEPTH`. Throws CallFailure `invalid_request` that names the member. */
+/** Throws CallFailure `invalid_request` that names the member. */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };

@@ -3,7 +3,6 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../client-protocol.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { ChatTraits, UpstreamTraits } from '../../upstream-traits.ts';
@@ -109,7 +108,7 @@ export function resultOf(call_id: string, ...parts: ResultParts): Part {
 /** Parses a body given as text or as an object; adds `model` and `messages` to an object that lacks them. */
 export function parse(body: string | object, strict = false) {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'house-model', messages: HELLO, ...body });
-  const outline = scanJson(Buffer.from(text), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  const outline = scanJson(Buffer.from(text));
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(strict);
   return { request: parseRequest(outline, notes), dropped: notes.dropped };

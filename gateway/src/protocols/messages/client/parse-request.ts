@@ -88,7 +88,7 @@ const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
  * The canonical request. Throws CallFailure `invalid_request` for a member of the wrong type and for one that only
- * Anthropic can handle; the outline must reach `TRANSLATION_OUTLINE_DEPTH`.
+ * Anthropic can handle.
  */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const { root } = outline;

@@ -3,7 +3,6 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
-import { TRANSLATION_OUTLINE_DEPTH } from '../../client-protocol.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
 import type { MessagesTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { parseRequest } from '../client/parse-request.ts';
@@ -96,9 +95,7 @@ export function render(request: GenerationRequest, traits: UpstreamTraits = CAPA
 /** Parses a body, given as a value or as JSON text, into a canonical request. */
 export function parse(body: unknown, strict = false) {
   const notes = startTranslationNotes(strict);
-  const outline = scanJson(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
-    outlineDepth: TRANSLATION_OUTLINE_DEPTH,
-  });
+  const outline = scanJson(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
   if (!outline.ok) throw new Error(outline.message);
   return { request: parseRequest(outline, notes), dropped: notes.dropped };
 }
