@@ -25,7 +25,7 @@ function entryOf(name: string, changes: Partial<StoredProvider> = {}): StoredPro
     kind: 'openai-compatible',
     baseUrl: `${origin}/v1`,
     models: [{ name: 'shared', upstream: `of-${name}` }],
-    sealed: seal.seal({ tenant: 'default', provider: name, origin }, new Secret(`secret of ${name}`)),
+    sealed: seal.seal({ tenant: 'default', provider: name, origin }, { api_key: new Secret(`secret of ${name}`) }),
     last4: 'xxxx',
     createdAtMs: 1,
     updatedAtMs: 1,
@@ -76,16 +76,16 @@ async function open({
 
 const routed = ({ settings }: Awaited<ReturnType<typeof open>>, model: string) => {
   const upstream = settings.routes.get(model)?.upstream;
-  return upstream?.kind === 'http'
-    ? [upstream.provider, upstream.model, upstream.credential?.reveal()]
-    : upstream?.kind;
+  return upstream === undefined
+    ? undefined
+    : [upstream.provider, upstream.model, ...upstream.secrets.map((secret) => secret.reveal())];
 };
 
 describe('entries beside the configuration', () => {
   test('serve their models with their credentials; the demo stays', async () => {
     const models = await open({ entries: [entryOf('lab')] });
     expect(routed(models, 'shared')).toEqual(['lab', 'of-lab', 'secret of lab']);
-    expect(routed(models, 'demo')).toBe('demo');
+    expect(routed(models, 'demo')).toEqual(['demo', 'demo']);
     expect(models.notices).toEqual([]);
   });
 
@@ -104,7 +104,7 @@ describe('entries beside the configuration', () => {
     const entry = entryOf('anthropic-too', { kind: 'anthropic', models: [], baseUrl: 'https://api.anthropic.com/v1' });
     const sealed = seal.seal(
       { tenant: 'default', provider: entry.name, origin: 'https://api.anthropic.com' },
-      new Secret('secret'),
+      { api_key: new Secret('secret') },
     );
     const alone = await open({ entries: [{ ...entry, sealed }] });
     expect(routed(alone, 'claude-sonnet-4-5')).toEqual(['anthropic-too', 'claude-sonnet-4-5', 'secret']);
@@ -211,7 +211,6 @@ test('a price that was set goes between the configuration and the catalogue', as
 });
 
 test('a console host must be public at each connection, save where the file names it', async () => {
-  const { settings } = await open({ entries: [entryOf('lab')] });
-  const upstream = settings.routes.get('shared')?.upstream;
-  expect(upstream?.kind === 'http' && upstream.origin.publicOnly).toBe(true);
+  const { deps } = await open({ entries: [entryOf('lab')] });
+  expect(deps.running().added[0]?.provider?.publicOnly).toBe(true);
 });

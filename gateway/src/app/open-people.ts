@@ -113,7 +113,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     invitations: createInvitations(shared),
     resets: createPasswordResets({ ...shared, links: createResetLinks(people, nowMs) }),
     describeGateway: () => ({
-      providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind })),
+      providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind: kind.name })),
       model: parts.suggestModel() ?? '',
     }),
     checkWorkspace(id) {

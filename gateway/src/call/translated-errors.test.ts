@@ -22,13 +22,13 @@ function fromMessages(status: number, body: object | string, retryAfter: string 
   const error = readMessagesError(
     Buffer.from(typeof body === 'string' ? body : JSON.stringify({ type: 'error', error: body })),
   );
-  return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, null));
+  return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, []));
 }
 
 /** The error that a messages client gets for a chat upstream's error. */
 function fromChat(status: number, body: object | string, retryAfter: string | null = null): CallFailure {
   const error = readChatError(Buffer.from(typeof body === 'string' ? body : JSON.stringify({ error: body })));
-  return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, null));
+  return failureOfTranslatedError(status, retryAfter, error, scrubText(error.message, []));
 }
 
 function reply(failure: CallFailure, protocol: 'chat' | 'messages', body: string | Buffer): Response {

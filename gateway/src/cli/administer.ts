@@ -8,7 +8,6 @@ import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } fro
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
-import { Secret } from '../lib/secret.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createVerifyEmail } from '../people/members/verify-email.ts';
 import type { StoredProvider } from '../store/ports/providers.ts';
@@ -135,9 +134,6 @@ export async function withReading<Found>(
   }
 }
 
-/** The names of a provider's models do not depend on whether its credential can be decrypted. */
-const UNOPENED = new Secret('unopened');
-
 const listCatalogNames: ListCatalogNames = (provider) =>
   listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
 
@@ -152,7 +148,8 @@ export function findModelNames(
   const { config } = loadConfig(source);
   if (config === null || config.file === null || config.providersFrom !== 'file') return null;
   const configured = listServedModels(config, listCatalogNames);
-  const providers = resolveConsoleProviders(config, entered, () => UNOPENED);
+  // The names of a provider's models do not depend on whether its secrets can be decrypted.
+  const providers = resolveConsoleProviders(config, entered, () => ({}));
   const { models } = addConsoleModels(configured, providers, listCatalogNames);
   return { names: [...models.keys()], place: `in ${config.file}` };
 }

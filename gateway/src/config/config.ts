@@ -6,13 +6,17 @@
 import type { TierMember } from '../generation/tier-words.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
-import type { ProviderQuirks } from '../providers/presets.ts';
+import type { Provider, Target, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
-export type ProviderKind = 'openai' | 'openai-compatible' | 'anthropic' | 'demo';
+/** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
+export type Protocol = 'chat' | 'messages';
+
+/** The protocols of a model unless its configuration says less, whatever format its targets speak. */
+export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
@@ -25,17 +29,6 @@ export const DEFAULT_LOG_BODIES = 'off';
 export const DEFAULT_RETENTION_DAYS = 30;
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
-
-/** The model names of the built-in demo provider. */
-export const DEMO_MODELS = ['demo', 'claude-demo'] as const;
-
-/** The wire formats that a provider of each kind speaks. */
-export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly UpstreamProtocolName[] } = {
-  openai: ['chat'],
-  'openai-compatible': ['chat'],
-  anthropic: ['messages'],
-  demo: ['chat', 'messages'],
-};
 
 /** Another service for signing in to the console (OpenID Connect). */
 export interface OidcConfig {
@@ -83,62 +76,6 @@ export interface Defaults {
   readonly logBodies: BodyPolicy;
   /** The number of days that content is kept. */
   readonly retentionDays: number;
-}
-
-/** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
-export interface Timeouts {
-  readonly connectMs: number;
-  readonly firstByteMs: number;
-  readonly firstBytePlainMs: number;
-  readonly idleMs: number;
-  readonly totalMs: number;
-}
-
-/** A secret and the only origin (`https://host:port`) it may be sent to. */
-export interface BoundCredential {
-  readonly origin: string;
-  readonly secret: Secret;
-}
-
-/** The built-in demo: no address, no credential, no time limits. */
-export interface DemoProvider {
-  readonly name: string;
-  readonly kind: 'demo';
-  readonly protocols: readonly UpstreamProtocolName[];
-}
-
-/** A provider that answers calls over the network. */
-export interface UpstreamProvider {
-  readonly name: string;
-  readonly kind: Exclude<ProviderKind, 'demo'>;
-  readonly protocols: readonly UpstreamProtocolName[];
-  /**
-   * No trailing slash. `/chat/completions` (chat) or `/messages` (messages) follows, so for messages it ends in `/v1`.
-   */
-  readonly baseUrl: string;
-  /** Null: no credential is sent. */
-  readonly credential: BoundCredential | null;
-  readonly timeouts: Timeouts;
-  /** The catalog's name of this provider, used to find prices and model names; null: the catalog does not know it. */
-  readonly catalogProvider: string | null;
-  readonly quirks: ProviderQuirks;
-  /** Output limits that it is known to honor: those of a preset at the preset's own address. */
-  readonly provenLimits: readonly OutputLimitMember[];
-  /**
-   * Its host must resolve to public addresses only; absent for providers from a file or a variable, which are not
-   * checked.
-   */
-  readonly publicOnly?: true;
-}
-
-export type ProviderConfig = DemoProvider | UpstreamProvider;
-
-export interface TargetConfig {
-  readonly provider: ProviderConfig;
-  /** The model's name at the provider. */
-  readonly model: string;
-  /** The provider's, overridden by the target's own; null for the demo. */
-  readonly timeouts: Timeouts | null;
 }
 
 /** USD per million tokens as written, digits unchanged; an omitted member is absent. */
@@ -208,7 +145,7 @@ export interface ModelConfig {
   /** The endpoints that serve it; requests are translated for a target that speaks another format. */
   readonly protocols: readonly ClientProtocolName[];
   /** At least one. Calls go to the first; the others are for routing. */
-  readonly targets: readonly [TargetConfig, ...TargetConfig[]];
+  readonly targets: readonly [Target, ...Target[]];
   /** The file's capabilities, which override the catalog's. */
   readonly capabilities: Capabilities;
   /** Null: the catalog's price. */
@@ -228,7 +165,7 @@ export interface Config {
   /** The source of `providers`. `built-in`: nothing was configured, so only the demo exists. */
   readonly providersFrom: 'file' | 'environment' | 'built-in';
   /** By name; never empty. */
-  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly providers: ReadonlyMap<string, Provider>;
   /** By public name, without aliases; null if the file has no `models`, so that the catalog's models are served. */
   readonly models: ReadonlyMap<string, ModelConfig> | null;
   /** Sentences for the startup output: what was found in the environment. */

@@ -5,38 +5,47 @@
 
 import { parseIpAddress } from '../lib/ip-range.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
-import type { Secret } from '../lib/secret.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
+import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
+import type { Preset, RemoteKind, RemoteProvider, Secrets } from '../providers/provider.ts';
+import { KINDS } from '../providers/registry.ts';
 import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
-import { type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
+import { type Config, NO_CAPABILITIES } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
-import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
+import { buildRemoteProvider } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
 
-/** The kinds of providers the console can add. `base_url` null: the user must enter it. */
-export const CONSOLE_KINDS: ReadonlyArray<{
-  readonly kind: string;
+/** A kind of provider that the console can add. */
+export interface ConsoleKind {
   readonly name: string;
-  readonly base_url: string | null;
-}> = [
-  ...PRESETS.map(({ name, title, baseUrl }) => ({ kind: name, name: title, base_url: baseUrl })),
-  { kind: 'openai-compatible', name: 'Another host, OpenAI-compatible', base_url: null },
+  readonly title: string;
+  readonly kind: RemoteKind;
+  /** Null: the user must enter the address. */
+  readonly preset: Preset | null;
+}
+
+/** The presets, and the kinds that have none. */
+export const CONSOLE_KINDS: readonly ConsoleKind[] = [
+  ...PRESETS.map((preset) => ({ name: preset.name, title: preset.title, kind: preset.kind, preset })),
+  ...KINDS.flatMap((kind) =>
+    kind.local !== null || findPreset(kind.name) !== undefined
+      ? []
+      : { name: kind.name, title: kind.title, kind, preset: null },
+  ),
 ];
 
-/** A kind's preset; null: it has none; undefined: the kind does not exist. */
-export function presetOfKind(kind: string): Preset | null | undefined {
-  return kind === 'openai-compatible' ? null : findPreset(kind);
+/** The kind of that name, or undefined. */
+export function findConsoleKind(name: string): ConsoleKind | undefined {
+  return CONSOLE_KINDS.find((kind) => kind.name === name);
 }
 
 /** The address of a console provider: the given one, else that of its kind. */
 export function readConsoleAddress(
-  kind: string,
+  { preset }: ConsoleKind,
   written: string | null,
   { privateOrigins }: Config['server'],
 ): BaseUrl | Fault {
-  const preset = presetOfKind(kind) ?? null;
   if (written === null && preset === null) {
     return { found: 'no address', expected: 'one, for this kind has none of its own', advice: 'Add it.' };
   }
@@ -51,44 +60,44 @@ export function readConsoleAddress(
 export interface ConsoleProvider {
   readonly entry: StoredProvider;
   /** Null: it cannot be used. */
-  readonly provider: UpstreamProvider | null;
+  readonly provider: RemoteProvider | null;
   /** What is wrong with it, as sentences for the operator; null: nothing. */
   readonly problem: string | null;
 }
 
-/** Decrypts an entry's credential, sealed for this origin; null if it cannot be decrypted. */
-export type OpenCredential = (entry: StoredProvider, origin: string) => Secret | null;
+/** Decrypts an entry's secrets, sealed for this origin; null if they cannot be decrypted. */
+export type OpenCredentials = (entry: StoredProvider, origin: string) => Secrets | null;
 
 /** Resolves each entry against this configuration. */
 export function resolveConsoleProviders(
   config: Config,
   entries: readonly StoredProvider[],
-  openCredential: OpenCredential,
+  openCredentials: OpenCredentials,
 ): readonly ConsoleProvider[] {
   return entries.map((entry) => {
-    const provider = resolveEntry(config, entry, openCredential);
+    const provider = resolveEntry(config, entry, openCredentials);
     return typeof provider === 'string'
       ? { entry, provider: null, problem: provider }
       : { entry, provider, problem: null };
   });
 }
 
-function resolveEntry(config: Config, entry: StoredProvider, openCredential: OpenCredential) {
+function resolveEntry(config: Config, entry: StoredProvider, openCredentials: OpenCredentials) {
   if (config.providers.has(entry.name)) {
     return 'The configuration has a provider of this name, which is used instead. Take this one away, and add it under another name.';
   }
-  const preset = presetOfKind(entry.kind);
-  if (preset === undefined) return `This version does not know the kind ${quoteText(entry.kind)}.`;
-  const address = readConsoleAddress(entry.kind, entry.baseUrl, config.server);
+  const consoleKind = findConsoleKind(entry.kind);
+  if (consoleKind === undefined) return `This version does not know the kind ${quoteText(entry.kind)}.`;
+  const address = readConsoleAddress(consoleKind, entry.baseUrl, config.server);
   if ('found' in address)
     return `Its address is not used: found ${address.found}, expected ${address.expected}. ${address.advice}`;
-  const secret = entry.sealed === null ? null : openCredential(entry, address.origin);
-  if (entry.sealed !== null && secret === null) {
+  const secrets = entry.sealed === null ? {} : openCredentials(entry, address.origin);
+  if (secrets === null) {
     return 'Its credential cannot be opened: the master key is another one, or the database was changed. Enter the credential again.';
   }
-  const kind = preset?.kind ?? 'openai-compatible';
   const { name } = entry;
-  const provider = buildUpstreamProvider({ name, kind, preset, address, secret, timeouts: config.timeouts });
+  const { kind, preset } = consoleKind;
+  const provider = buildRemoteProvider({ name, kind, preset, address, secrets, timeouts: config.timeouts });
   return config.server.privateOrigins.includes(address.origin) ? provider : { ...provider, publicOnly: true as const };
 }
 
@@ -119,12 +128,12 @@ export function addConsoleModels(
   return { models, providers: judged };
 }
 
-function listKnown({ catalogProvider }: UpstreamProvider, listCatalogNames: ListCatalogNames): readonly EnteredModel[] {
+function listKnown({ catalogProvider }: RemoteProvider, listCatalogNames: ListCatalogNames): readonly EnteredModel[] {
   const names = catalogProvider === null ? [] : listCatalogNames(catalogProvider);
   return names.map((name) => ({ name, upstream: name }));
 }
 
-function addTarget(models: Map<string, ServedModel>, { name, upstream }: EnteredModel, provider: UpstreamProvider) {
+function addTarget(models: Map<string, ServedModel>, { name, upstream }: EnteredModel, provider: RemoteProvider) {
   const target = withCatalog({ provider, model: upstream, timeouts: provider.timeouts });
   const earlier = models.get(name);
   models.set(

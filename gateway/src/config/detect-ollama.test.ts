@@ -91,7 +91,10 @@ describe('withOllama', () => {
   test('takes the place of the built-in demo', () => {
     const config = withOllama(load({}), ['qwen3:8b']);
     expect([...config.providers.keys()]).toEqual(['ollama']);
-    expect(config.providers.get('ollama')).toMatchObject({ baseUrl: 'http://127.0.0.1:11434/v1', credential: null });
+    expect(config.providers.get('ollama')).toMatchObject({
+      baseUrl: 'http://127.0.0.1:11434/v1',
+      credentials: { secrets: {} },
+    });
     expect(config.notes).toEqual([
       'Found Ollama with one model: it answers as provider ollama at http://127.0.0.1:11434/v1.',
     ]);

@@ -24,11 +24,11 @@ describe('discoverProviders', () => {
       ANTHROPIC_API_KEY: 'canary-b',
       GROQ_API_KEY: 'canary-c',
     });
-    const bound = [...providers.values()].map((provider) =>
-      provider.kind === 'demo'
-        ? null
-        : [provider.name, provider.credential?.origin, provider.credential?.secret.reveal()],
-    );
+    const bound = [...providers.values()].map(({ name, credentials }) => [
+      name,
+      credentials?.origin,
+      credentials?.secrets.api_key?.reveal(),
+    ]);
     expect(bound).toEqual([
       ['openai', 'https://api.openai.com', 'canary-a'],
       ['anthropic', 'https://api.anthropic.com', 'canary-b'],
@@ -60,11 +60,11 @@ describe('discoverProviders', () => {
     });
     expect(providers.get('openai')).toMatchObject({
       baseUrl: 'http://127.0.0.1:9000/v1',
-      credential: { origin: 'http://127.0.0.1:9000' },
+      credentials: { origin: 'http://127.0.0.1:9000' },
     });
     expect(providers.get('anthropic')).toMatchObject({
       baseUrl: 'http://127.0.0.1:9001/v1',
-      credential: { origin: 'http://127.0.0.1:9001' },
+      credentials: { origin: 'http://127.0.0.1:9001' },
     });
   });
 

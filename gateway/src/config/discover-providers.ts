@@ -1,14 +1,15 @@
 /** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
-import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
+import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
+import type { Preset, Provider, Timeouts } from '../providers/provider.ts';
 import { parseBaseUrl } from './base-url.ts';
-import type { Config, ProviderConfig, Timeouts } from './config.ts';
+import type { Config } from './config.ts';
 import type { ConfigProblem, Fault } from './file/config-problem.ts';
 import type { Environment } from './file/environment-text.ts';
 import { credential } from './file/scalar-schema.ts';
-import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
+import { buildRemoteProvider } from './resolve-providers.ts';
 
 export interface DiscoveredProviders {
-  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly providers: ReadonlyMap<string, Provider>;
   /** One sentence per provider found, without its credential. */
   readonly notes: readonly string[];
   readonly problems: readonly ConfigProblem[];
@@ -16,7 +17,7 @@ export interface DiscoveredProviders {
 
 /** Every preset whose credential is in the environment, in the order of the presets. */
 export function discoverProviders(environment: Environment, timeouts: Timeouts): DiscoveredProviders {
-  const providers = new Map<string, ProviderConfig>();
+  const providers = new Map<string, Provider>();
   const notes: string[] = [];
   const problems: ConfigProblem[] = [];
   for (const preset of PRESETS) {
@@ -36,7 +37,8 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
       problems.push(environmentProblem(preset.baseUrlVariable ?? '', address));
     } else {
       const { name, kind } = preset;
-      const provider = buildUpstreamProvider({ name, kind, preset, address, secret: secret.data, timeouts });
+      const secrets = { api_key: secret.data };
+      const provider = buildRemoteProvider({ name, kind, preset, address, secrets, timeouts });
       providers.set(name, provider);
       notes.push(`Found ${variable}: ${preset.title} answers as provider ${name} at ${provider.baseUrl}.`);
     }
@@ -85,13 +87,13 @@ export async function detectOllama(
  */
 export function withOllama(config: Config, models: readonly string[]): Config {
   if (config.providersFrom === 'file' || OLLAMA === undefined || models.length === 0) return config;
-  const { name, baseUrl } = OLLAMA;
-  const provider = buildUpstreamProvider({
+  const { name, kind, baseUrl } = OLLAMA;
+  const provider = buildRemoteProvider({
     name,
-    kind: 'openai-compatible',
+    kind,
     preset: OLLAMA,
     address: { url: baseUrl, origin: originOf(OLLAMA) },
-    secret: null,
+    secrets: {},
     timeouts: config.timeouts,
   });
   const others = config.providersFrom === 'built-in' ? [] : config.providers;

@@ -162,11 +162,11 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
-      'f.yaml:1:41: providers.a.preset: found a preset beside kind openai, expected a preset beside kind openai-compatible only. Remove preset, or write kind: openai-compatible.',
+      'f.yaml:1:33: providers.a.preset: found preset beside kind openai, expected kind openai with base_url, timeouts, api_key only. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: demo, api_key: x } }\n',
-      'f.yaml:1:31: providers.a.api_key: found api_key beside kind demo, expected kind alone: the demo answers inside the gateway. Remove it.',
+      'f.yaml:1:31: providers.a.api_key: found api_key beside kind demo, expected kind alone. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: gemini } }\n',

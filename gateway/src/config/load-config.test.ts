@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import { demo, localProvider } from '../providers/demo.ts';
 import type { Config } from './config.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { type ConfigSource, loadConfig } from './load-config.ts';
@@ -54,7 +55,7 @@ describe('without a file', () => {
       models: null,
       notes: [],
     });
-    expect([...config.providers.values()]).toEqual([{ name: 'demo', kind: 'demo', protocols: ['chat', 'messages'] }]);
+    expect([...config.providers.values()]).toEqual([localProvider('demo', demo)]);
   });
 
   test('the defaults of the limits are those of the limits table', () => {
@@ -187,15 +188,13 @@ describe('providers', () => {
       `providers:\n  a: { kind: openai, api_key: \${KEY} }\n  b: { kind: openai, base_url: http://127.0.0.1:9/v1, api_key: canary-literal }\n`,
       { KEY: 'canary-variable' },
     );
-    const [a, b] = [...config.providers.values()].map((provider) =>
-      provider.kind === 'demo' ? null : provider.credential,
-    );
-    expect([a?.origin, a?.secret.reveal()]).toEqual(['https://api.openai.com', 'canary-variable']);
-    expect([b?.origin, b?.secret.reveal()]).toEqual(['http://127.0.0.1:9', 'canary-literal']);
+    const [a, b] = [...config.providers.values()].map(({ credentials }) => credentials);
+    expect([a?.origin, a?.secrets.api_key?.reveal()]).toEqual(['https://api.openai.com', 'canary-variable']);
+    expect([b?.origin, b?.secrets.api_key?.reveal()]).toEqual(['http://127.0.0.1:9', 'canary-literal']);
     const printed = [
       Bun.inspect(config, { depth: 20 }),
       JSON.stringify([...config.providers.values()]),
-      `${a?.secret}`,
+      `${a?.secrets.api_key}`,
     ];
     expect(printed.join()).not.toContain('canary');
   });
@@ -212,7 +211,7 @@ describe('providers', () => {
       idleMs: 30_000,
       totalMs: 7_200_000,
     };
-    expect(config.providers.get('lab')).toMatchObject({ timeouts: lab, credential: null });
+    expect(config.providers.get('lab')).toMatchObject({ timeouts: lab, credentials: { secrets: {} } });
     expect(config.models?.get('m')?.targets[0].timeouts).toEqual({ ...lab, totalMs: 10_800_000 });
   });
 
@@ -221,7 +220,7 @@ describe('providers', () => {
     expect(config.providers.get('fast')).toMatchObject({
       name: 'fast',
       baseUrl: 'https://api.mistral.ai/v1',
-      credential: { origin: 'https://api.mistral.ai' },
+      credentials: { origin: 'https://api.mistral.ai' },
       catalogProvider: 'mistral',
       quirks: { streamUsage: 'always' },
     });
@@ -233,7 +232,7 @@ describe('providers', () => {
     );
     expect(config.providers.get('p')).toMatchObject({
       baseUrl: 'http://proxy:81/v1',
-      credential: { origin: 'http://proxy:81' },
+      credentials: { origin: 'http://proxy:81' },
     });
   });
 
@@ -241,7 +240,7 @@ describe('providers', () => {
     'an anthropic address may be written %s',
     (address) => {
       const config = load(`providers:\n  a: { kind: anthropic, base_url: "${address}", api_key: none }\n`);
-      expect(config.providers.get('a')).toMatchObject({ baseUrl: 'http://127.0.0.1:9/v1', protocols: ['messages'] });
+      expect(config.providers.get('a')).toMatchObject({ baseUrl: 'http://127.0.0.1:9/v1' });
     },
   );
 

@@ -5,7 +5,9 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE, KIND_PROTOCOLS, type ProviderConfig } from './config.ts';
+import { demo, localProvider } from '../providers/demo.ts';
+import type { Provider } from '../providers/provider.ts';
+import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE } from './config.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
 import { type ConfigProblem, type Fault, type PathStep, renderPath } from './file/config-problem.ts';
 import { type Environment, hasPlaceholders } from './file/environment-text.ts';
@@ -60,7 +62,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   problems.push(...discovered.problems);
   const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, timeouts, report);
   const builtIn = shapes === undefined && found.size === 0;
-  const providers = builtIn ? new Map([['demo', DEMO_PROVIDER]]) : found;
+  const providers = builtIn ? new Map([[demo.name, localProvider(demo.name, demo)]]) : found;
   const models =
     parsed.shape.models === undefined
       ? null
@@ -85,7 +87,6 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   };
 }
 
-const DEMO_PROVIDER: ProviderConfig = { name: 'demo', kind: 'demo', protocols: KIND_PROTOCOLS.demo };
 const NOTHING_DISCOVERED: DiscoveredProviders = { providers: new Map(), notes: [], problems: [] };
 
 interface ParsedFile {
@@ -112,9 +113,9 @@ function parseFile(text: string, source: string, environment: Environment): Pars
 }
 
 /** Without `models`, a provider that the catalog does not know serves nothing; the operator should know. */
-function noteSilentProviders(providers: ReadonlyMap<string, ProviderConfig>): string[] {
+function noteSilentProviders(providers: ReadonlyMap<string, Provider>): string[] {
   return [...providers.values()]
-    .filter((provider) => provider.kind !== 'demo' && provider.catalogProvider === null)
+    .filter((provider) => provider.kind.local === null && provider.catalogProvider === null)
     .map(
       ({ name }) =>
         `Provider ${name} serves no model yet, since the catalogue knows none of its: name them under models.`,

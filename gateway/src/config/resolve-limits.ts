@@ -1,7 +1,8 @@
 /** Resolves limits and time limits: the file's values, else the defaults. */
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
-import type { Config, Timeouts } from './config.ts';
+import type { Timeouts } from '../providers/provider.ts';
+import type { Config } from './config.ts';
 import type { FileShape, TimeoutsShape } from './file/file-schema.ts';
 import { LIMITS, type LimitName, type Limits } from './limits.ts';
 
@@ -46,7 +47,7 @@ export function longestCallMs({
 }: Pick<Config, 'timeouts' | 'providers' | 'models'>): number {
   let longest = timeouts.totalMs;
   for (const provider of providers.values()) {
-    if (provider.kind !== 'demo') longest = Math.max(longest, provider.timeouts.totalMs);
+    longest = Math.max(longest, provider.timeouts?.totalMs ?? 0);
   }
   for (const { targets } of models?.values() ?? []) {
     for (const target of targets) longest = Math.max(longest, target.timeouts?.totalMs ?? 0);

@@ -5,7 +5,8 @@
 
 import { parseInstantMs } from '../lib/instant.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
-import type { ModelConfig, PricePeriodText, PriceText, ProviderConfig, RatesText, TargetConfig } from './config.ts';
+import type { Provider, Target } from '../providers/provider.ts';
+import type { ModelConfig, PricePeriodText, PriceText, RatesText } from './config.ts';
 import { chooseNearName, type PathStep, quoteText } from './file/config-problem.ts';
 import type { ModelShape } from './file/file-schema.ts';
 import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
@@ -19,7 +20,7 @@ import { NO_ENTRY, type Report } from './resolve-providers.ts';
  */
 export function resolveModels(
   shapes: { readonly [name: string]: ModelShape },
-  providers: ReadonlyMap<string, ProviderConfig>,
+  providers: ReadonlyMap<string, Provider>,
   named: ReadonlySet<string>,
   report: Report,
 ): Map<string, ModelConfig> {
@@ -66,10 +67,10 @@ export function resolveModels(
 function resolveTarget(
   modelName: string,
   shape: ModelShape['targets'][number],
-  providers: ReadonlyMap<string, ProviderConfig>,
+  providers: ReadonlyMap<string, Provider>,
   named: ReadonlySet<string>,
   report: Report,
-): TargetConfig | null {
+): Target | null {
   const provider = providers.get(shape.provider);
   if (provider === undefined && named.has(shape.provider)) return null;
   if (provider === undefined) {
@@ -81,14 +82,14 @@ function resolveTarget(
     });
     return null;
   }
-  if (provider.kind === 'demo' && shape.timeouts !== undefined) {
+  if (provider.timeouts === null && shape.timeouts !== undefined) {
     report(['timeouts'], {
       found: 'timeouts on a target of kind demo',
       expected: 'none: the demo answers inside the gateway',
       advice: 'Remove it.',
     });
   }
-  const timeouts = provider.kind === 'demo' ? null : resolveTimeouts(shape.timeouts, provider.timeouts);
+  const timeouts = provider.timeouts === null ? null : resolveTimeouts(shape.timeouts, provider.timeouts);
   return { provider, model: shape.model ?? modelName, timeouts };
 }
 

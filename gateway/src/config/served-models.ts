@@ -3,14 +3,8 @@
  * and checks no permission.
  */
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import {
-  type Config,
-  DEMO_MODELS,
-  type ModelConfig,
-  NO_CAPABILITIES,
-  type ProviderConfig,
-  type TargetConfig,
-} from './config.ts';
+import type { Provider, Target } from '../providers/provider.ts';
+import { type Config, type ModelConfig, NO_CAPABILITIES } from './config.ts';
 
 /** The catalog's name of a target's model. */
 export interface CatalogName {
@@ -18,7 +12,7 @@ export interface CatalogName {
   readonly model: string;
 }
 
-export interface ServedTarget extends TargetConfig {
+export interface ServedTarget extends Target {
   /** Null: the catalog does not know the provider. */
   readonly catalog: CatalogName | null;
 }
@@ -59,8 +53,7 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
   const models = new Map<string, ModelConfig>();
   for (const provider of config.providers.values()) {
     for (const name of listNames(provider, listCatalogNames, listed)) {
-      const timeouts = provider.kind === 'demo' ? null : provider.timeouts;
-      const target: TargetConfig = { provider, model: name, timeouts };
+      const target: Target = { provider, model: name, timeouts: provider.timeouts };
       const earlier = models.get(name);
       const targets: ModelConfig['targets'] = earlier === undefined ? [target] : [...earlier.targets, target];
       models.set(name, {
@@ -76,13 +69,13 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
   return models;
 }
 
-function listNames(provider: ProviderConfig, listCatalogNames: ListCatalogNames, listed: ListedModels) {
-  if (provider.kind === 'demo') return DEMO_MODELS;
+function listNames(provider: Provider, listCatalogNames: ListCatalogNames, listed: ListedModels) {
+  if (provider.kind.local !== null) return provider.kind.local.models;
   return listed.get(provider.name) ?? (provider.catalogProvider ? listCatalogNames(provider.catalogProvider) : []);
 }
 
 /** Adds the catalog's name of the target's model. */
-export function withCatalog(target: TargetConfig): ServedTarget {
-  const host = target.provider.kind === 'demo' ? null : target.provider.catalogProvider;
+export function withCatalog(target: Target): ServedTarget {
+  const host = target.provider.catalogProvider;
   return { ...target, catalog: host === null ? null : { provider: host, model: target.model } };
 }

@@ -25,8 +25,8 @@ export interface DemoCall {
   readonly protocol: UpstreamProtocolName & ClientProtocolName;
   /** Has passed the gateway's request validation. */
   readonly body: Uint8Array;
-  /** The call asks for the number of prompt tokens, not for an answer. */
-  readonly countOnly: boolean;
+  /** `count_tokens` asks for the number of prompt tokens, not for an answer. */
+  readonly operation: string;
   /** How many answers the body asks for (`n` of chat completions). */
   readonly answers: number;
   /** `req_…`. The ids of the answer derive from it: the same body and id give the same bytes. */
@@ -64,7 +64,7 @@ export function answerDemoCall(call: DemoCall): DemoReply {
     const request = protocol.parseRequest(readOutline(call), startTranslationNotes(false));
     const inputTokens = estimatePromptTokens(request, familyOf(request.model));
     // Only the messages format counts tokens.
-    if (call.countOnly) return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));
+    if (call.operation === 'count_tokens') return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));
     return answerRequest(call, request, protocol, inputTokens);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;

@@ -7,10 +7,11 @@ import { DemoExchange } from './demo-exchange.ts';
 const ask = (body: object | string) => ({
   protocol: 'chat' as const,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-  countOnly: false,
+  operation: 'plain',
   answers: 1,
   requestId: 'req_1',
   atMs: 1_760_000_000_000,
+  onSent: () => undefined,
 });
 const hello = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 12 };
 

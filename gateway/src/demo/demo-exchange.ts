@@ -1,9 +1,9 @@
 /** Plays the demo model's reply to a listener the way an HTTP exchange with an upstream would. Opens no connection. */
-import type { ExchangeListener } from '../upstream/exchange.ts';
+import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import { answerDemoCall, type DemoCall, type DemoRecord } from './answer-demo-call.ts';
 
 /** Starts in a microtask, so that the listener can be connected first. */
-export class DemoExchange {
+export class DemoExchange implements UpstreamTap {
   readonly sentAtMs = performance.now();
   headAtMs = 0;
   lastByteAtMs = 0;
@@ -13,8 +13,9 @@ export class DemoExchange {
   #isOver = false;
   #isPaused = false;
 
-  constructor(call: DemoCall, listener: ExchangeListener) {
+  constructor(call: DemoCall & { readonly onSent: () => void }, listener: ExchangeListener) {
     this.#listener = listener;
+    call.onSent();
     queueMicrotask(() => this.#guard(() => this.#begin(call)));
   }
 

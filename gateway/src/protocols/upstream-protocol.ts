@@ -157,8 +157,6 @@ export interface PassThrough {
 
 export interface UpstreamProtocol {
   readonly name: UpstreamProtocolName;
-  /** Paths after a provider's base address, without a slash at the start. `count` null: it cannot count tokens. */
-  readonly paths: { readonly answer: string; readonly count: string | null };
   /** Null: no client uses the format. */
   readonly passThrough: PassThrough | null;
   /** The header lines of a translated request. */

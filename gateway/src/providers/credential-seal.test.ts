@@ -6,17 +6,18 @@ import { type CredentialBinding, createCredentialSeal } from './credential-seal.
 const MASTER_KEY = new Secret('7'.repeat(64));
 const BINDING: CredentialBinding = { tenant: 'default', provider: 'lab', origin: 'https://api.example' };
 const TEXT = 'sk-canary-4f1d';
+const SECRETS = { api_key: new Secret(TEXT) };
 const seal = createCredentialSeal(MASTER_KEY);
 
 test('it opens for its binding, also in a later process', () => {
-  const sealed = seal.seal(BINDING, new Secret(TEXT));
-  expect(createCredentialSeal(MASTER_KEY).open(BINDING, sealed)?.reveal()).toBe(TEXT);
+  const sealed = seal.seal(BINDING, SECRETS);
+  expect(createCredentialSeal(MASTER_KEY).open(BINDING, sealed)?.api_key?.reveal()).toBe(TEXT);
 });
 
 test('the sealed text holds nothing of it, and is another each time', () => {
-  const sealed = seal.seal(BINDING, new Secret(TEXT));
+  const sealed = seal.seal(BINDING, SECRETS);
   expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain(TEXT);
-  expect(seal.seal(BINDING, new Secret(TEXT))).not.toBe(sealed);
+  expect(seal.seal(BINDING, SECRETS)).not.toBe(sealed);
 });
 
 test.each([
@@ -26,24 +27,43 @@ test.each([
   { origin: 'http://api.example' },
   { tenant: 'default","lab', provider: 'x' },
 ])('a row moved to %p does not open', (other) => {
-  const sealed = seal.seal(BINDING, new Secret(TEXT));
+  const sealed = seal.seal(BINDING, SECRETS);
   expect(seal.open({ ...BINDING, ...other }, sealed)).toBeNull();
 });
 
 test('another master key opens nothing', () => {
-  const sealed = seal.seal(BINDING, new Secret(TEXT));
+  const sealed = seal.seal(BINDING, SECRETS);
   expect(createCredentialSeal(new Secret('8'.repeat(64))).open(BINDING, sealed)).toBeNull();
 });
 
 test('neither does a text with any byte changed, cut or put together from two', () => {
-  const bytes = Buffer.from(seal.seal(BINDING, new Secret(TEXT)), 'base64');
+  const bytes = Buffer.from(seal.seal(BINDING, SECRETS), 'base64');
   for (let at = 0; at < bytes.length; at++) {
     const changed = Buffer.from(bytes);
     changed[at] = (changed[at] ?? 0) ^ 1;
     expect(seal.open(BINDING, changed.toString('base64'))).toBeNull();
     expect(seal.open(BINDING, bytes.subarray(0, at).toString('base64'))).toBeNull();
   }
-  const other = Buffer.from(seal.seal(BINDING, new Secret(TEXT)), 'base64');
+  const other = Buffer.from(seal.seal(BINDING, SECRETS), 'base64');
   const joined = Buffer.concat([bytes.subarray(0, 61), other.subarray(61)]);
   expect(seal.open(BINDING, joined.toString('base64'))).toBeNull();
+});
+
+test('a set of secrets opens as it was sealed', () => {
+  const set = { key_id: new Secret('id'), signing_secret: new Secret('"quoted"\u00e9') };
+  const opened = seal.open(BINDING, seal.seal(BINDING, set)) ?? {};
+  expect(Object.entries(opened).map(([name, secret]) => [name, secret?.reveal()])).toEqual([
+    ['key_id', 'id'],
+    ['signing_secret', '"quoted"\u00e9'],
+  ]);
+});
+
+test('a single credential that an earlier version sealed opens as api_key', () => {
+  const SEALED =
+    'AW0z3/uQ6rdB5dsvGLWMU3f81p5Wnb6uk9cCnmhzh5D5OBBLPt24GVZUYDKnZRXp6Zh1UswMS58r1xhrGb3elv1QM9Rf7oqgQ2iS442d/ibuKl/QHXUH5ftFMOz9o9PfzrEO3Q9OBA==';
+  expect(seal.open(BINDING, SEALED)?.api_key?.reveal()).toBe(TEXT);
+  expect(seal.open({ ...BINDING, provider: 'lab2' }, SEALED)).toBeNull();
+  const asSet = Buffer.from(SEALED, 'base64');
+  asSet[0] = 2;
+  expect(seal.open(BINDING, asSet.toString('base64'))).toBeNull();
 });

@@ -1,10 +1,11 @@
-/** Encrypts a provider's credential, bound to its owner and its destination. Stores nothing. */
+/** Encrypts a provider's secrets, bound to their owner and their destination. Stores nothing. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
+import type { Secrets } from './provider.ts';
 
-/** A sealed credential opens only for this binding. */
+/** Sealed secrets open only for this binding. */
 export interface CredentialBinding {
-  /** The account that owns it. */
+  /** The account that owns them. */
   readonly tenant: string;
   readonly provider: string;
   /** `https://host:port`. */
@@ -13,12 +14,14 @@ export interface CredentialBinding {
 
 export interface CredentialSeal {
   /** Base64. */
-  seal(binding: CredentialBinding, credential: Secret): string;
-  /** Null: it was sealed for another binding or with another master key, or was changed since. */
-  open(binding: CredentialBinding, sealed: string): Secret | null;
+  seal(binding: CredentialBinding, secrets: Secrets): string;
+  /** Null: they were sealed for another binding or with another master key, or were changed since. */
+  open(binding: CredentialBinding, sealed: string): Secrets | null;
 }
 
-const VERSION = 1;
+/** 1: the text of one `api_key`. 2: JSON of a set of secrets by name. Only 2 is written. */
+const SINGLE_VERSION = 1;
+const SET_VERSION = 2;
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -26,7 +29,7 @@ const BOX_OVERHEAD_BYTES = NONCE_BYTES + TAG_BYTES;
 const WRAPPED_BYTES = KEY_BYTES + BOX_OVERHEAD_BYTES;
 
 /**
- * AES-256-GCM twice: the credential under its own key, and that key under one derived from the master key. The master
+ * AES-256-GCM twice: the secrets under their own key, and that key under one derived from the master key. The master
  * key can thus be replaced by wrapping only the small keys again. Both layers are bound to the same binding.
  */
 export function createCredentialSeal(masterKey: Secret): CredentialSeal {
@@ -39,27 +42,43 @@ export function createCredentialSeal(masterKey: Secret): CredentialSeal {
   );
   const wrappingKey = Buffer.from(derived);
   return {
-    seal(binding, credential) {
-      const bound = renderBinding(binding);
+    seal(binding, secrets) {
+      const bound = renderBinding(binding, SET_VERSION);
       const dataKey = randomBytes(KEY_BYTES);
       const wrapped = encrypt(wrappingKey, bound, dataKey);
-      const text = encrypt(dataKey, bound, Buffer.from(credential.reveal()));
-      return Buffer.concat([Buffer.of(VERSION), wrapped, text]).toString('base64');
+      const text = encrypt(dataKey, bound, renderSecrets(secrets));
+      return Buffer.concat([Buffer.of(SET_VERSION), wrapped, text]).toString('base64');
     },
     open(binding, sealed) {
       const bytes = Buffer.from(sealed, 'base64');
-      if (bytes[0] !== VERSION || bytes.length < 1 + WRAPPED_BYTES + BOX_OVERHEAD_BYTES) return null;
-      const bound = renderBinding(binding);
+      const [version] = bytes;
+      if (
+        (version !== SINGLE_VERSION && version !== SET_VERSION) ||
+        bytes.length < 1 + WRAPPED_BYTES + BOX_OVERHEAD_BYTES
+      )
+        return null;
+      const bound = renderBinding(binding, version);
       const dataKey = decrypt(wrappingKey, bound, bytes.subarray(1, 1 + WRAPPED_BYTES));
       const text = dataKey === null ? null : decrypt(dataKey, bound, bytes.subarray(1 + WRAPPED_BYTES));
-      return text === null ? null : new Secret(text.toString('utf8'));
+      if (text === null) return null;
+      return version === SINGLE_VERSION ? { api_key: new Secret(text.toString()) } : readSecrets(text);
     },
   };
 }
 
-/** As JSON, so that no two bindings have the same text. */
-function renderBinding({ tenant, provider, origin }: CredentialBinding): Buffer {
-  return Buffer.from(JSON.stringify([tenant, provider, origin]));
+function renderSecrets(secrets: Secrets): Buffer {
+  return Buffer.from(JSON.stringify(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()])));
+}
+
+/** `text` is authentic: `renderSecrets` wrote it. */
+function readSecrets(text: Buffer): Secrets {
+  const entries = JSON.parse(text.toString()) as ReadonlyArray<readonly [string, string]>;
+  return Object.fromEntries(entries.map(([name, secret]) => [name, new Secret(secret)]));
+}
+
+/** As JSON, so that no two bindings have the same text; with the version, so that no text opens as another version's. */
+function renderBinding({ tenant, provider, origin }: CredentialBinding, version: number): Buffer {
+  return Buffer.from(JSON.stringify([tenant, provider, origin, ...(version === SINGLE_VERSION ? [] : [version])]));
 }
 
 /** Nonce, tag, then the encrypted bytes. */

@@ -4,48 +4,13 @@
  */
 
 import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
-import type { ChatQuirks } from './chat-traits.ts';
-
-/** A provider's deviations from the format. */
-export interface ProviderQuirks {
-  /**
-   * How a chat stream reports usage. `asked`: by `stream_options.include_usage`. `always`: without a request, and the
-   * provider refuses that member.
-   */
-  readonly streamUsage: 'asked' | 'always';
-  /**
-   * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
-   * reports them: none, those whose request asks for reasoning, or all.
-   */
-  readonly hiddenReasoning: 'never' | 'asked' | 'always';
-  /** What else it accepts or refuses in translated requests. */
-  readonly chat: ChatQuirks;
-}
-
-export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', hiddenReasoning: 'never', chat: {} };
+import { anthropic } from './anthropic.ts';
+import { openai } from './openai.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+import { NO_QUIRKS, type Preset, type ProviderQuirks } from './provider.ts';
 
 /** Reasoning models of these providers need their reasoning returned with the tool calls that followed it. */
 const REASONING_BACK: ProviderQuirks = { ...NO_QUIRKS, chat: { reasoningInHistory: 'reasoning_content' } };
-
-export interface Preset {
-  /** The value of `preset:`, and the name of a provider found in the environment. */
-  readonly name: string;
-  readonly title: string;
-  readonly kind: 'openai' | 'anthropic' | 'openai-compatible';
-  /** `/chat/completions` (or `/messages`) follows. */
-  readonly baseUrl: string;
-  /** Environment variables with the credential, the first one set wins; empty: the provider takes no credential. */
-  readonly credentialVariables: readonly string[];
-  /** Environment variable that the vendor's own SDK reads for another address; null: none. */
-  readonly baseUrlVariable: string | null;
-  /** The catalog's name of the provider; null: its models are not in the catalog. */
-  readonly catalogProvider: string | null;
-  readonly quirks: ProviderQuirks;
-  /**
-   * The output limits that a vendor's own host is known to honor; others are proven by its responses. Decision 0025.
-   */
-  readonly provenLimits: readonly OutputLimitMember[];
-}
 
 const NO_LIMITS: readonly OutputLimitMember[] = [];
 const OLDER_LIMIT: readonly OutputLimitMember[] = ['max_tokens'];
@@ -61,21 +26,21 @@ function compatible(
   return {
     name,
     title,
-    kind: 'openai-compatible',
+    kind: openaiCompatible,
     baseUrl,
     credentialVariables: variables,
     baseUrlVariable: null,
     catalogProvider: catalog,
     quirks: NO_QUIRKS,
     provenLimits: NO_LIMITS,
-  } as const satisfies Preset;
+  } satisfies Preset;
 }
 
 /** As of November 2026. Order matters if two providers serve a model of one name: the earlier one gets the call. */
 export const PRESETS: readonly Preset[] = [
   {
     ...compatible('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], 'openai'),
-    kind: 'openai',
+    kind: openai,
     baseUrlVariable: 'OPENAI_BASE_URL',
     provenLimits: BOTH_LIMITS,
     // Reasoning is billed as output, and chat completions have no member for it: https://platform.openai.com/docs/guides/reasoning (2026-11-20)
@@ -83,7 +48,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     ...compatible('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', ['ANTHROPIC_API_KEY'], 'anthropic'),
-    kind: 'anthropic',
+    kind: anthropic,
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     provenLimits: OLDER_LIMIT,
     // Shows a summary but bills all reasoning: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
@@ -191,6 +156,11 @@ export const PRESETS: readonly Preset[] = [
     quirks: { ...NO_QUIRKS, chat: { nullContent: false, parallelToolCalls: false } },
   },
 ];
+
+/** The origin of a preset's address. */
+export function originOf(preset: Preset): string {
+  return new URL(preset.baseUrl).origin;
+}
 
 /** The preset of that name, or undefined. */
 export function findPreset(name: string): Preset | undefined {

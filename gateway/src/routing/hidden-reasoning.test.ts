@@ -1,32 +1,27 @@
 /** Tests which targets may answer with hidden reasoning, according to the catalog, the provider and the name. */
 import { expect, test } from 'bun:test';
 import { findModel } from '../catalog/catalog.ts';
-import type { ServedTarget } from '../config/served-models.ts';
-import { findPreset, NO_QUIRKS } from '../providers/presets.ts';
+import { buildRemoteProvider } from '../config/resolve-providers.ts';
+import { type ServedTarget, withCatalog } from '../config/served-models.ts';
+import { demo, localProvider } from '../providers/demo.ts';
+import { openaiCompatible } from '../providers/openai-compatible.ts';
+import { findPreset } from '../providers/presets.ts';
 import { hiddenReasoningOf } from './route.ts';
 import { reasons, traitsOf } from './upstream-traits.ts';
 
 /** A target of a preset, or (null) of an unknown provider. */
 function targetOf(presetName: string | null, model: string): ServedTarget {
   const preset = presetName === null ? undefined : findPreset(presetName);
-  const catalogProvider = preset?.catalogProvider ?? null;
-  const kind = preset?.kind ?? 'openai-compatible';
-  return {
-    provider: {
-      name: 'lab',
-      kind,
-      protocols: kind === 'anthropic' ? ['messages'] : ['chat'],
-      baseUrl: preset?.baseUrl ?? 'http://127.0.0.1:1/v1',
-      credential: null,
-      timeouts: { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 },
-      catalogProvider,
-      quirks: preset?.quirks ?? NO_QUIRKS,
-      provenLimits: [],
-    },
-    model,
-    timeouts: null,
-    catalog: catalogProvider === null ? null : { provider: catalogProvider, model },
-  };
+  const url = preset?.baseUrl ?? 'http://127.0.0.1:1/v1';
+  const provider = buildRemoteProvider({
+    name: 'lab',
+    kind: preset?.kind ?? openaiCompatible,
+    preset: preset ?? null,
+    address: { url, origin: new URL(url).origin },
+    secrets: {},
+    timeouts: { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 },
+  });
+  return withCatalog({ provider, model, timeouts: null });
 }
 
 test.each([
@@ -48,7 +43,7 @@ test.each([
 
 test('the demo hides nothing', () => {
   const target: ServedTarget = {
-    provider: { name: 'demo', kind: 'demo', protocols: ['chat', 'messages'] },
+    provider: localProvider('demo', demo),
     model: 'demo',
     timeouts: null,
     catalog: null,

@@ -3,10 +3,11 @@ import { expect, test } from 'bun:test';
 import { bookOf, priceAt } from '../billing/price-book.ts';
 import type { ModelConfig } from '../config/config.ts';
 import type { ServedModel, ServedTarget } from '../config/served-models.ts';
+import { demo, localProvider } from '../providers/demo.ts';
 import { buildRouteTable } from './route.ts';
 
 const TARGET: ServedTarget = {
-  provider: { name: 'demo', kind: 'demo', protocols: ['chat', 'messages'] },
+  provider: localProvider('demo', demo),
   model: 'demo',
   timeouts: null,
   catalog: null,

@@ -5,7 +5,8 @@ import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt }
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
-import { buildUpstream, type Upstream } from '../providers/upstream.ts';
+import type { Upstream } from '../providers/provider.ts';
+import { openUpstream } from '../providers/upstream.ts';
 import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
 
 /** Looks up price and facts of a model at a provider in the catalog; null: the catalog does not know it. */
@@ -68,7 +69,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
-    upstream: buildUpstream(target),
+    upstream: openUpstream(target),
     traits,
     hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
     catalog: target.catalog,
@@ -77,7 +78,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
 }
 
 function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
-  return provider.kind === 'demo' ? FREE_PRICE : (facts?.price ?? null);
+  return provider.kind.local === null ? (facts?.price ?? null) : FREE_PRICE;
 }
 
 /** No responses, those whose request asks for reasoning, or all. */
@@ -92,7 +93,6 @@ export function hiddenReasoningOf(
   reasons: boolean | null,
   { chat }: UpstreamTraits,
 ): HiddenReasoning {
-  if (provider.kind === 'demo') return 'never';
   return (reasons ?? (chat.efforts ?? []).length > 0) ? provider.quirks.hiddenReasoning : 'never';
 }
 

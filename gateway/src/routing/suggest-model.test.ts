@@ -2,26 +2,21 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';
-import { SSE } from '../framing/sse-decoder.ts';
+import { demo, localProvider } from '../providers/demo.ts';
+import { openUpstream } from '../providers/upstream.ts';
 import { type Route, type RouteTable, suggestModel } from './route.ts';
 
 import { traitsOf } from './upstream-traits.ts';
+
+const TARGET = { provider: localProvider('demo', demo), model: 'm', timeouts: null, catalog: null };
 
 function route(protocols: Route['protocols'], output: number | null): Route {
   return {
     model: 'm',
     names: ['m'],
     protocols,
-    upstream: { kind: 'demo', provider: 'demo', model: 'm', protocols, framing: SSE },
-    traits: traitsOf(
-      {
-        provider: { kind: 'demo', name: 'demo', protocols },
-        model: 'm',
-        timeouts: null,
-        catalog: null,
-      },
-      null,
-    ),
+    upstream: openUpstream(TARGET),
+    traits: traitsOf(TARGET, null),
     hiddenReasoning: 'never',
     catalog: null,
     prices: bookOf(output === null ? null : parseConfigPrice({ input: 1, output })),

@@ -5,7 +5,7 @@
 import { type Capabilities, NO_CAPABILITIES } from '../config/config.ts';
 import type { ServedTarget } from '../config/served-models.ts';
 import type { MessagesTraits, UpstreamTraits } from '../protocols/upstream-traits.ts';
-import { type ChatQuirks, chatTraitsOf } from '../providers/chat-traits.ts';
+import type { Provider } from '../providers/provider.ts';
 
 /** The catalog's facts about a model that translations need. */
 export interface ModelFacts {
@@ -48,8 +48,8 @@ export function traitsOf(
   facts: ModelFacts | null,
   says: Capabilities = NO_CAPABILITIES,
 ): UpstreamTraits {
-  const quirks: ChatQuirks = provider.kind === 'demo' ? {} : provider.quirks.chat;
-  const chat = chatTraitsOf(provider.kind === 'openai', quirks, model, reasons(facts, says));
+  const chat = provider.kind.chatTraits(provider.quirks.chat, model, reasons(facts, says));
+  const firstParty = isFirstParty(provider);
   const gates = { ...UNKNOWN_GATES, ...facts?.gates };
   return {
     provider: provider.name,
@@ -66,7 +66,7 @@ export function traitsOf(
       structured_output:
         says.structured_output ??
         listed(facts?.capabilities, 'structured_output') ??
-        (isImitation(provider) ? false : null),
+        (firstParty === false ? false : null),
       reasoning: says.reasoning ?? listed(facts?.capabilities, 'reasoning'),
     },
     chat: {
@@ -87,18 +87,17 @@ export function traitsOf(
       // https://github.com/open-webui/pipelines/pull/546 (2025-08-08), for 4.6
       // https://github.com/Vali-98/ChatterUI/issues/564.
       samplingPair: says.temperature_with_top_p ?? (facts?.gates ?? null) === null,
-      firstParty: isFirstParty(provider),
+      firstParty: firstParty === true,
     },
   };
 }
 
-/** Whether the provider is Anthropic's own host: other hosts do not run its server tools. */
-function isFirstParty(provider: ServedTarget['provider']): boolean {
-  return provider.kind === 'anthropic' && new URL(provider.baseUrl).hostname === 'api.anthropic.com';
-}
-
-function isImitation(provider: ServedTarget['provider']): boolean {
-  return provider.kind === 'anthropic' && !isFirstParty(provider);
+/**
+ * Whether the provider is the vendor's own host, or one that imitates it: those do not run its server tools. Null: the
+ * kind has no vendor.
+ */
+function isFirstParty({ kind, baseUrl }: Provider): boolean | null {
+  return baseUrl === null || kind.vendorHost === null ? null : new URL(baseUrl).hostname === kind.vendorHost;
 }
 
 function known(names: readonly string[] | undefined, name: string): boolean | null {

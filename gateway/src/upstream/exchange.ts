@@ -9,10 +9,14 @@ import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
 import type { Origin } from './origin.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
-/** `head` is the request line and all headers with the blank line; `body` follows unchanged. */
+/**
+ * The request line and all headers with the blank line, ASCII. A promise where the request has yet to be authorized: it
+ * counts as connecting, and its rejection ends the exchange.
+ */
+export type RequestHead = string | Promise<string>;
+
+/** What follows the head, unchanged. */
 export interface ExchangeRequest {
-  readonly origin: Origin;
-  readonly head: string;
   readonly body: Uint8Array;
   /**
    * Called when the first bytes go out: from then on the upstream may have the request. Called again if it is sent
@@ -38,6 +42,22 @@ export interface ExchangeListener {
   onFailure(failure: UpstreamFailure): void;
 }
 
+/** Times at which an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
+export interface UpstreamMarks {
+  /** The request started to go out. */
+  readonly sentAtMs: number;
+  readonly headAtMs: number;
+  /** The latest bytes received. */
+  readonly lastByteAtMs: number;
+}
+
+/** A running exchange, over HTTP or inside the gateway. After `abort` its listener is not called. */
+export interface UpstreamTap extends UpstreamMarks {
+  pause(): void;
+  resume(): void;
+  abort(): void;
+}
+
 const HEAD_BYTES_MAX = 64 * 1024;
 const HEAD_END = '\r\n\r\n';
 const JOINED_BYTES_MAX = 32 * 1024;
@@ -48,23 +68,22 @@ const JOINED_BYTES_MAX = 32 * 1024;
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 const INTERIM_MAX = 16;
 
-type Phase = 'connect' | 'first_byte' | 'body' | 'over';
+type Phase = 'authorize' | 'connect' | 'first_byte' | 'body' | 'over';
 
 /** One exchange; starts at construction. */
-export class Exchange implements ConnectionUser, Deadline {
+export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   dueMs: number;
   slot = UNWATCHED;
-  /**
-   * On the `performance.now()` clock; 0: not yet. When the request began to go out, the head had arrived, and the last
-   * bytes arrived.
-   */
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
+  readonly #origin: Origin;
   readonly #request: ExchangeRequest;
   readonly #limits: ExchangeLimits;
   readonly #listener: ExchangeListener;
   readonly #totalDueMs: number;
+  /** Empty until the request is authorized. */
+  #requestHead = '';
   #phase: Phase = 'connect';
   #connection: Connection | null = null;
   #giveUp: (() => void) | null = null;
@@ -79,7 +98,14 @@ export class Exchange implements ConnectionUser, Deadline {
   #received = 0;
   #paused = false;
 
-  constructor(request: ExchangeRequest, limits: ExchangeLimits, listener: ExchangeListener) {
+  constructor(
+    origin: Origin,
+    head: RequestHead,
+    request: ExchangeRequest,
+    limits: ExchangeLimits,
+    listener: ExchangeListener,
+  ) {
+    this.#origin = origin;
     this.#request = request;
     this.#limits = limits;
     this.#listener = listener;
@@ -87,9 +113,14 @@ export class Exchange implements ConnectionUser, Deadline {
     this.#totalDueMs = nowMs + limits.totalMs;
     this.dueMs = this.#totalDueMs;
     watchDeadline(this);
-    const connection = takeIdle(request.origin);
-    if (connection === null) this.#dial(nowMs);
-    else this.#send(connection);
+    if (typeof head === 'string') {
+      this.#requestHead = head;
+      this.#connect(nowMs);
+    } else {
+      this.#phase = 'authorize';
+      this.#touch(limits.connectMs, nowMs);
+      void this.#authorize(head);
+    }
   }
 
   /**
@@ -116,6 +147,8 @@ export class Exchange implements ConnectionUser, Deadline {
 
   onDue(nowMs: number): void {
     if (nowMs >= this.#totalDueMs) this.#fail('total_timeout', `no end within ${this.#limits.totalMs} ms`);
+    else if (this.#phase === 'authorize')
+      this.#fail('authorization', `not authorized within ${this.#limits.connectMs} ms`);
     else if (this.#phase === 'connect')
       this.#fail('connect_timeout', `no connection within ${this.#limits.connectMs} ms`);
     else if (this.#head === null && nowMs >= this.#firstByteDueMs)
@@ -156,11 +189,26 @@ export class Exchange implements ConnectionUser, Deadline {
     }
   }
 
+  async #authorize(head: Promise<string>): Promise<void> {
+    try {
+      this.#requestHead = await head;
+    } catch (error) {
+      this.#fail('authorization', error instanceof Error ? error.message : String(error));
+    }
+    if (this.#phase === 'authorize') this.#connect(performance.now());
+  }
+
+  #connect(nowMs: number): void {
+    const connection = takeIdle(this.#origin);
+    if (connection === null) this.#dial(nowMs);
+    else this.#send(connection);
+  }
+
   #dial(nowMs: number): void {
     this.#phase = 'connect';
     this.#connection = null;
     this.dueMs = Math.min(this.#totalDueMs, nowMs + this.#limits.connectMs);
-    this.#giveUp = dial(this.#request.origin, (outcome) => {
+    this.#giveUp = dial(this.#origin, (outcome) => {
       this.#giveUp = null;
       if ('socket' in outcome) this.#send(outcome);
       else this.#fail(outcome.kind, outcome.message);
@@ -175,7 +223,8 @@ export class Exchange implements ConnectionUser, Deadline {
     this.sentAtMs = performance.now();
     this.#touch(this.#limits.firstByteMs, this.sentAtMs);
     this.#firstByteDueMs = this.dueMs;
-    const { head, body, onSent } = this.#request;
+    const { body, onSent } = this.#request;
+    const head = this.#requestHead;
     onSent?.();
     if (body.length <= JOINED_BYTES_MAX) {
       const joined = Buffer.allocUnsafe(head.length + body.length);

@@ -1,6 +1,8 @@
 /** Lists the ways in which one HTTP attempt at an upstream can fail below the level of its protocol. */
 
 export type UpstreamFailureKind =
+  /** The request could not be authorized, and was not sent. */
+  | 'authorization'
   | 'connect'
   | 'tls'
   | 'connect_timeout'

@@ -39,8 +39,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/ports': ['lib', 'generation', 'errors', 'protocols/names.ts'],
   protocols: [...GROUND, 'tokens', 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols/names.ts'],
 
-  // A provider request is built from its configuration and sent to a parsed origin.
-  providers: [...FLOOR, 'config/config.ts', 'upstream/origin.ts'],
+  // A kind opens exchanges: over HTTP, or with the demo model inside the gateway.
+  providers: [...FLOOR, 'upstream', 'demo'],
   upstream: [...FLOOR],
   identity: [...FLOOR],
   admission: [...FLOOR],
@@ -48,8 +48,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A route is the upstreams of a configured model, each with its price.
   routing: [
     ...FLOOR,
-    'providers/upstream.ts',
-    'providers/chat-traits.ts',
+    'providers',
     'config/config.ts',
     'config/served-models.ts',
     'billing/price.ts',
@@ -57,8 +56,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // A catalog entry carries a price.
   catalog: [...FLOOR, 'billing/price.ts'],
-  // A configuration names presets and carries prices and catalog entries.
-  config: [...FLOOR, 'providers/presets.ts', 'billing/price.ts', 'catalog'],
+  // A configuration holds providers of the registered kinds, and carries prices and catalog entries.
+  config: [...FLOOR, 'providers', 'billing/price.ts', 'catalog'],
 
   // Implements ports; rollups need the price that each record names and the days of each account's time zone.
   'store/sqlite': [
@@ -79,7 +78,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
-  call: [...FLOOR, ...DOMAIN, 'demo'],
+  call: [...FLOOR, ...DOMAIN],
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call'],

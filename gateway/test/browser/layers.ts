@@ -98,7 +98,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/playground', 'Create playground key', press('Create key')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
-  layer('/app/providers', `Replace credential of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace credential…')),
+  layer('/app/providers', `Replace credentials of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace credentials…')),
   layer('/app/providers', `Replace models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models…')),
   layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider…')),
   layer('/app/workspaces', 'Create workspace', press('Create workspace')),

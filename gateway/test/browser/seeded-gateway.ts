@@ -186,7 +186,7 @@ async function furnish(
         name: 'backup-lab',
         kind: 'openai-compatible',
         base_url: 'https://lab.example.com/v1',
-        credential: 'lab-0123456789',
+        credentials: { api_key: 'lab-0123456789' },
         models: [{ name: 'lab-small', upstream: 'small' }],
       },
     }),

@@ -69,7 +69,7 @@ export function entryAt(fake: Pick<FakeUpstream, 'url'>, changes: object = {}): 
     name: 'entered',
     kind: 'openai-compatible',
     base_url: `${fake.url}/v1`,
-    credential: CANARY,
+    credentials: { api_key: CANARY },
     models: [{ name: 'entered-model', upstream: 'their-model' }],
     ...changes,
   };

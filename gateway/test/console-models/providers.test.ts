@@ -89,7 +89,7 @@ describe('a provider entered in the console', () => {
 
   test('a new credential and new models bind the next call', async () => {
     const path = `${providers}/entered`;
-    const changed = await admin.ask('PATCH', path, { credential: `${CANARY}-second` });
+    const changed = await admin.ask('PATCH', path, { credentials: { api_key: `${CANARY}-second` } });
     expect(changed).toMatchObject({ status: 200, json: { last4: 'cond' } });
     await call(gateway, 'entered-model');
     expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
@@ -140,8 +140,9 @@ describe('what is refused', () => {
     ['demo', {}, 409, 'name'],
     ['Upper', {}, 400, 'name'],
     ['other', { kind: 'nonsense' }, 400, 'kind'],
-    ['other', { credential: 'two words' }, 400, 'credential'],
-    ['other', { kind: 'openai', credential: null }, 400, 'credential'],
+    ['other', { credentials: { api_key: 'two words' } }, 400, 'credentials.api_key'],
+    ['other', { credentials: { api_key: CANARY, other: CANARY } }, 400, 'credentials.other'],
+    ['other', { kind: 'openai', credentials: {} }, 400, 'credentials.api_key'],
     ['other', { models: [] }, 400, 'models'],
     ['other', { base_url: null }, 400, 'base_url'],
     ['other', { models: [{ name: 'file-priced', upstream: 'x' }] }, 409, 'models.0.name'],

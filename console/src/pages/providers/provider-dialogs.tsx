@@ -1,5 +1,6 @@
-/** Adds a provider, and replaces the credential or models of one. Credentials are sent and not kept. */
+/** Adds a provider, and replaces the credentials or models of one. Credentials are sent and not kept. */
 import { useState } from 'react';
+import type { ApiError } from '../../lib/api.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,6 +13,39 @@ import { freeName, type ProvidersReply, type ProviderView, parseModelLines } fro
 type Kind = ProvidersReply['kinds'][number];
 
 const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
+type Secrets = Readonly<Record<string, string>>;
+
+/** The secrets that were filled in. */
+function filledIn(secrets: Secrets): Record<string, string> {
+  const trimmed = Object.entries(secrets).map(([name, text]) => [name, text.trim()] as const);
+  return Object.fromEntries(trimmed.filter(([, text]) => text !== ''));
+}
+
+interface SecretFieldsProps {
+  readonly kind: Kind | undefined;
+  readonly secrets: Secrets;
+  readonly error: ApiError | null;
+  readonly hint: string;
+  readonly onChange: (secrets: Secrets) => void;
+}
+
+/** One field per secret of the kind. */
+function SecretFields({ kind, secrets, error, hint, onChange }: SecretFieldsProps) {
+  return (kind?.secrets ?? []).map(({ name, title }) => (
+    <TextField
+      key={name}
+      label={title}
+      type="password"
+      autoComplete="off"
+      spellCheck={false}
+      hint={hint}
+      value={secrets[name] ?? ''}
+      error={memberError(error, `credentials.${name}`)}
+      onChange={(event) => onChange({ ...secrets, [name]: event.target.value })}
+    />
+  ));
+}
+
 const MODELS_HINT = 'One per line: the provider’s model name, or “public name = provider’s name”.';
 
 function linesError(text: string): string | null {
@@ -30,7 +64,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   const [kind, setKind] = useState(kinds[0]);
   const [name, setName] = useState(() => freeName(kinds[0]?.kind ?? '', taken));
   const [baseUrl, setBaseUrl] = useState('');
-  const [credential, setCredential] = useState('');
+  const [secrets, setSecrets] = useState<Secrets>({});
   const [models, setModels] = useState('');
   const add = useAct('POST /accounts/{account}/providers', TOUCHES);
   const error = add.error;
@@ -45,7 +79,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           name,
           kind: kind.kind,
           base_url: baseUrl.trim() === '' ? null : baseUrl.trim(),
-          credential: credential.trim() === '' ? null : credential.trim(),
+          credentials: filledIn(secrets),
           models: [...parseModelLines(models).models],
         },
       },
@@ -86,6 +120,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
             onChange={(event) => {
               const next = kinds.find((one) => one.kind === event.target.value);
               setKind(next);
+              setSecrets({});
               setName(freeName(event.target.value, taken));
             }}
           >
@@ -117,15 +152,12 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           error={memberError(error, 'base_url')}
           onChange={(event) => setBaseUrl(event.target.value)}
         />
-        <TextField
-          label="Credential"
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
+        <SecretFields
+          kind={kind}
+          secrets={secrets}
+          error={error}
           hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
-          value={credential}
-          error={memberError(error, 'credential')}
-          onChange={(event) => setCredential(event.target.value)}
+          onChange={setSecrets}
         />
         <TextAreaField
           label="Models"
@@ -144,22 +176,28 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   );
 }
 
+interface ReplaceCredentialsProps extends ReplaceProps {
+  readonly kinds: readonly Kind[];
+}
+
 interface ReplaceProps {
   readonly provider: ProviderView;
   readonly onClose: () => void;
 }
 
-export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
+export function ReplaceCredentials({ provider, kinds, onClose }: ReplaceCredentialsProps) {
   const { account } = useAccount();
-  const [credential, setCredential] = useState('');
+  const [secrets, setSecrets] = useState<Secrets>({});
+  const credentials = filledIn(secrets);
+  const isEmpty = Object.keys(credentials).length === 0;
   const change = useAct('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const submit = () => {
-    if (credential.trim() === '') return;
+    if (isEmpty) return;
     change.mutate(
-      { path: { account, provider: provider.name }, body: { credential: credential.trim() } },
+      { path: { account, provider: provider.name }, body: { credentials } },
       {
         onSuccess: () => {
-          toast({ text: `Replaced the credential of ${provider.name}. Applies from the next request.`, tone: 'good' });
+          toast({ text: `Replaced the credentials of ${provider.name}. Applies from the next request.`, tone: 'good' });
           onClose();
         },
       },
@@ -167,13 +205,13 @@ export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
   };
   return (
     <Dialog
-      title={`Replace credential of ${provider.name}`}
+      title={`Replace credentials of ${provider.name}`}
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={change.isPending} disabled={credential.trim() === ''} onClick={submit}>
-            Replace credential
+          <Button kind="primary" busy={change.isPending} disabled={isEmpty} onClick={submit}>
+            Replace credentials
           </Button>
         </>
       }
@@ -185,15 +223,12 @@ export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
           submit();
         }}
       >
-        <TextField
-          label="New credential"
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
+        <SecretFields
+          kind={kinds.find(({ kind }) => kind === provider.kind)}
+          secrets={secrets}
+          error={change.error}
           hint={`Replaces …${provider.last4 ?? ''} from the next request. Sent only to ${provider.base_url}.`}
-          value={credential}
-          error={memberError(change.error, 'credential')}
-          onChange={(event) => setCredential(event.target.value)}
+          onChange={setSecrets}
         />
         {change.error !== null && <ErrorNote error={change.error} />}
       </form>

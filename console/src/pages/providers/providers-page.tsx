@@ -15,8 +15,8 @@ import { Page, Panel } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { HealthBadge } from './health-badge.tsx';
-import { AddProvider, ReplaceCredential, ReplaceModels } from './provider-dialogs.tsx';
-import type { ProviderView } from './provider-form.ts';
+import { AddProvider, ReplaceCredentials, ReplaceModels } from './provider-dialogs.tsx';
+import type { ProvidersReply, ProviderView } from './provider-form.ts';
 
 const HEALTH_MS = 15_000;
 const SOURCES = {
@@ -62,7 +62,7 @@ export default function ProvidersPage() {
         <ul className="grid gap-3 lg:grid-cols-2">
           {data.providers.map((provider) => (
             <li key={provider.name} className="min-w-0">
-              <ProviderCard provider={provider} canWrite={may('operator.write')} />
+              <ProviderCard provider={provider} kinds={data.kinds} canWrite={may('operator.write')} />
             </li>
           ))}
         </ul>
@@ -79,9 +79,15 @@ export default function ProvidersPage() {
   );
 }
 
-type Asked = 'credential' | 'models' | 'remove';
+type Asked = 'credentials' | 'models' | 'remove';
 
-function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView; readonly canWrite: boolean }) {
+interface ProviderCardProps {
+  readonly provider: ProviderView;
+  readonly kinds: ProvidersReply['kinds'];
+  readonly canWrite: boolean;
+}
+
+function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
   const { account } = useAccount();
   const [asked, setAsked] = useState<Asked | null>(null);
   const test = useAct('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
@@ -111,7 +117,7 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
               </IconButton>
             }
           >
-            <MenuItem onSelect={() => setAsked('credential')}>Replace credential…</MenuItem>
+            <MenuItem onSelect={() => setAsked('credentials')}>Replace credentials…</MenuItem>
             <MenuItem onSelect={() => setAsked('models')}>Replace models…</MenuItem>
             <MenuLine />
             <MenuItem danger onSelect={() => setAsked('remove')}>
@@ -177,7 +183,7 @@ function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView;
           </div>
         )}
       </footer>
-      {asked === 'credential' && <ReplaceCredential provider={provider} onClose={close} />}
+      {asked === 'credentials' && <ReplaceCredentials provider={provider} kinds={kinds} onClose={close} />}
       {asked === 'models' && <ReplaceModels provider={provider} onClose={close} />}
       {asked === 'remove' && (
         <Confirm

@@ -2,9 +2,8 @@
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { AttemptRecord } from '../../store/ports/records.ts';
-import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ExchangeListener, UpstreamMarks } from '../../upstream/exchange.ts';
 import type { Routed } from '../call.ts';
-import type { UpstreamMarks } from '../stream/relay-settings.ts';
 
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
 

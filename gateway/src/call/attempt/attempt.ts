@@ -2,11 +2,9 @@
  * Makes the attempts of a call as a state machine: the request goes to the target, callbacks judge the outcome, and the
  * request goes out again in another form until an answer begins or no form is left. Notes each attempt in the record.
  */
-import { DemoExchange } from '../../demo/demo-exchange.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
-import { type HttpUpstream, renderRequestHead } from '../../providers/upstream.ts';
-import { Exchange, type ExchangeLimits, type ExchangeListener } from '../../upstream/exchange.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { type Held, type Routed, setRoute } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
@@ -16,7 +14,6 @@ import { planCall } from '../plan/plan-call.ts';
 import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
 import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
-import type { UpstreamTap } from '../stream/relay-settings.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { AttemptRow } from './attempt-row.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer, undeliveredStream } from './collect-answer.ts';
@@ -309,46 +306,26 @@ function send(
   row: AttemptRow,
   reader: ExchangeListener,
 ): UpstreamTap {
-  const { upstream } = call.route;
   const { protocol, body } = plan;
-  const { paths } = protocol;
   const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
-  const onSent = () => {
-    call.dispatched = true;
-  };
-  if (upstream.kind === 'demo') {
-    onSent();
-    const { requestId, atMs, facts } = call;
-    const { answers } = facts;
-    const demo = new DemoExchange(
-      { protocol: protocol.name, body, countOnly: isCount, answers, requestId, atMs },
-      listener,
-    );
-    row.marks = demo;
-    return demo;
-  }
   const stream = call.facts.stream || plan.startFolding !== null;
   const own = plan.translation === null ? protocol.passThrough : null;
-  const forwarded = own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version);
-  const head = renderRequestHead(
-    upstream,
-    isCount && paths.count !== null ? paths.count : paths.answer,
-    forwarded,
-    stream && !isCount,
-    body.length,
+  const exchange = call.route.upstream.openExchange(
+    {
+      protocol: protocol.name,
+      operation: isCount ? 'count_tokens' : stream ? 'stream' : 'plain',
+      headers: own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version),
+      body,
+      answers: call.facts.answers,
+      requestId: call.requestId,
+      atMs: call.atMs,
+      onSent() {
+        call.dispatched = true;
+      },
+    },
+    call.settings.config.limits.responseBytesMax,
+    listener,
   );
-  const sent = { origin: upstream.origin, head, body, onSent };
-  const exchange = new Exchange(sent, limitsOf(upstream, stream, call), listener);
   row.marks = exchange;
   return exchange;
-}
-
-function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { settings }: Routed): ExchangeLimits {
-  return {
-    connectMs: timeouts.connectMs,
-    firstByteMs: stream ? timeouts.firstByteMs : timeouts.firstBytePlainMs,
-    idleMs: timeouts.idleMs,
-    totalMs: timeouts.totalMs,
-    responseBytesMax: settings.config.limits.responseBytesMax,
-  };
 }

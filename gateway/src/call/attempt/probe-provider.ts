@@ -1,10 +1,8 @@
 /** Requests a provider's model list with its credential, to check that it is reachable and accepts the credential. */
-import type { ProviderConfig, UpstreamProvider } from '../../config/config.ts';
-import { DEMO_MODELS } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
-import { renderModelsRequest } from '../../providers/upstream.ts';
-import { Exchange } from '../../upstream/exchange.ts';
+import type { Provider, RemoteProvider } from '../../providers/provider.ts';
+import { openListing } from '../../providers/upstream.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { scrubText } from './scrub.ts';
 
@@ -27,21 +25,20 @@ const LIMITS = {
 const ERROR_BODY_BYTES_MAX = 16 * 1024;
 const MODELS_MAX = 5_000;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
-const NO_BODY = new Uint8Array();
 
 /** Times out after 10 seconds; follows no redirect. Never rejects because of the provider's behavior. */
-export async function probeProvider(provider: ProviderConfig): Promise<Probe> {
-  if (provider.kind === 'demo') {
-    return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models: DEMO_MODELS };
+export async function probeProvider(provider: Provider): Promise<Probe> {
+  if (provider.baseUrl === null) {
+    const { models } = provider.kind.local;
+    return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models };
   }
   const startMs = performance.now();
   const outcome = await ask(provider);
   return { ...outcome, durationMs: Math.round(performance.now() - startMs) };
 }
 
-async function ask(provider: UpstreamProvider): Promise<Omit<Probe, 'durationMs'>> {
-  const { origin, head } = renderModelsRequest(provider);
-  const credential = provider.credential?.secret ?? null;
+async function ask(provider: RemoteProvider): Promise<Omit<Probe, 'durationMs'>> {
+  const secrets = Object.values(provider.credentials.secrets);
   const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
   const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
   const collector = new AnswerCollector(limits, {
@@ -49,13 +46,13 @@ async function ask(provider: UpstreamProvider): Promise<Omit<Probe, 'durationMs'
     onAnswer: resolve,
     onAnswerFailed: reject,
   });
-  const exchange = new Exchange({ origin, head: head.reveal(), body: NO_BODY }, LIMITS, collector);
+  const exchange = openListing(provider, LIMITS, collector);
   try {
-    return judgeAnswer(await promise, credential);
+    return judgeAnswer(await promise, secrets);
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
-    return failed(`It was not reached: ${scrubText(cause, credential)}.`);
+    return failed(`It was not reached: ${scrubText(cause, secrets)}.`);
   }
 }
 
@@ -63,7 +60,7 @@ function failed(message: string) {
   return { ok: false, message, models: [] };
 }
 
-function judgeAnswer({ head, body }: CollectedAnswer, credential: Secret | null) {
+function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[]) {
   const { status } = head;
   if (status >= 300 && status < 400) {
     return failed(
@@ -71,7 +68,7 @@ function judgeAnswer({ head, body }: CollectedAnswer, credential: Secret | null)
     );
   }
   if (status !== 200) {
-    const words = scrubText(readErrorWords(body), credential).trim();
+    const words = scrubText(readErrorWords(body), secrets).trim();
     return failed(`It answered ${status}${words === '' ? '' : `: ${words}`}. ${adviceFor(status)}`);
   }
   const models = readModels(body);

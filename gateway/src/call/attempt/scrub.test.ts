@@ -5,11 +5,12 @@ import { Secret } from '../../lib/secret.ts';
 import { scrub, scrubText } from './scrub.ts';
 
 const secret = new Secret('lab-credential-123');
-const scrubbed = (text: string) => scrub(Buffer.from(text), secret).toString();
+const scrubbed = (text: string) => scrub(Buffer.from(text), [secret, new Secret('the-second-secret')]).toString();
 
 describe('scrub', () => {
   test.each([
     ['our own credential', 'key lab-credential-123.', 'key [redacted].'],
+    ['each of several secrets', 'a lab-credential-123 b the-second-secret', 'a [redacted] b [redacted]'],
     ['it in several places', 'lab-credential-123 lab-credential-123', '[redacted] [redacted]'],
     [
       'keys of providers',
@@ -42,7 +43,7 @@ describe('scrub', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const given = Buffer.from(bytes);
-        const found = scrub(given, secret);
+        const found = scrub(given, [secret]);
         if (!found.includes('[redacted]')) expect(found).toBe(given);
       }),
     );
@@ -57,19 +58,19 @@ describe('scrub', () => {
   });
 
   test('does without a credential, and takes a short one for none', () => {
-    expect(scrub(Buffer.from('abc'), null).toString()).toBe('abc');
-    expect(scrub(Buffer.from('abc'), new Secret('b')).toString()).toBe('abc');
+    expect(scrub(Buffer.from('abc'), []).toString()).toBe('abc');
+    expect(scrub(Buffer.from('abc'), [new Secret('b')]).toString()).toBe('abc');
   });
 });
 
 describe('scrubText', () => {
   test('has at most 500 characters, and no control character that could forge a line of a log', () => {
-    const text = scrubText(`a\r\nb\u001b[31m${'x'.repeat(1_000)}`, null);
+    const text = scrubText(`a\r\nb\u001b[31m${'x'.repeat(1_000)}`, []);
     expect(text).toHaveLength(500);
     expect(text).toStartWith('a  b [31m');
   });
 
   test('scrubs before it cuts', () => {
-    expect(scrubText(`${'x'.repeat(490)}${secret.reveal()}`, secret)).not.toContain('lab-cred');
+    expect(scrubText(`${'x'.repeat(490)}${secret.reveal()}`, [secret])).not.toContain('lab-cred');
   });
 });

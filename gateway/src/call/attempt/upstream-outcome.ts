@@ -12,6 +12,7 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/failur
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
+  authorization: ['upstream_credential', "this gateway's credential for the model provider could not be used"],
   connect: ['upstream_failed', 'the model provider cannot be reached'],
   tls: ['upstream_failed', 'no secure connection to the model provider could be made'],
   connect_timeout: ['upstream_timeout', 'the model provider did not accept a connection in time'],

@@ -8,7 +8,7 @@ import type { Route } from '../../routing/route.ts';
 import type { CallContent, StoredBytes } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { credentialOf, scrub } from '../attempt/scrub.ts';
+import { scrub } from '../attempt/scrub.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { type ContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 
@@ -119,7 +119,7 @@ export class ContentDraft {
   /** Scrubs upstream's own bytes: the account's members may see no more than the client could have seen. */
   #scrubbed({ bytes, totalBytes }: StoredBytes): StoredBytes {
     const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return { bytes: Uint8Array.from(scrub(raw, credentialOf(this.#call.route?.upstream))), totalBytes };
+    return { bytes: Uint8Array.from(scrub(raw, this.#call.route?.upstream.secrets ?? [])), totalBytes };
   }
 
   /** The beginning of the body, copied into its own memory; null: no room. */

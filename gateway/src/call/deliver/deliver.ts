@@ -19,7 +19,7 @@ import {
   undeliveredAnswer,
   undeliveredStream,
 } from '../attempt/collect-answer.ts';
-import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfErrorWords, failureOfRefusal, failureOfTranslatedError } from '../attempt/upstream-outcome.ts';
 import type { Held, Routed } from '../call.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
@@ -102,7 +102,7 @@ function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
-    throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, credentialOf(route.upstream)));
+    throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, route.upstream.secrets));
   }
   if (facts.stream) {
     throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
@@ -119,17 +119,17 @@ export function passRefusal(
   { head, body, cut }: CollectedAnswer,
   protocol: UpstreamProtocol,
 ): { readonly body: Buffer; readonly failure: CallFailure } {
-  const credential = credentialOf(route.upstream);
-  const beginning = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
+  const { secrets } = route.upstream;
+  const beginning = scrubText(body.subarray(0, 2_000).toString('utf8'), secrets);
   const isJson = !cut && isJsonObject(body);
   const shown =
     isJson || isPlainText(head, body, cut) ? beginning : `the model provider refused the request (HTTP ${head.status})`;
   const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
-  const message = scrubText(error.message, credential);
+  const message = scrubText(error.message, secrets);
   const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, message, shown);
   // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
   if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
-  return { body: scrub(body, credential), failure };
+  return { body: scrub(body, secrets), failure };
 }
 
 /**
@@ -224,12 +224,12 @@ function failureOfTranslatedRefusal(
   protocol: UpstreamProtocol,
 ): CallFailure {
   const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
-  const message = scrubText(error.message, credentialOf(route.upstream));
+  const message = scrubText(error.message, route.upstream.secrets);
   return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, message);
 }
 
 function failureOfEvent({ route }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
-  return failureOfErrorWords(type, status, scrubText(message, credentialOf(route.upstream)));
+  return failureOfErrorWords(type, status, scrubText(message, route.upstream.secrets));
 }
 
 function factsOfGeneration(generation: Generation, finish_reason: string, outputBytesMax: number): AnswerFacts {

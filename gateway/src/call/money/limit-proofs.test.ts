@@ -3,10 +3,11 @@
  * told.
  */
 import { describe, expect, test } from 'bun:test';
-import { buildUpstreamProvider, originOf } from '../../config/resolve-providers.ts';
+import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
-import { findPreset, PRESETS } from '../../providers/presets.ts';
-import { buildUpstream, type Upstream } from '../../providers/upstream.ts';
+import { findPreset, originOf, PRESETS } from '../../providers/presets.ts';
+import type { Upstream } from '../../providers/provider.ts';
+import { openUpstream } from '../../providers/upstream.ts';
 import { type LimitExceeded, LimitProofs } from './limit-proofs.ts';
 
 const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
@@ -16,9 +17,9 @@ function upstreamOf(presetName: string, address?: string, model = 'm'): Upstream
   const preset = findPreset(presetName);
   if (preset === undefined) throw new Error(`there is no preset ${presetName}`);
   const url = address ?? preset.baseUrl;
-  const parts = { name: presetName, kind: preset.kind, preset, secret: null, timeouts } as const;
-  const provider = buildUpstreamProvider({ ...parts, address: { url, origin: new URL(url).origin } });
-  return buildUpstream({ provider, model, timeouts: null });
+  const parts = { name: presetName, kind: preset.kind, preset, secrets: {}, timeouts } as const;
+  const provider = buildRemoteProvider({ ...parts, address: { url, origin: new URL(url).origin } });
+  return openUpstream({ provider, model, timeouts: null });
 }
 
 function openProofs() {

@@ -7,7 +7,7 @@ import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
-import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
+import type { Upstream } from '../../providers/provider.ts';
 import type { Route } from '../../routing/route.ts';
 
 /**
@@ -81,8 +81,8 @@ export class LimitProofs {
   }
 
   trustOf(upstream: Upstream, limit: AnswerLimit): LimitTrust {
-    if (upstream.kind === 'demo') return 'limit';
-    const name = nameOf(upstream);
+    if (upstream.alwaysHonorsLimits) return 'limit';
+    const name = upstream.key;
     const target = this.#targets.get(name);
     if (isProven(upstream, target, limit)) return 'limit';
     const lack = this.#unstreamed.get(name);
@@ -94,7 +94,7 @@ export class LimitProofs {
   note(answer: LimitedAnswer, nowMs: number): void {
     const { upstream, limit, answers, output } = answer;
     const { member, tokens } = limit;
-    if (upstream.kind === 'demo') return;
+    if (upstream.alwaysHonorsLimits) return;
     if (output > tokens * answers) {
       const target = this.#targetOf(upstream);
       target.exceeded = true;
@@ -110,13 +110,13 @@ export class LimitProofs {
 
   /** How the target responded to a stream request; null: with a stream. */
   noteStreaming(upstream: Upstream, lack: StreamingFault | null): void {
-    if (upstream.kind === 'demo') return;
-    if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(nameOf(upstream));
-    if (lack !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(nameOf(upstream), lack);
+    if (upstream.alwaysHonorsLimits) return;
+    if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(upstream.key);
+    if (lack !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(upstream.key, lack);
   }
 
-  #targetOf(upstream: HttpUpstream): Target {
-    const name = nameOf(upstream);
+  #targetOf(upstream: Upstream): Target {
+    const name = upstream.key;
     let target = this.#targets.get(name);
     if (target !== undefined) return target;
     const [oldest] = this.#targets.keys();
@@ -136,16 +136,11 @@ export class LimitProofs {
   }
 }
 
-function isProven(upstream: HttpUpstream, target: Target | undefined, { member, tokens }: AnswerLimit): boolean {
+function isProven(upstream: Upstream, target: Target | undefined, { member, tokens }: AnswerLimit): boolean {
   if (member === null) return false;
   const from = target?.provenFrom.get(member);
   if (from !== undefined && tokens >= from) return true;
   return target?.exceeded !== true && upstream.provenLimits.includes(member);
-}
-
-/** A provider whose address changes on reload is a different target. */
-function nameOf(upstream: HttpUpstream): string {
-  return `${upstream.provider} ${upstream.origin.key} ${upstream.model}`;
 }
 
 /** An output limit that a target may or may not honor. */

@@ -2,7 +2,7 @@
  * Estimates the bytes of output per token for each upstream, learned from answers that upstream counted. Used to meter
  * streams and size holds; never to bill where upstream reported a number.
  */
-import type { Upstream } from '../../providers/upstream.ts';
+import type { Upstream } from '../../providers/provider.ts';
 
 /**
  * Providers count the same model's tokens differently and may hide some of them, so ratios are not shared between

@@ -6,7 +6,7 @@ import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import type { Upstream } from '../../providers/upstream.ts';
+import type { Upstream } from '../../providers/provider.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
@@ -125,8 +125,7 @@ export function asksForUsage(
   facts: RequestFacts,
   upstream: Upstream,
 ): boolean {
-  const takesOption = upstream.kind === 'demo' || upstream.takesUsageOption;
-  return reportsUsageOnRequest && facts.stream && !facts.wantsUsage && takesOption;
+  return reportsUsageOnRequest && facts.stream && !facts.wantsUsage && upstream.takesUsageOption;
 }
 
 /** Changes to a body for an upstream of the same format. */

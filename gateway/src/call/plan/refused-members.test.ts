@@ -1,10 +1,10 @@
 /** Tests refused-members.ts: which calls a refusal affects, for how long, and in how much memory. */
 import { expect, test } from 'bun:test';
-import { SSE } from '../../framing/sse-decoder.ts';
-import type { Upstream } from '../../providers/upstream.ts';
+import { demo, localProvider } from '../../providers/demo.ts';
+import { openUpstream } from '../../providers/upstream.ts';
 import { RefusedMembers } from './refused-members.ts';
 
-const target = (model: string): Upstream => ({ kind: 'demo', provider: 'p', model, protocols: ['chat'], framing: SSE });
+const target = (model: string) => openUpstream({ provider: localProvider('p', demo), model, timeouts: null });
 const HOUR_MS = 3_600_000;
 
 test('a refusal counts for its workspace until another one finds it too, and for an hour', () => {

@@ -9,7 +9,7 @@ import type { OutputLimitMember } from '../../protocols/request/output-limit.ts'
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
-import type { Upstream } from '../../providers/upstream.ts';
+import type { Upstream } from '../../providers/provider.ts';
 import type { Route } from '../../routing/route.ts';
 
 interface Entry {
@@ -30,7 +30,7 @@ export class RefusedMembers {
 
   /** Notes that upstream refused a request of the workspace because of this unknown member, and answered without it. */
   note(upstream: Upstream, member: string, workspace: string, nowMs: number): void {
-    const members = this.#membersOf(nameOf(upstream));
+    const members = this.#membersOf(upstream.key);
     const entry = members.get(member);
     if (entry === undefined) {
       members.set(member, { workspace, untilMs: nowMs + KEPT_MS, forAllUntilMs: 0 });
@@ -44,7 +44,7 @@ export class RefusedMembers {
   /** The members not to send to the upstream for the workspace. */
   of(upstream: Upstream, workspace: string, nowMs: number): readonly string[] {
     if (this.#targets.size === 0) return NONE;
-    const members = this.#targets.get(nameOf(upstream));
+    const members = this.#targets.get(upstream.key);
     if (members === undefined) return NONE;
     const refused: string[] = [];
     for (const [member, entry] of members) {
@@ -63,11 +63,6 @@ export class RefusedMembers {
     this.#targets.set(target, members);
     return members;
   }
-}
-
-/** A provider whose address changes on reload is a different target. */
-function nameOf(upstream: Upstream): string {
-  return `${upstream.provider} ${upstream.kind === 'demo' ? 'demo' : upstream.origin.key} ${upstream.model}`;
 }
 
 /** Returns the same object if nothing was refused. */

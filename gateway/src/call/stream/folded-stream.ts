@@ -5,7 +5,7 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
-import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
@@ -14,12 +14,11 @@ import {
   type CollectedAnswer,
   type CollectLimits,
 } from '../attempt/collect-answer.ts';
-import { credentialOf, scrubText } from '../attempt/scrub.ts';
+import { scrubText } from '../attempt/scrub.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { Held } from '../call.ts';
 import type { Folding } from '../plan/upstream-call.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
-import type { UpstreamTap } from './relay-settings.ts';
 import { openMeter } from './stream-meter.ts';
 
 /**
@@ -234,12 +233,12 @@ export function openFold(call: Held, folding: Folding): OpenFold {
     },
   });
   const { framing } = route.upstream;
-  const credential = credentialOf(route.upstream);
+  const { secrets } = route.upstream;
   const stream = new FoldedStream({
     folding,
     framing,
     limits: settings.config.limits,
-    scrub: (words) => scrubText(words, credential),
+    scrub: (words) => scrubText(words, secrets),
     onFirstByte() {
       call.firstByteMs = performance.now();
     },

@@ -14,7 +14,7 @@ import {
   type CollectLimits,
   undeliveredAnswer,
 } from '../attempt/collect-answer.ts';
-import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type Held, releaseCall } from '../call.ts';
 import { alarm } from '../deliver/refuse.ts';
@@ -50,7 +50,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
   const { limits } = call.settings.config;
   const { upstream } = call.route;
   const { framing } = upstream;
-  const credential = credentialOf(upstream);
+  const { secrets } = upstream;
   let outbox: Outbox | null = null;
   const meter = openMeter(call, observer, {
     onGranted() {
@@ -95,12 +95,12 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
       // The last bytes go out after this.
       return kept.finally(() => call.origin.connection.replyReady());
     },
-    scrub: (bytes) => scrub(bytes, credential),
+    scrub: (bytes) => scrub(bytes, secrets),
     failureOfLate(answer) {
       late = answer;
       const { head, body } = answer;
       const error = plan.upstream.readError(body);
-      return failureOfLateAnswer(head, error, scrubText(error.message, credential));
+      return failureOfLateAnswer(head, error, scrubText(error.message, secrets));
     },
     onFirstByte() {
       call.firstByteMs = performance.now();

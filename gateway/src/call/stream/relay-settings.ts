@@ -1,4 +1,4 @@
-/** Defines the inputs of a stream's relay, its upstream side, and the form of its start. */
+/** Defines the inputs of a stream's relay, and the form of its start. */
 
 import type { Limits } from '../../config/limits.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
@@ -8,22 +8,6 @@ import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import type { Outcome } from '../money/settle.ts';
 import type { Outbox, OutboxListener } from './outbox.ts';
-
-/** Times at which an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
-export interface UpstreamMarks {
-  /** The request started to go out. */
-  readonly sentAtMs: number;
-  readonly headAtMs: number;
-  /** The latest bytes received. */
-  readonly lastByteAtMs: number;
-}
-
-/** The upstream side of a relay: an HTTP exchange or the demo. */
-export interface UpstreamTap extends UpstreamMarks {
-  pause(): void;
-  resume(): void;
-  abort(): void;
-}
 
 /**
  * The inputs of the relay. `settle` is called once and resolves when the record is durable. `last`: the bytes that end

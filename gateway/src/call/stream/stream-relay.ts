@@ -6,14 +6,14 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { type FramingOutput, rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
-import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
 import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './record-bytes.ts';
-import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
+import type { RelaySettings, RelayStart } from './relay-settings.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
 const LINGER_MS = 2_000;

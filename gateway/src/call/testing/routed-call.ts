@@ -4,15 +4,17 @@ import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
-import { buildUpstreamProvider } from '../../config/resolve-providers.ts';
+import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { resolveDefaults } from '../../config/resolve-server.ts';
-import { SSE } from '../../framing/sse-decoder.ts';
 import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
-import { buildUpstream, type Upstream } from '../../providers/upstream.ts';
+import { demo, localProvider } from '../../providers/demo.ts';
+import { openaiCompatible } from '../../providers/openai-compatible.ts';
+import type { Upstream } from '../../providers/provider.ts';
+import { openUpstream } from '../../providers/upstream.ts';
 import type { Route } from '../../routing/route.ts';
 import { traitsOf } from '../../routing/upstream-traits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
@@ -108,7 +110,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
 function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Route {
   const protocols = ['chat', 'messages'] as const;
   const target = {
-    provider: { kind: 'demo', name: 'lab', protocols },
+    provider: localProvider('lab', demo),
     model: 'm-upstream',
     timeouts: null,
     catalog: null,
@@ -117,10 +119,7 @@ function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', hos
     model: 'm',
     names: ['m', 'alias'],
     protocols,
-    upstream:
-      host === undefined
-        ? { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols, framing: SSE }
-        : hostOf(host),
+    upstream: host === undefined ? openUpstream(target) : hostOf(host),
     traits: { ...traitsOf(target, null), outputTokensMax },
     hiddenReasoning,
     catalog: null,
@@ -131,15 +130,15 @@ function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', hos
 function hostOf(name: string): Upstream {
   const address = { url: 'http://127.0.0.1:9/v1', origin: 'http://127.0.0.1:9' };
   const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
-  const provider = buildUpstreamProvider({
+  const provider = buildRemoteProvider({
     name,
-    kind: 'openai-compatible',
+    kind: openaiCompatible,
     preset: null,
     address,
-    secret: null,
+    secrets: {},
     timeouts,
   });
-  return buildUpstream({ provider, model: 'm-upstream', timeouts: null });
+  return openUpstream({ provider, model: 'm-upstream', timeouts: null });
 }
 
 function outlineOf(text: string): JsonOutline {

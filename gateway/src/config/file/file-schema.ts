@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { PRESETS } from '../../providers/presets.ts';
+import { KINDS } from '../../providers/registry.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../../store/ports/records.ts';
 import { capabilitySchema } from '../capability-schema.ts';
 import {
@@ -39,7 +40,7 @@ import {
 const MODEL_NAME_CHARACTERS_MAX = 256;
 
 /** The presets that `preset` may name; the others have their own kind. */
-const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-compatible');
+const NAMED_PRESETS = PRESETS.filter(({ kind }) => kind.takes.includes('preset'));
 
 const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
 
@@ -171,29 +172,41 @@ const timeoutsSchema = z.strictObject({
   total: timeout('The whole request.'),
 });
 
+/** The secrets of all kinds; a kind refuses those of the others. */
+const secretMembers = Object.fromEntries(
+  KINDS.flatMap(({ secrets }) => secrets).map(({ name, description }) => [
+    name,
+    credential.meta({ description }).optional(),
+  ]),
+);
+
 const providerSchema = z.strictObject({
-  kind: choice(['openai', 'openai-compatible', 'anthropic', 'demo']).meta({
-    description:
-      'Its format. `openai` and `openai-compatible`: chat completions; `anthropic`: messages; `demo`: the built-in offline model, both.',
-  }),
-  preset: choice(COMPATIBLE_PRESETS.map((preset) => preset.name))
+  kind: choice(KINDS.map(({ name }) => name)).meta({ description: `Its format. ${describeKinds()}.` }),
+  preset: choice(NAMED_PRESETS.map(({ name }) => name))
     .meta({ description: 'A known provider, for `kind: openai-compatible`: sets its address and its quirks.' })
     .optional(),
   base_url: baseUrl
     .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
     .optional(),
-  api_key: credential
-    .meta({
-      description:
-        'Its credential, sent to the origin of `base_url` only; preferably from a variable. `none`: no credential, the default for a provider of your own.',
-    })
-    .optional(),
+  ...secretMembers,
   timeouts: timeoutsSchema
     .meta({
       description: 'Time limits of requests to it. Default: those of `limits` (`connect_timeout` and so on).',
     })
     .optional(),
 });
+
+function describeKinds(): string {
+  const phrases = [...new Set(KINDS.map(({ speaks }) => speaks))];
+  return phrases
+    .map(
+      (phrase) =>
+        `${KINDS.filter(({ speaks }) => speaks === phrase)
+          .map(({ name }) => `\`${name}\``)
+          .join(' and ')}: ${phrase}`,
+    )
+    .join('; ');
+}
 
 const targetSchema = z.strictObject({
   provider: plainText('the name of a provider', 64).meta({ description: 'A name under `providers`.' }),

@@ -59,7 +59,7 @@ const providerView = z.object({
   kind: z.string(),
   base_url: z.string(),
   source: z.enum(['file', 'environment', 'demo', 'console']),
-  /** The last characters of its credential; null: it needs none. */
+  /** The last characters of its first secret; null: it has none. */
   last4: z.string().nullable(),
   tested: z.object({ at: time, ok: z.boolean(), message: z.string(), duration_ms: z.number() }).nullable(),
   health: z.object({
@@ -72,6 +72,9 @@ const providerView = z.object({
   /** Why a console entry is not used, or only in part, in sentences; null: no problem. */
   problem: z.string().nullable(),
 });
+
+/** Secrets by name. */
+const credentials = z.record(z.string().max(64), z.string().min(1).max(8_192));
 
 export const modelRoutes = {
   'GET /accounts/{account}/models': {
@@ -115,17 +118,25 @@ export const modelRoutes = {
       providers: z.array(providerView),
       /** The rule by which a provider counts as failing, in one sentence. */
       health_rule: z.string(),
-      kinds: z.array(z.object({ kind: z.string(), name: z.string(), base_url: z.string().nullable() })),
+      kinds: z.array(
+        z.object({
+          kind: z.string(),
+          name: z.string(),
+          base_url: z.string().nullable(),
+          /** The secrets that it takes. */
+          secrets: z.array(z.object({ name: z.string(), title: z.string() })),
+        }),
+      ),
     }),
   },
   'POST /accounts/{account}/providers': {
-    summary: 'Adds a provider. Its credential is encrypted and never returned.',
+    summary: 'Adds a provider. Its credentials are encrypted and never returned.',
     access: 'operator.write',
     body: z.strictObject({
       name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lowercase letters, digits and hyphens'),
       kind: z.string().max(64),
       base_url: z.url().max(2_048).nullable(),
-      credential: z.string().min(1).max(8_192).nullable(),
+      credentials,
       /** The models to serve from it: public name and upstream name. */
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
@@ -134,10 +145,11 @@ export const modelRoutes = {
     reply: providerView,
   },
   'PATCH /accounts/{account}/providers/{provider}': {
-    summary: 'Replaces a provider’s credential or its models.',
+    summary: 'Replaces a provider’s credentials or its models.',
     access: 'operator.write',
     body: z.strictObject({
-      credential: z.string().min(1).max(8_192).optional(),
+      /** Replaces all of them. */
+      credentials: credentials.optional(),
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
         .max(500)

@@ -6,14 +6,20 @@ import { setTimeout } from 'node:timers/promises';
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
 import type { BaseUrl } from '../../config/base-url.ts';
-import type { ProviderConfig } from '../../config/config.ts';
-import { CONSOLE_KINDS, presetOfKind, readConsoleAddress } from '../../config/console-providers.ts';
+import {
+  CONSOLE_KINDS,
+  type ConsoleKind,
+  findConsoleKind,
+  readConsoleAddress,
+} from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import { Secret } from '../../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
+import type { Provider, Secrets } from '../../providers/provider.ts';
+import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/public-host.ts';
-import type { ReadBody, Reply } from '../contract/contract.ts';
+import type { Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
@@ -33,7 +39,12 @@ export function providerHandlers(
     'GET /accounts/{account}/providers': async () => ({
       providers: await listProviders(parts),
       health_rule: HEALTH_RULE,
-      kinds: CONSOLE_KINDS.map((kind) => ({ ...kind })),
+      kinds: CONSOLE_KINDS.map(({ name, title, kind, preset }) => ({
+        kind: name,
+        name: title,
+        base_url: preset?.baseUrl ?? null,
+        secrets: kind.secrets.map((secret) => ({ name: secret.name, title: secret.title })),
+      })),
     }),
     [CREATE]: (call) => parts.inTurn(() => createProvider(parts, call)),
     [CHANGE]: (call) => parts.inTurn(() => changeProvider(parts, call)),
@@ -51,10 +62,10 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
   const { name, kind, models } = call.body;
   const running = parts.running();
   checkName(name, running);
-  checkKind(kind);
-  const credential = readCredential(kind, call.body.credential);
-  checkModels(kind, models, running);
-  const address = await readAddress(call.body, running);
+  const consoleKind = readKind(kind);
+  const secrets = readCredentials(consoleKind, call.body.credentials);
+  checkModels(consoleKind, models, running);
+  const address = await readAddress(consoleKind, call.body.base_url, running);
   const nowMs = parts.nowMs();
   await parts.book.keepProvider(
     {
@@ -62,7 +73,7 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
       kind,
       baseUrl: address.url,
       models,
-      ...seal(parts, name, address.origin, credential),
+      ...seal(parts, name, address.origin, secrets),
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     },
@@ -74,15 +85,16 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
 
 async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>): Promise<ProviderView> {
   const entry = findEntry(parts, call.path.provider);
-  const { credential, models } = call.body;
-  if (models !== undefined) checkModels(entry.kind, models, parts.running());
-  const secret = credential === undefined ? null : readCredential(entry.kind, credential);
+  const { credentials, models } = call.body;
+  const consoleKind = readKind(entry.kind);
+  if (models !== undefined) checkModels(consoleKind, models, parts.running());
+  const secrets = credentials === undefined ? null : readCredentials(consoleKind, credentials);
   const { origin } = new URL(entry.baseUrl);
   await parts.book.keepProvider(
     {
       ...entry,
       ...(models === undefined ? {} : { models }),
-      ...(secret === null ? {} : seal(parts, entry.name, origin, secret)),
+      ...(secrets === null ? {} : seal(parts, entry.name, origin, secrets)),
       updatedAtMs: parts.nowMs(),
     },
     false,
@@ -93,8 +105,8 @@ async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>):
     'providers.change',
     entry.name,
     models === undefined ? {} : { models: entry.models },
-    // The audit trail says only that a credential was replaced.
-    { ...(models === undefined ? {} : { models }), ...(secret === null ? {} : { credential: 'replaced' }) },
+    // The audit trail says only that the credentials were replaced.
+    { ...(models === undefined ? {} : { models }), ...(secrets === null ? {} : { credentials: 'replaced' }) },
   );
   return viewOf(parts, entry.name);
 }
@@ -157,11 +169,11 @@ function notThere(): ConsoleFailure {
   });
 }
 
-/** The stored form of a credential, bound to the operator's account as its tenant. */
-function seal(parts: ModelDeps, provider: string, origin: string, credential: Secret | null) {
-  if (credential === null) return { sealed: null, last4: null };
-  const binding = { tenant: OPERATOR_ACCOUNT, provider, origin };
-  return { sealed: parts.seal.seal(binding, credential), last4: lastFour(credential) };
+/** The stored form of a provider's secrets, bound to the operator's account as their tenant. */
+function seal(parts: ModelDeps, provider: string, origin: string, secrets: Secrets) {
+  const last4 = lastFour(secrets);
+  if (last4 === null) return { sealed: null, last4 };
+  return { sealed: parts.seal.seal({ tenant: OPERATOR_ACCOUNT, provider, origin }, secrets), last4 };
 }
 
 function noteChange(
@@ -186,10 +198,10 @@ type ProviderView = Reply<'GET /accounts/{account}/providers'>['providers'][numb
 /** Four characters of a shorter credential would reveal too much. */
 const SHOWN_FROM_CHARACTERS = 12;
 
-/** The last four characters of a credential; empty for a short one. */
-function lastFour(credential: Secret): string {
-  const text = credential.reveal();
-  return text.length < SHOWN_FROM_CHARACTERS ? '' : text.slice(-4);
+/** The last four characters of the first secret; empty for a short one; null: there is none. */
+function lastFour(secrets: Secrets): string | null {
+  const [text = null] = Object.values(secrets).map((secret) => secret.reveal());
+  return text === null || text.length >= SHOWN_FROM_CHARACTERS ? (text?.slice(-4) ?? null) : '';
 }
 
 /** All providers: the configuration's first, then the console's in order of creation. */
@@ -200,13 +212,12 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
   const source = sourceOfConfigured(config.providersFrom);
   const configured = [...config.providers.values()].map((provider) => {
     const origin = originOf(provider);
-    const secret = provider.kind === 'demo' ? null : (provider.credential?.secret ?? null);
     return {
       ...shown(parts, running, provider.name, provider),
-      kind: provider.kind,
-      base_url: provider.kind === 'demo' ? '' : provider.baseUrl,
+      kind: provider.kind.name,
+      base_url: provider.baseUrl ?? '',
       source,
-      last4: secret === null ? null : lastFour(secret),
+      last4: lastFour(provider.credentials?.secrets ?? {}),
       tested: renderTest(tests.get(provider.name), origin, 0),
       problem: null,
     };
@@ -224,7 +235,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
 }
 
 /** `provider` null: an unused entry. */
-function shown({ health }: ModelDeps, { served }: Running, name: string, provider: ProviderConfig | null) {
+function shown({ health }: ModelDeps, { served }: Running, name: string, provider: Provider | null) {
   const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
   const models = [...new Set(served.values())].filter(({ targets }) =>
     targets.some((target) => target.provider === provider),
@@ -241,12 +252,10 @@ function renderTest(test: StoredProviderTest | undefined, origin: string, sinceM
   return { at: new Date(atMs).toISOString(), ok, message, duration_ms: durationMs };
 }
 
-/** A provider's origin; the demo has none. */
-function originOf(provider: ProviderConfig): string {
-  return provider.kind === 'demo' ? '' : new URL(provider.baseUrl).origin;
+/** A provider's origin; empty: it answers inside the gateway. */
+function originOf({ baseUrl }: Provider): string {
+  return baseUrl === null ? '' : new URL(baseUrl).origin;
 }
-
-type ProviderBody = ReadBody<'POST /accounts/{account}/providers'>;
 
 const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
 /** Other changes wait during the lookup. */
@@ -259,27 +268,29 @@ function checkName(name: string, { settings: { config }, added }: Running): void
     ? 'the configuration defines a provider of this name'
     : added.some(({ entry }) => entry.name === name)
       ? 'a provider of this name exists'
-      : name === 'demo'
-        ? 'the built-in demo has this name'
+      : findKind(name)?.local
+        ? `the built-in ${name} has this name`
         : null;
   if (owner !== null) throw new ConsoleFailure('conflict', `name: ${owner}; choose another one`, { member: 'name' });
 }
 
-/** Throws `invalid` for an unknown kind. */
-function checkKind(kind: string): void {
-  if (presetOfKind(kind) !== undefined) return;
-  const kinds = CONSOLE_KINDS.map((one) => one.kind).join(', ');
-  throw new ConsoleFailure('invalid', `kind: found ${quoteText(kind)}, expected one of ${kinds}`, { member: 'kind' });
+/** The kind of that name. Throws `invalid` for an unknown one. */
+function readKind(name: string): ConsoleKind {
+  const kind = findConsoleKind(name);
+  if (kind !== undefined) return kind;
+  const names = CONSOLE_KINDS.map((one) => one.name).join(', ');
+  throw new ConsoleFailure('invalid', `kind: found ${quoteText(name)}, expected one of ${names}`, { member: 'kind' });
 }
 
 /**
  * The provider's address. Must be on the public internet, except for origins that the file allows. Throws `invalid`.
  */
 async function readAddress(
-  { kind, base_url }: Pick<ProviderBody, 'kind' | 'base_url'>,
+  kind: ConsoleKind,
+  written: string | null,
   { settings: { config } }: Running,
 ): Promise<BaseUrl> {
-  const address = readConsoleAddress(kind, base_url, config.server);
+  const address = readConsoleAddress(kind, written, config.server);
   if ('found' in address) refuseAddress(`found ${address.found}, expected ${address.expected}. ${address.advice}`);
   if (config.server.privateOrigins.includes(address.origin)) return address;
   const host = new URL(address.origin).hostname.replace(/^\[|\]$/g, '');
@@ -300,24 +311,35 @@ function refuseAddress(words: string): never {
   throw new ConsoleFailure('invalid', `base_url: ${words}`, { member: 'base_url' });
 }
 
-/** The credential; null: none. Throws `invalid` with a message that does not contain it. */
-function readCredential(kind: string, written: string | null): Secret | null {
-  const variables = presetOfKind(kind)?.credentialVariables ?? [];
-  if (written === null) {
-    if (variables.length === 0) return null;
-    throw new ConsoleFailure('invalid', `credential: found none, and ${kind} needs one`, { member: 'credential' });
+/** The secrets of the kind by name. Throws `invalid` with a message that contains none of them. */
+function readCredentials({ name, kind, preset }: ConsoleKind, written: Readonly<Record<string, string>>): Secrets {
+  for (const [member, text] of Object.entries(written)) {
+    if (!kind.secrets.some((secret) => secret.name === member)) {
+      const names = kind.secrets.map((secret) => secret.name).join(', ');
+      refuseCredential(member, `found a secret that ${name} does not take, expected ${names}`);
+    }
+    if (CREDENTIAL.test(text)) continue;
+    refuseCredential(
+      member,
+      'found characters that are not visible ASCII; look for a line break, space or quote that was copied with it',
+    );
   }
-  if (CREDENTIAL.test(written)) return new Secret(written);
-  throw new ConsoleFailure(
-    'invalid',
-    'credential: found characters that are not visible ASCII; look for a line break, space or quote that was copied with it',
-    { member: 'credential' },
-  );
+  const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
+  const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
+  const members = new Set(['base_url', ...Object.keys(secrets)]);
+  const [fault] = kind.checkConfig({ members, preset, secrets });
+  if (fault !== undefined) refuseCredential(fault.member, `found none, and ${name} needs one`);
+  return secrets;
+}
+
+function refuseCredential(name: string, words: string): never {
+  const member = `credentials.${name}`;
+  throw new ConsoleFailure('invalid', `${member}: ${words}`, { member });
 }
 
 /** Throws `invalid` or `conflict` for model names that can't be served. */
-function checkModels(kind: string, models: readonly EnteredModel[], running: Running): void {
-  if (models.length === 0 && (presetOfKind(kind)?.catalogProvider ?? null) === null) {
+function checkModels({ preset }: ConsoleKind, models: readonly EnteredModel[], running: Running): void {
+  if (models.length === 0 && (preset?.catalogProvider ?? null) === null) {
     throw new ConsoleFailure(
       'invalid',
       'models: found none, and the catalog lists none for this provider; enter at least one. A test lists the available models',

@@ -30,7 +30,8 @@ function reply(protocol: ClientProtocolName, body: Uint8Array, requestId: string
   const context = { limits: resolveLimits({}), version: '2023-06-01', countOnly } as const;
   try {
     const { answers } = CLIENT_PROTOCOLS[protocol].checkRequest(outline, context);
-    return answerDemoCall({ protocol, body, countOnly, answers, requestId, atMs: 1_760_000_000_123 });
+    const operation = countOnly ? 'count_tokens' : 'plain';
+    return answerDemoCall({ protocol, body, operation, answers, requestId, atMs: 1_760_000_000_123 });
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     const text = CLIENT_PROTOCOLS[protocol].renderError(error, requestId);

@@ -55,14 +55,10 @@ export function runExchange(
   const onSent = () => {
     sendings += 1;
   };
-  const request = {
-    origin,
-    head: `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
-    body,
-    onSent,
-  };
   const exchange = new Exchange(
-    request,
+    origin,
+    `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
+    { body, onSent },
     { ...PATIENT, ...limits },
     {
       onHead(given) {

@@ -10,7 +10,6 @@ import { renderRequest } from './render-request.ts';
 
 export const chatUpstream = {
   name: 'chat',
-  paths: { answer: 'chat/completions', count: null },
   passThrough: {
     forwardHeaders: () => [],
     stripReasoning: null,

@@ -11,7 +11,6 @@ import { stripThinking } from './strip-thinking.ts';
 
 export const messagesUpstream = {
   name: 'messages',
-  paths: { answer: 'messages', count: 'messages/count_tokens' },
   passThrough: {
     forwardHeaders,
     stripReasoning: stripThinking,

@@ -1,0 +1,30 @@
+/** Provides the kind `demo`: the built-in offline model, in both formats. */
+import { DemoExchange } from '../demo/demo-exchange.ts';
+import { SSE } from '../framing/sse-decoder.ts';
+import { compatibleTraits } from './openai-compatible.ts';
+import { type LocalKind, type LocalProvider, NO_QUIRKS } from './provider.ts';
+
+export const demo: LocalKind = {
+  name: 'demo',
+  title: 'Demo',
+  speaks: 'the built-in offline model, both',
+  protocols: ['chat', 'messages'],
+  framing: SSE,
+  quirks: NO_QUIRKS,
+  takes: [],
+  secrets: [],
+  checkConfig: () => [],
+  chatTraits: compatibleTraits,
+  vendorHost: null,
+  local: {
+    models: ['demo', 'claude-demo'],
+    openExchange: (request, listener) => new DemoExchange(request, listener),
+  },
+};
+
+/** A provider of a local kind. */
+export function localProvider(name: string, kind: LocalKind): LocalProvider {
+  const { quirks } = kind;
+  const nothing = { baseUrl: null, credentials: null, timeouts: null, catalogProvider: null } as const;
+  return { name, kind, quirks, provenLimits: [], ...nothing };
+}

@@ -1,0 +1,77 @@
+/**
+ * Provides the kind `openai-compatible`: any host that speaks chat completions and takes a bearer token. Guesses about
+ * unknown hosts are limited to those that do no harm when wrong.
+ */
+import { SSE } from '../framing/sse-decoder.ts';
+import type { ChatTraits } from '../protocols/upstream-traits.ts';
+import { type ChatQuirks, missingSecrets, NO_QUIRKS, type RemoteKind, type SecretMember } from './provider.ts';
+
+/** What a provider that only claims compatibility can be trusted with. */
+export const COMPATIBLE: ChatTraits = {
+  outputLimitMember: 'max_tokens',
+  systemRole: 'system',
+  sampling: true,
+  top_k: true,
+  efforts: null,
+  stopMax: 16,
+  toolIds: 'any',
+  mediaInToolMessages: false,
+  files: false,
+  prefill: 'plain',
+  cacheMarks: false,
+  reasoningInHistory: null,
+  nullContent: true,
+  openaiMembers: false,
+  parallelToolCalls: true,
+  strictSchemas: false,
+  usageOption: true,
+};
+
+/**
+ * Only a model known to reason is sent an effort: others answer 400 to the member (Groq, Mistral, Ollama, DeepSeek).
+ */
+export function compatibleTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits {
+  const { effortsOf = [], ...others } = quirks;
+  const known = effortsOf.find(([name]) => name.test(model))?.[1] ?? null;
+  return { ...COMPATIBLE, ...others, efforts: reasons === true ? known : [] };
+}
+
+export const API_KEY: SecretMember = {
+  name: 'api_key',
+  title: 'API key',
+  description:
+    'Its credential, sent to the origin of `base_url` only; preferably from a variable. `none`: no credential, the default for a provider of your own.',
+  mayBeNone: true,
+};
+
+export const openaiCompatible: RemoteKind = {
+  name: 'openai-compatible',
+  title: 'Another host, OpenAI-compatible',
+  speaks: 'chat completions',
+  protocols: ['chat'],
+  framing: SSE,
+  quirks: NO_QUIRKS,
+  takes: ['preset', 'base_url', 'timeouts'],
+  secrets: [API_KEY],
+  checkConfig(given) {
+    if (given.preset === null && !given.members.has('base_url')) {
+      return [
+        {
+          member: 'base_url',
+          found: 'kind openai-compatible without base_url',
+          expected: 'base_url or preset',
+          advice: 'Add base_url: https://…/v1, or preset with the name of a known host.',
+        },
+      ];
+    }
+    const isOpen = given.preset === null || given.preset.credentialVariables.length === 0;
+    return isOpen ? [] : missingSecrets([API_KEY], given);
+  },
+  chatTraits: compatibleTraits,
+  vendorHost: null,
+  local: null,
+  completeBaseUrl: (url) => url,
+  endpoint: (_protocol, operation) => (operation === 'count_tokens' ? null : '/chat/completions'),
+  listing: { path: '/models', headers: [] },
+  headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),
+};

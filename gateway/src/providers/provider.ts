@@ -1,0 +1,262 @@
+/**
+ * Defines what the gateway knows of a provider: its kind (how it is addressed, authorized and read), its configured
+ * form, and the upstream that sends requests to one of its models. A kind is one file of this folder, listed in
+ * registry.ts; nothing outside the folder depends on which kind it is.
+ */
+import type { Framing } from '../framing/framing.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
+import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
+import type { ChatTraits } from '../protocols/upstream-traits.ts';
+import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+
+/** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
+export interface Secrets {
+  readonly [name: string]: Secret;
+}
+
+export type HeaderLine = readonly [name: string, value: string];
+
+/** A secret that a kind takes: a member of the provider in the configuration file, a field of the console's form. */
+export interface SecretMember {
+  readonly name: string;
+  /** The label of its field. */
+  readonly title: string;
+  /** Its sentence in the configuration reference. */
+  readonly description: string;
+  /** The word `none` is accepted in its place. */
+  readonly mayBeNone: boolean;
+}
+
+/** The members of a provider's configuration as given. */
+export interface GivenProvider {
+  /** The names of the given members. */
+  readonly members: ReadonlySet<string>;
+  /** The preset that is named by `preset`, or that has the kind's name; null: none. */
+  readonly preset: Preset | null;
+  readonly secrets: Secrets;
+}
+
+/** A problem with a member of a provider's configuration. */
+export interface MemberFault {
+  readonly member: string;
+  readonly found: string;
+  readonly expected: string;
+  readonly advice: string;
+}
+
+/** What a request asks of a provider: an answer in one piece, a stream, or the number of prompt tokens. */
+export type Operation = 'plain' | 'stream' | 'count_tokens';
+
+/** A request before it is sent; the address and the credential are the upstream's. */
+export interface UpstreamRequest {
+  readonly protocol: UpstreamProtocolName;
+  readonly operation: Operation;
+  /** The client's header lines that the upstream may see, each already validated. */
+  readonly headers: readonly HeaderLine[];
+  readonly body: Uint8Array;
+  /** How many answers the body asks for (`n` of chat completions). */
+  readonly answers: number;
+  /** `req_…`, and the time of the call in unix milliseconds. */
+  readonly requestId: string;
+  readonly atMs: number;
+  /** Called when the first bytes go out: from then on the upstream may have the request. */
+  readonly onSent: () => void;
+}
+
+/** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */
+export interface FinalRequest {
+  readonly method: 'GET' | 'POST';
+  /** Scheme, host, path and query. */
+  readonly url: string;
+  readonly headers: HeaderLine[];
+  readonly body: Uint8Array;
+}
+
+interface KindBase {
+  /** The value of `kind:`. */
+  readonly name: string;
+  /** The label in the console, for a kind without a preset of its name. */
+  readonly title: string;
+  /** What it speaks: a phrase of the configuration reference. */
+  readonly speaks: string;
+  readonly protocols: readonly UpstreamProtocolName[];
+  /** How its streams are cut into records. */
+  readonly framing: Framing;
+  /** Its deviations, unless a preset lists others. */
+  readonly quirks: ProviderQuirks;
+  /** The configuration members that it takes besides `kind` and its secrets. */
+  readonly takes: ReadonlyArray<'preset' | 'base_url' | 'timeouts'>;
+  readonly secrets: readonly SecretMember[];
+  /** Checks its own members. Members that it does not take have already been refused. */
+  checkConfig(given: GivenProvider): readonly MemberFault[];
+  /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
+  chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
+  /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: there is none. */
+  readonly vendorHost: string | null;
+}
+
+/** A kind of provider that is reached over HTTP. */
+export interface RemoteKind extends KindBase {
+  readonly local: null;
+  /** Puts a configured address into the form that `endpoint` continues. */
+  completeBaseUrl(url: string): string;
+  /** The path and query after the base address; null: the operation does not exist there. */
+  endpoint(protocol: UpstreamProtocolName, operation: Operation, model: string): string | null;
+  /** The list of its models: the path after the base address, and headers beyond those of `headers`. */
+  readonly listing: { readonly path: string; readonly headers: readonly HeaderLine[] };
+  /** The headers of every request, with a credential that does not depend on the request; rendered once. */
+  headers(secrets: Secrets): readonly HeaderLine[];
+  /**
+   * Authorizes a request by its final form (a signature, an exchanged token): adds header lines. Absent: `headers`
+   * authorizes, and no request waits. A fault becomes `upstream_credential`; its message must not contain a secret.
+   */
+  authorize?(request: FinalRequest, secrets: Secrets): Promise<void> | void;
+}
+
+/** A kind that answers inside the gateway: without address, credential, time limits or costs. */
+export interface LocalKind extends KindBase {
+  readonly local: {
+    readonly models: readonly string[];
+    openExchange(request: UpstreamRequest, listener: ExchangeListener): UpstreamTap;
+  };
+}
+
+export type ProviderKind = RemoteKind | LocalKind;
+
+/** A provider's deviations from the format. */
+export interface ProviderQuirks {
+  /**
+   * How a chat stream reports usage. `asked`: by `stream_options.include_usage`. `always`: without a request, and the
+   * provider refuses that member.
+   */
+  readonly streamUsage: 'asked' | 'always';
+  /**
+   * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
+   * reports them: none, those whose request asks for reasoning, or all.
+   */
+  readonly hiddenReasoning: 'never' | 'asked' | 'always';
+  /** What else it accepts or refuses in translated requests. */
+  readonly chat: ChatQuirks;
+}
+
+/** The `chat` traits in which a provider differs from its kind. */
+export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
+  /**
+   * The efforts of its reasoning models by the model's name at the provider; the first match wins, and a model without
+   * a row accepts all.
+   */
+  readonly effortsOf?: ReadonlyArray<readonly [model: RegExp, efforts: readonly string[]]>;
+}
+
+/** A well-known provider, as data (presets.ts). */
+export interface Preset {
+  /** The value of `preset:`, and the name of a provider found in the environment. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: RemoteKind;
+  /** `/chat/completions` (or `/messages`) follows. */
+  readonly baseUrl: string;
+  /** Environment variables with its `api_key`, the first one set wins; empty: the provider takes no credential. */
+  readonly credentialVariables: readonly string[];
+  /** Environment variable that the vendor's own SDK reads for another address; null: none. */
+  readonly baseUrlVariable: string | null;
+  /** The catalog's name of the provider; null: its models are not in the catalog. */
+  readonly catalogProvider: string | null;
+  readonly quirks: ProviderQuirks;
+  /**
+   * The output limits that a vendor's own host is known to honor; others are proven by its responses. Decision 0025.
+   */
+  readonly provenLimits: readonly OutputLimitMember[];
+}
+
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', hiddenReasoning: 'never', chat: {} };
+
+/** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly firstBytePlainMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+interface ProviderBase {
+  readonly name: string;
+  readonly quirks: ProviderQuirks;
+  /** The catalog's name of this provider, used to find prices and model names; null: the catalog does not know it. */
+  readonly catalogProvider: string | null;
+  /** Output limits that it is known to honor: those of a preset at the preset's own address. */
+  readonly provenLimits: readonly OutputLimitMember[];
+}
+
+/** A provider that answers calls over the network. */
+export interface RemoteProvider extends ProviderBase {
+  readonly kind: RemoteKind;
+  /** No trailing slash; the kind's endpoints follow. */
+  readonly baseUrl: string;
+  /** The only origin (`https://host:port`) that the secrets may be sent to, and the secrets. */
+  readonly credentials: { readonly origin: string; readonly secrets: Secrets };
+  readonly timeouts: Timeouts;
+  /**
+   * Its host must resolve to public addresses only; absent for providers from a file or a variable, which are not
+   * checked.
+   */
+  readonly publicOnly?: true;
+}
+
+/** A provider inside the gateway. */
+export interface LocalProvider extends ProviderBase {
+  readonly kind: LocalKind;
+  readonly baseUrl: null;
+  readonly credentials: null;
+  readonly timeouts: null;
+}
+
+export type Provider = RemoteProvider | LocalProvider;
+
+/** A model of a provider. */
+export interface Target {
+  readonly provider: Provider;
+  /** The model's name at the provider. */
+  readonly model: string;
+  /** The provider's, overridden by the target's own; null for a local provider. */
+  readonly timeouts: Timeouts | null;
+}
+
+/** Sends requests to the model of one target. */
+export interface Upstream {
+  readonly provider: string;
+  readonly model: string;
+  /** The formats it speaks; a call in another one is translated. */
+  readonly protocols: readonly UpstreamProtocolName[];
+  /** How its streams are cut into records. */
+  readonly framing: Framing;
+  /** The target in what is learned about it: a provider whose address changes on reload is a different target. */
+  readonly key: string;
+  /** To be removed from its texts. */
+  readonly secrets: readonly Secret[];
+  /** The provider accepts `stream_options.include_usage`. */
+  readonly takesUsageOption: boolean;
+  /** Output limits that the provider is known to honor before any response has shown it. */
+  readonly provenLimits: readonly OutputLimitMember[];
+  /** Nothing about its output limits needs proof. */
+  readonly alwaysHonorsLimits: boolean;
+  /** Starts one exchange. A response of more than `responseBytesMax` bytes is a failure. */
+  openExchange(request: UpstreamRequest, responseBytesMax: number, listener: ExchangeListener): UpstreamTap;
+}
+
+/** A fault for each of the secrets that is not given. */
+export function missingSecrets(secrets: readonly SecretMember[], given: GivenProvider): readonly MemberFault[] {
+  return secrets.flatMap(({ name, mayBeNone }) => {
+    if (given.secrets[name] !== undefined || (mayBeNone && given.members.has(name))) return [];
+    const none = mayBeNone ? `, or ${name}: none` : '';
+    const variable = given.preset?.credentialVariables[0] ?? name.toUpperCase();
+    return {
+      member: name,
+      found: `no ${name}`,
+      expected: mayBeNone ? 'a credential, or none' : 'a credential',
+      advice: `Add ${name}: \${${variable}}${none}.`,
+    };
+  });
+}

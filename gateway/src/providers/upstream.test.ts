@@ -1,0 +1,196 @@
+/**
+ * Tests upstream.ts: the head of a request, the authorization of its final form, and that no credential leaves for
+ * another origin than its own.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Secret } from '../lib/secret.ts';
+import type { UpstreamFailure } from '../upstream/failure.ts';
+import { anthropic } from './anthropic.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+import {
+  type FinalRequest,
+  NO_QUIRKS,
+  type RemoteKind,
+  type RemoteProvider,
+  type UpstreamRequest,
+} from './provider.ts';
+import { openListing, openUpstream } from './upstream.ts';
+
+const TIMEOUTS = { connectMs: 2_000, firstByteMs: 2_000, firstBytePlainMs: 2_000, idleMs: 2_000, totalMs: 5_000 };
+let server: Bun.Server<undefined>;
+let arrived: Array<{ readonly path: string; readonly headers: Headers; readonly body: string }> = [];
+
+beforeAll(() => {
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      arrived.push({
+        path: `${request.method} ${pathname}${search}`,
+        headers: request.headers,
+        body: await request.text(),
+      });
+      return new Response('{}');
+    },
+  });
+});
+afterAll(() => server.stop(true));
+
+function providerOf(kind: RemoteKind, changes: Partial<RemoteProvider> = {}): RemoteProvider {
+  const origin = `http://127.0.0.1:${server.port}`;
+  return {
+    name: 'lab',
+    kind,
+    baseUrl: `${origin}/base`,
+    credentials: { origin, secrets: { api_key: new Secret('canary-1'), signing_key: new Secret('canary-2') } },
+    timeouts: TIMEOUTS,
+    catalogProvider: null,
+    quirks: NO_QUIRKS,
+    provenLimits: [],
+    ...changes,
+  };
+}
+
+const REQUEST: UpstreamRequest = {
+  protocol: 'chat',
+  operation: 'plain',
+  headers: [],
+  body: Buffer.from('{"a":1}'),
+  answers: 1,
+  requestId: 'req_1',
+  atMs: 0,
+  onSent: () => undefined,
+};
+
+/** Sends the request and waits for the end of its exchange: `end`, or the failure. */
+async function send(provider: RemoteProvider, request: Partial<UpstreamRequest> = {}) {
+  arrived = [];
+  const upstream = openUpstream({ provider, model: 'm', timeouts: null });
+  const { promise, resolve } = Promise.withResolvers<'end' | UpstreamFailure>();
+  const listener = {
+    onHead: () => undefined,
+    onBody: () => undefined,
+    onEnd: () => resolve('end'),
+    onFailure: resolve,
+  };
+  upstream.openExchange({ ...REQUEST, ...request }, 1_000, listener);
+  return promise;
+}
+
+describe('a request with a fixed credential', () => {
+  test('goes to the endpoint of its operation, with the credential and the forwarded headers', async () => {
+    const provider = providerOf(anthropic);
+    expect(
+      await send(provider, { protocol: 'messages', operation: 'stream', headers: [['anthropic-beta', 'b']] }),
+    ).toBe('end');
+    expect(arrived[0]).toMatchObject({ path: 'POST /base/messages', body: '{"a":1}' });
+    const { headers } = arrived[0] ?? { headers: new Headers() };
+    expect(['x-api-key', 'anthropic-beta', 'accept', 'user-agent'].map((name) => headers.get(name))).toEqual([
+      'canary-1',
+      'b',
+      'text/event-stream',
+      'tollgate',
+    ]);
+    await send(provider, { protocol: 'messages', operation: 'count_tokens' });
+    expect(arrived[0]?.path).toBe('POST /base/messages/count_tokens');
+    expect(arrived[0]?.headers.get('accept')).toBe('application/json');
+  });
+
+  test('goes nowhere for an operation that the kind does not have', () => {
+    expect(send(providerOf(openaiCompatible), { operation: 'count_tokens' })).rejects.toThrow('no endpoint');
+  });
+
+  test('goes nowhere where the credential is bound to another origin', () => {
+    const credentials = { origin: 'http://127.0.0.1:1', secrets: {} };
+    expect(() =>
+      openUpstream({ provider: providerOf(anthropic, { credentials }), model: 'm', timeouts: null }),
+    ).toThrow('bound to http://127.0.0.1:1');
+  });
+
+  test('goes to no private host where the host must be public', async () => {
+    const origin = `http://localhost:${server.port}`;
+    const changes = { baseUrl: origin, credentials: { origin, secrets: {} }, publicOnly: true } as const;
+    expect(await send(providerOf(openaiCompatible, changes))).toMatchObject({ kind: 'connect' });
+    expect(arrived).toEqual([]);
+  });
+});
+
+describe('a kind that authorizes each request', () => {
+  const seen: FinalRequest[] = [];
+  const signing = (authorize: NonNullable<RemoteKind['authorize']>): RemoteProvider =>
+    providerOf({
+      ...openaiCompatible,
+      endpoint: (_protocol, operation, model) => `/models/${model}:${operation}?alt=sse`,
+      headers: () => [],
+      authorize,
+    });
+
+  test.each([
+    ['at once', (request: FinalRequest) => void request.headers.push(['x-signature', 'signed'])],
+    [
+      'later',
+      async (request: FinalRequest) => {
+        await Bun.sleep(1);
+        request.headers.push(['x-signature', 'signed']);
+      },
+    ],
+  ])('sees its final form, and adds to its head %s', async (_, authorize) => {
+    const provider = signing((request, secrets) => {
+      seen.push({ ...request, headers: [...request.headers] });
+      expect(secrets.signing_key?.reveal()).toBe('canary-2');
+      return authorize(request);
+    });
+    expect(await send(provider, { headers: [['x-forwarded', 'f']] })).toBe('end');
+    expect(arrived[0]?.path).toBe('POST /base/models/m:plain?alt=sse');
+    expect(arrived[0]?.headers.get('x-signature')).toBe('signed');
+    const { method, url, headers, body } = seen.at(-1) ?? { headers: [] };
+    expect([method, url]).toEqual(['POST', `http://127.0.0.1:${server.port}/base/models/m:plain?alt=sse`]);
+    expect(Buffer.from(body ?? []).toString()).toBe('{"a":1}');
+    const sent = headers.filter(([name]) => name === 'x-forwarded' || name === 'content-length' || name === 'host');
+    expect(sent).toEqual([
+      ['host', `127.0.0.1:${server.port}`],
+      ['x-forwarded', 'f'],
+      ['content-length', '7'],
+    ]);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no token');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no token'))],
+  ])('sends nothing where it %s', async (_, authorize) => {
+    expect(await send(signing(authorize))).toEqual({ kind: 'authorization', message: 'no token' });
+    expect(arrived).toEqual([]);
+  });
+
+  test('has the time of connecting, and sends nothing after the end of the exchange', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const provider = signing(() => promise);
+    const slow = { ...provider, timeouts: { ...TIMEOUTS, connectMs: 20 } };
+    expect(await send(slow)).toMatchObject({ kind: 'authorization' });
+    const upstream = openUpstream({ provider, model: 'm', timeouts: null });
+    const never = () => {
+      throw new Error('called after abort');
+    };
+    upstream.openExchange(REQUEST, 1_000, { onHead: never, onBody: never, onEnd: never, onFailure: never }).abort();
+    resolve();
+    await Bun.sleep(5);
+    expect(arrived).toEqual([]);
+  });
+
+  test('authorizes the request for its models', async () => {
+    arrived = [];
+    const provider = signing((request) => void request.headers.push(['x-signature', request.method]));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const ignore = () => undefined;
+    const listener = { onHead: ignore, onBody: ignore, onEnd: resolve, onFailure: () => resolve() };
+    openListing(provider, { ...TIMEOUTS, responseBytesMax: 1_000 }, listener);
+    await promise;
+    expect([arrived[0]?.path, arrived[0]?.headers.get('x-signature')]).toEqual(['GET /base/models', 'GET']);
+  });
+});
