@@ -68,7 +68,7 @@ function renderDefault(value: unknown): string {
 function renderPresets(): string {
   const rows = PRESETS.map(({ name, title, kind, baseUrl, credentialVariables, catalogProvider }) => {
     const variables = credentialVariables.map((variable) => `\`${variable}\``).join(' or ') || 'none';
-    return `| \`${name}\` | ${title} | ${kind} | ${baseUrl} | ${variables} | ${catalogProvider === null ? 'no' : 'yes'} |`;
+    return `| \`${name}\` | ${title} | ${kind.name} | ${baseUrl} | ${variables} | ${catalogProvider === null ? 'no' : 'yes'} |`;
   });
   const head = '| name | provider | kind | address | variable | in the catalogue |\n|---|---|---|---|---|---|';
   return `## Known providers\n\n${head}\n${rows.join('\n')}\n`;
