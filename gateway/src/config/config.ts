@@ -12,12 +12,6 @@ import type { Provider, Target, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
-/** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
-export type Protocol = 'chat' | 'messages';
-
-/** The protocols of a model unless its configuration says less, whatever format its targets speak. */
-export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
-
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
