@@ -28,6 +28,7 @@ function drive(
     'junit.ts',
     'judge.ts',
     'settle.ts',
+    'end-of-run.ts',
     'bundle-programs.ts',
     'start-bundled-workers.ts',
     'slowest-files.ts',
@@ -73,12 +74,12 @@ test('many files are run two at a time, and what one of them prints stands toget
 
 test('a few suites of a folder share a process, the browser’s come first; more small files share one', () => {
   const small = Array.from({ length: 49 }, (_, at) => `gateway/src/${at}.test.ts`);
-  const browser = ['a', 'b', 'c', 'd', 'e'].map((name) => `gateway/test/browser/${name}.test.ts`);
+  const browser = [...'abcdefghi'].map((name) => `gateway/test/browser/${name}.test.ts`);
   const fault = ['gateway/test/fault/a.test.ts', 'gateway/test/fault/b.test.ts'];
   const e2e = ['gateway/test/e2e/a.test.ts'];
   expect(groupFiles([...small, ...e2e, ...fault, ...browser])).toEqual([
-    browser.slice(0, 4),
-    browser.slice(4),
+    browser.slice(0, 8),
+    browser.slice(8),
     e2e,
     fault,
     small.slice(0, 24),

@@ -26,7 +26,7 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
 const BROWSER_SUITES = 'gateway/test/browser/';
 const SUITES = 'gateway/test/';
 /** Files share a process, because each process costs up to 250 ms to load what the files of a folder have in common. */
-const SUITES_PER_RUN = 4;
+const SUITES_PER_RUN = 8;
 const OTHERS_PER_RUN = 24;
 
 /** Whether the file is a suite that starts processes. */

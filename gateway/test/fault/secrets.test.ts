@@ -142,7 +142,7 @@ async function provokeConfiguration(): Promise<string> {
   for (const fault of faults) {
     const checked = join(gateway.dataDir, '..', 'faulty.yaml');
     writeFileSync(checked, fault);
-    const { status, stdout, stderr } = await gateway.run('check', checked);
+    const { status, stdout, stderr } = await gateway.runProcess('check', checked);
     expect(status).toBe(1);
     said += stdout + stderr;
     const before = gateway.stderr().length;
@@ -197,7 +197,7 @@ test('no planted secret is found in any reply, log line, record or file', async 
   await provokeCredentials();
   const configuration = await provokeConfiguration();
   const control = await provokeControl();
-  const records = await gateway.run('calls', '--json', '--limit', '100000');
+  const records = await gateway.runProcess('calls', '--json', '--limit', '100000');
   expect(records.stdout.split('\n').length).toBeGreaterThan(60);
   const places: [string, string][] = [
     ['stdout', gateway.stdout().slice(firstWords.length)],

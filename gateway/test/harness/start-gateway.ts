@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { BUNDLES } from '../../scripts/test-runner/bundle-programs.ts';
-import { register as registerCalls } from '../../src/cli/commands/requests.ts';
+import { runProgramAt } from '../../src/cli/testing/run-program.ts';
 import type { Reason } from '../../src/errors/reason.ts';
 import type { AttemptRecord } from '../../src/store/ports/records.ts';
 
@@ -40,10 +39,12 @@ export interface RunningGateway {
   /** Its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Runs a command of the command line on the same folder. */
-  run(...words: string[]): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }>;
+  /** Runs a command of the command line on the same folder, in this process: a process would cost 0.2 s of CPU time. */
+  run(...words: string[]): Promise<CommandResult>;
+  /** Runs a command as a user does, in its own process. */
+  runProcess(...words: string[]): Promise<CommandResult>;
   /**
-   * Returns the records on disk, newest first, as `calls --json` prints them. Runs no process, because tests poll it.
+   * Returns the records on disk, newest first, as `calls --json` prints them.
    */
   calls(...flags: string[]): Promise<CallLine[]>;
   /** Sends a signal; `exited` resolves with the exit status. */
@@ -51,6 +52,12 @@ export interface RunningGateway {
   readonly exited: Promise<number>;
   /** Stops the gateway without the wait for load balancers, and deletes the folder unless `keepData`. */
   stop(keepData?: boolean): Promise<number>;
+}
+
+export interface CommandResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** One line of `calls --json`. */
@@ -115,7 +122,10 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   if (url === null) throw new Error(`the gateway did not start:\n${stdout.text()}\n${stderr.text()}`);
   // The key follows in the same write as the address; only a first start prints one.
   const key = KEY.exec(stdout.text())?.[0] ?? '';
-  const run = (...words: string[]) => runCommand(words, home, environment);
+  const run = async (...words: string[]): Promise<CommandResult> => {
+    const { exitCode, stdout, stderr } = await runProgramAt(Date.now, dataDir, words);
+    return { status: exitCode, stdout, stderr };
+  };
   return {
     url,
     key,
@@ -125,15 +135,11 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
     stdout: stdout.text,
     stderr: stderr.text,
     run,
+    runProcess: (...words) => runCommand(words, home, environment),
     async calls(...words) {
-      let lines = '';
-      const program = new Command().exitOverride();
-      const print = (text: string) => {
-        lines += text;
-      };
-      registerCalls(program, { dataDir, stdout: print, stderr: print, nowMs: Date.now });
-      await program.parseAsync(['calls', '--json', '--limit', '100000', ...words], { from: 'user' });
-      return lines
+      const { status, stdout, stderr } = await run('calls', '--json', '--limit', '100000', ...words);
+      if (status !== 0) throw new Error(`calls ended with ${status}: ${stderr}`);
+      return stdout
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as CallLine);
@@ -151,7 +157,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   };
 }
 
-async function runCommand(words: string[], cwd: string, env: Record<string, string>) {
+async function runCommand(words: string[], cwd: string, env: Record<string, string>): Promise<CommandResult> {
   const command = Bun.spawn([process.execPath, GATEWAY_PROGRAM, ...words], {
     cwd,
     env,

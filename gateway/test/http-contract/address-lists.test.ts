@@ -3,26 +3,26 @@
  * 2 and 5.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, type SharedPair, startPair } from '../harness/start-pair.ts';
 import { get, goodBody, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { contractConfig, scriptContractModels, shareContractPair } from './contract-config.ts';
 import { expectRefusal } from './expect-refusal.ts';
 import { createKey } from './make-key.ts';
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const FORBIDDEN = { status: 403, type: 'permission_error', code: 'forbidden', says: 'address' };
 
-let direct: Pair;
+let direct: SharedPair;
 let proxied: Pair;
 let keys: Readonly<Record<'here' | 'elsewhere' | 'office', string>>;
 let officeKey: string;
 
 beforeAll(async () => {
   [direct, proxied] = await Promise.all([
-    startPair(contractConfig),
+    shareContractPair(),
     startPair((url) => contractConfig(url, { server: { trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8'] } })),
   ]);
-  for (const pair of [direct, proxied]) scriptContractModels(pair.fake);
+  scriptContractModels(proxied.fake);
   const [here, elsewhere, office, proxiedOffice] = await Promise.all([
     createKey(direct.gateway, { ips: ['127.0.0.0/8', '::1'] }),
     createKey(direct.gateway, { ips: ['192.0.2.0/24'] }),
@@ -32,7 +32,7 @@ beforeAll(async () => {
   keys = { here: here.key, elsewhere: elsewhere.key, office: office.key };
   officeKey = proxiedOffice.key;
 }, 30_000);
-afterAll(() => Promise.all([direct.stop(), proxied.stop()]));
+afterAll(() => proxied.stop());
 
 describe('without trusted proxies the connection counts', () => {
   for (const side of SIDES) {

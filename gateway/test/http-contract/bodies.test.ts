@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { connectRaw } from '../fake-upstream/raw-client.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, type SharedPair, startPair } from '../harness/start-pair.ts';
 import { callHeaders, goodBody, PATHS, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { contractConfig, scriptContractModels, shareContractPair } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, invalid } from './expect-refusal.ts';
 import { goodLines, head, nextAnswer } from './wire.ts';
 
@@ -16,16 +16,16 @@ const SMALL_MAX = 4_096;
 const DEFAULT_MAX = 32 * 1024 * 1024;
 const RATIO_MAX = 5;
 
-let pair: Pair;
+let pair: SharedPair;
 let small: Pair;
 beforeAll(async () => {
   [pair, small] = await Promise.all([
-    startPair(contractConfig),
+    shareContractPair(),
     startPair((url) => contractConfig(url, { limits: { body_bytes_max: '4KiB', gzip_ratio_max: RATIO_MAX } })),
   ]);
-  for (const { fake } of [pair, small]) scriptContractModels(fake);
+  scriptContractModels(small.fake);
 }, 20_000);
-afterAll(() => Promise.all([pair.stop(), small.stop()]));
+afterAll(() => small.stop());
 
 /** Renders a good body of exactly `bytes` bytes. */
 function bodyOf(side: Side, bytes: number): Buffer {
@@ -36,7 +36,7 @@ function bodyOf(side: Side, bytes: number): Buffer {
 const tooLarge = (side: Side, bytesMax: number) => invalid(side, `${bytesMax} bytes`, null, 413);
 
 /** Sends a body without a content length: in chunks of `piece` bytes. */
-function postChunked({ gateway }: Pair, side: Side, body: Uint8Array, piece = 1_000): Promise<Response> {
+function postChunked({ gateway }: SharedPair, side: Side, body: Uint8Array, piece = 1_000): Promise<Response> {
   let at = 0;
   const stream = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -173,7 +173,7 @@ describe('content type', () => {
 
 describe('content coding', () => {
   const gzipped = (body: Uint8Array) => gzipSync(body);
-  const send = (to: Pair, body: Uint8Array, coding: string, side: Side = 'chat') =>
+  const send = (to: SharedPair, body: Uint8Array, coding: string, side: Side = 'chat') =>
     post(to.gateway, side, body, { 'content-encoding': coding });
 
   /** Gzip with a ratio as close to `ratio` as single bytes of padding allow, from below or above. */

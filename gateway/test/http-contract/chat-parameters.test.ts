@@ -2,18 +2,16 @@
  * Tests every parameter of a chat completions body in the founding specification (2.1): below, at and above its limits,
  * wrong type, null.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import type { SharedPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 
-let pair: Pair;
+let pair: SharedPair;
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
-  scriptContractModels(pair.fake);
+  pair = await shareContractPair();
 }, 20_000);
-afterAll(() => pair.stop());
 
 /** JSON text of a member's value, for values that JSON.stringify cannot write. */
 type Json = string;

@@ -1,6 +1,7 @@
 /** Returns the configuration of this folder's suites: one model for each upstream behavior. */
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
+import { type SharedPair, sharePair } from '../harness/start-pair.ts';
 
 interface Wishes {
   readonly limits?: object;
@@ -46,4 +47,11 @@ export function scriptContractModels(fake: FakeUpstream): void {
   for (const rejecting of ['rejecting', 'm-rejecting']) {
     fake.script(rejecting, { status: 422, json: { error: { type: 'odd', message: 'not like this' } } });
   }
+}
+
+/** Shares a gateway with `contractConfig` and no additions, and its models scripted. */
+export async function shareContractPair(): Promise<SharedPair> {
+  const pair = await sharePair(contractConfig);
+  scriptContractModels(pair.fake);
+  return pair;
 }

@@ -2,25 +2,24 @@
  * Tests authentication: credential headers, malformed keys, keys in every state, scopes. Contract 4 and 5, HTTP 401 and
  * 403.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { generateKeyText } from '../../src/identity/key-format.ts';
 import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import type { SharedPair } from '../harness/start-pair.ts';
 import { GOOD_MODELS, get, goodBody, type HeaderChanges, PATHS, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, type Refusal } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
 /** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
-let pair: Pair;
+let pair: SharedPair;
 let keys: Record<'other' | 'expired' | 'disabled' | 'revoked' | 'usageOnly', MadeKey>;
 
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
-  scriptContractModels(pair.fake);
+  pair = await shareContractPair();
   const { gateway } = pair;
   const [other, expired, disabled, revoked, usageOnly] = await Promise.all([
     createKey(gateway),
@@ -33,7 +32,6 @@ beforeAll(async () => {
   await control(gateway, 'keys.revoke', { id: revoked.id });
   keys = { other, expired, disabled, revoked, usageOnly };
 }, 30_000);
-afterAll(() => pair.stop());
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 

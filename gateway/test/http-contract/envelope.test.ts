@@ -4,22 +4,21 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw } from '../fake-upstream/raw-client.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, type SharedPair, startPair } from '../harness/start-pair.ts';
 import { goodBody, PATHS, post } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { contractConfig, shareContractPair } from './contract-config.ts';
 import { expectRefusalBody, invalid } from './expect-refusal.ts';
 import { goodLines, head, nextAnswer, sendWire, type WireAnswer } from './wire.ts';
 
-let pair: Pair;
+let pair: SharedPair;
 let small: Pair;
 beforeAll(async () => {
   [pair, small] = await Promise.all([
-    startPair(contractConfig),
+    shareContractPair(),
     startPair((url) => contractConfig(url, { limits: { url_bytes_max: '256B', header_count_max: 8 } })),
   ]);
-  scriptContractModels(pair.fake);
 }, 20_000);
-afterAll(() => Promise.all([pair.stop(), small.stop()]));
+afterAll(() => small.stop());
 
 const BODY = JSON.stringify(goodBody('chat'));
 

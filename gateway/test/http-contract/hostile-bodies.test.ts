@@ -1,21 +1,19 @@
 /** Tests random hostile bodies: every answer is one of the contract's, and the gateway keeps serving. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SEED } from '../harness/exhaustive.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import type { SharedPair } from '../harness/start-pair.ts';
 import { goodBody, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { shareContractPair } from './contract-config.ts';
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 const RUNS = EXHAUSTIVE ? 10_000 : 200;
 const TIMEOUT_MS = EXHAUSTIVE ? 300_000 : 20_000;
 
-let pair: Pair;
+let pair: SharedPair;
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
-  scriptContractModels(pair.fake);
+  pair = await shareContractPair();
 }, 20_000);
-afterAll(() => pair.stop());
 
 const side = fc.constantFrom<Side>('chat', 'messages');
 const member = fc.constantFrom(

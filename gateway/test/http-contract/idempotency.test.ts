@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Scenario } from '../fake-upstream/scenario.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type CallLine, startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -203,10 +204,12 @@ for (const side of SIDES) {
     });
 
     test('are told where the answer was too large to be kept', async () => {
+      // Each reads 9 MB: a sample is plain over one format and streamed over the other.
       for (const [model, stream] of [
         ['huge', false],
         ['huge-stream', true],
       ] as const) {
+        if (!EXHAUSTIVE && stream !== (side === 'chat')) continue;
         const [name, { body, sent }] = [newName(), bodyOf(`${side}-${model}`, stream)];
         const first = await ask(side, name, body);
         expect((await first.text()).length).toBeGreaterThan(8 * 1024 * 1024);

@@ -1,8 +1,8 @@
 /** Tests the JSON limits of a body: each at limit − 1, limit, limit + 1. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, type SharedPair, startPair } from '../harness/start-pair.ts';
 import { goodBody, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { contractConfig, scriptContractModels, shareContractPair } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
@@ -17,16 +17,13 @@ const SMALL = {
   metadata_value_max: 6,
 };
 
-let pair: Pair;
+let pair: SharedPair;
 let small: Pair;
 beforeAll(async () => {
-  [pair, small] = await Promise.all([
-    startPair(contractConfig),
-    startPair((url) => contractConfig(url, { limits: SMALL })),
-  ]);
-  for (const { fake } of [pair, small]) scriptContractModels(fake);
+  [pair, small] = await Promise.all([shareContractPair(), startPair((url) => contractConfig(url, { limits: SMALL }))]);
+  scriptContractModels(small.fake);
 }, 20_000);
-afterAll(() => Promise.all([pair.stop(), small.stop()]));
+afterAll(() => small.stop());
 
 const TURN = { role: 'user', content: 'x' };
 const repeat = <Thing>(count: number, thing: Thing): Thing[] => Array<Thing>(count).fill(thing);
@@ -65,7 +62,7 @@ const BOUNDS: ReadonlyArray<readonly [name: keyof typeof SMALL, most: number, bu
   ['metadata_value_max', 512, metadataValue, 'metadata.k'],
 ];
 
-async function expectBound(at: Pair, side: Side, most: number, build: Build, says: string): Promise<void> {
+async function expectBound(at: SharedPair, side: Side, most: number, build: Build, says: string): Promise<void> {
   expect((await post(at.gateway, side, build(side, most - 1))).status).toBe(200);
   expect((await post(at.gateway, side, build(side, most))).status).toBe(200);
   const refusal = invalid(side, new RegExp(`${says.replaceAll('.', '\\.')}.*\\b${most}\\b`));

@@ -1,11 +1,11 @@
 /**
  * Tests commands on keys and workspaces with a running server: each applies to calls within two seconds. Contract 1.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import type { SharedPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
@@ -14,12 +14,10 @@ setDefaultTimeout(20_000);
 
 const BINDS_MS_MAX = 2_000;
 
-let pair: Pair;
+let pair: SharedPair;
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
-  scriptContractModels(pair.fake);
+  pair = await shareContractPair();
 }, 20_000);
-afterAll(() => pair.stop());
 
 async function ask(key: string, model = 'ok'): Promise<number> {
   return (await post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model }))).status;

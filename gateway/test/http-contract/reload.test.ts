@@ -97,10 +97,10 @@ describe('a bad file', () => {
         ',\n"limits": {"body_bytes_max": "lots"},\n"surprise": 1}',
       ),
     );
-    const { run, configFile } = pair.gateway;
+    const { runProcess, configFile } = pair.gateway;
     const [{ status, stdout }, json] = await Promise.all([
-      run('check', configFile),
-      run('check', '--json', configFile),
+      runProcess('check', configFile),
+      runProcess('check', '--json', configFile),
     ]);
     expect(status).toBe(1);
     expect(stdout).toMatch(/2(:\d+)?.*limits\.body_bytes_max.*lots/);
@@ -130,13 +130,13 @@ describe('a bad file', () => {
   test('a good file after it is taken over again; check is content with it', async () => {
     write(contractConfig(pair.fake.url, { models: { back: { targets: TARGETS } } }));
     await untilStatus('back', 200);
-    const { status, stdout } = await pair.gateway.run('check', '--json', pair.gateway.configFile);
+    const { status, stdout } = await pair.gateway.runProcess('check', '--json', pair.gateway.configFile);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, models: expect.arrayContaining(['ok', 'm-ok', 'back']) });
   });
 
   test('check --schema prints a JSON Schema with every limit', async () => {
-    const { status, stdout } = await pair.gateway.run('check', '--schema');
+    const { status, stdout } = await pair.gateway.runProcess('check', '--schema');
     expect(status).toBe(0);
     const schema = JSON.parse(stdout) as { properties: { limits: { properties: object } } };
     expect(Object.keys(schema.properties.limits.properties).sort()).toEqual(Object.keys(LIMITS).sort());

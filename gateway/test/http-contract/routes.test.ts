@@ -1,18 +1,16 @@
 /** Tests the routes: methods, aliases, unknown paths, paths without authentication. Contract 3. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import type { SharedPair } from '../harness/start-pair.ts';
 import { callHeaders, get, goodBody, post, type Side } from './calls.ts';
-import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, invalid } from './expect-refusal.ts';
 import { head, sendWire } from './wire.ts';
 
-let pair: Pair;
+let pair: SharedPair;
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
-  scriptContractModels(pair.fake);
+  pair = await shareContractPair();
 }, 20_000);
-afterAll(() => pair.stop());
 
 const CHAT_PATHS = ['/v1/chat/completions', '/chat/completions', '/v1/v1/chat/completions'] as const;
 const MESSAGES_PATHS = ['/v1/messages', '/messages', '/v1/v1/messages'] as const;

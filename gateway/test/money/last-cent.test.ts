@@ -1,6 +1,7 @@
 /**
- * Tests that of 500 concurrent calls exactly those that fit a balance, budget or limit pass, when each call costs its
- * worst case; and that the ledger agrees. Runs a sample of the seeds; all 200 with TOLLGATE_EXHAUSTIVE=1.
+ * Tests that of many concurrent calls exactly those that fit a balance, budget or limit pass, when each call costs its
+ * worst case; and that the ledger agrees. Runs a sample of the seeds; all 200, with 500 calls each, with
+ * TOLLGATE_EXHAUSTIVE=1.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -125,7 +126,7 @@ const WORDS: Readonly<Record<Cap, RegExp>> = {
   concurrency: /calls at once/,
 };
 
-/** Sends 500 calls at once; checks the answers, upstream's own count, the records and the customer's money. */
+/** Sends all calls at once; checks the answers, upstream's own count, the records and the customer's money. */
 async function checkExactlyFits(cap: Cap, seed: Seed): Promise<void> {
   const { fake, gateway } = pair;
   const host = HOSTS[seed.sorts.length % 2 === 0 ? (seed.rest % 2 === 0 ? 0 : 1) : 0] ?? 'chat';

@@ -16,11 +16,13 @@ const modelsOf = (...names: readonly string[]) => ({
 const gateway = await startGateway({ config: modelsOf('house', 'other') });
 afterAll(() => gateway.stop());
 
-const set = (model: string, ...caps: readonly string[]) => gateway.run('limits', 'set', '--model', model, ...caps);
+/** Without a server a command finds the configuration in its own working directory, so it needs its own process. */
+let command = gateway.run;
+const set = (model: string, ...caps: readonly string[]) => command('limits', 'set', '--model', model, ...caps);
 const reloads = () => gateway.stderr().split('the configuration was reloaded').length - 1;
 
 async function listed(): Promise<unknown[]> {
-  const { stdout } = await gateway.run('limits', 'list', '--json');
+  const { stdout } = await command('limits', 'list', '--json');
   return stdout
     .split('\n')
     .filter(Boolean)
@@ -55,6 +57,7 @@ test('a limit of a model that is not served is refused, and one that was served 
   );
 
   await gateway.stop(true);
+  command = gateway.runProcess;
   await expectRefusedTypo();
   expect(await listed()).toEqual([
     ['house-alias', true],

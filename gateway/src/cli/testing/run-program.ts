@@ -24,8 +24,13 @@ export interface Outcome {
 /** The current time for every command that `runProgram` runs, unix ms. */
 export const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
-/** Runs a command line, such as `['keys', 'list']`, over a data folder, in that folder's parent. */
-export async function runProgram(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
+/** Runs a command line, such as `['keys', 'list']`, over a data folder, in that folder's parent, at `NOW_MS`. */
+export function runProgram(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
+  return runProgramAt(() => NOW_MS, dataDir, words);
+}
+
+/** As `runProgram`, with the current time from `nowMs`. */
+export async function runProgramAt(nowMs: () => number, dataDir: string, words: readonly string[]): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const environment: CliEnvironment = {
     dataDir,
@@ -35,7 +40,7 @@ export async function runProgram(dataDir: string, ...words: readonly string[]): 
     stderr: (text) => {
       stderr += text;
     },
-    nowMs: () => NOW_MS,
+    nowMs,
   };
   const program = new Command('tollgate')
     .exitOverride()
