@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { StoreError } from '../ports/store-errors.ts';
 import { sampleRecord } from '../sqlite/testing/sample-record.ts';
 import { heldCall, PRICE_VERSION, settledCall, usageOf } from './sample-call.ts';
+import { outcomeOf } from './store-rig.ts';
 
 /** An implementation under test, with its own store and the postpaid account `default`. */
 export interface LedgerRig {
@@ -20,16 +20,6 @@ export interface LedgerRig {
 
 const LARGEST = 2n ** 63n - 1n;
 const MOVEMENT = { id: 'm1', account: 'paid', amount: 1_000n, note: 'first', at_ms: 5 };
-
-/** The outcome of a promise: `kept`, or the kind of its StoreError. */
-export async function outcomeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return 'kept';
-  } catch (failure) {
-    return failure instanceof StoreError ? failure.kind : String(failure);
-  }
-}
 
 /** Runs the suite against an implementation. */
 export function testLedger(name: string, openRig: () => Promise<LedgerRig>): void {

@@ -1,8 +1,9 @@
 /** Tests the SQLite ledger with the contract's suite, and with random sequences against an independent model. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { outcomeOf, testLedger } from '../../contracts/ledger-contract.ts';
+import { testLedger } from '../../contracts/ledger-contract.ts';
 import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
+import { outcomeOf } from '../../contracts/store-rig.ts';
 import { openLedgerRig } from '../testing/open-ledger-rig.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 

@@ -1,0 +1,76 @@
+/** Tests any implementation of the recorder and reader of calls against its contract. */
+import { describe, expect, test } from 'bun:test';
+import { requestIdFloor } from '../../lib/request-id.ts';
+import { sampleRecord } from '../sqlite/testing/sample-record.ts';
+import { outcomeOf, type StoreRig, startRigs } from './store-rig.ts';
+
+const EVERYTHING = { limit: 1_000, sinceMs: null, requestId: null, keyId: null };
+
+/** Runs the suite; `openRig` opens new data. */
+export function testRecords(name: string, openRig: () => Promise<StoreRig<'recorder' | 'calls'>>): void {
+  describe(`records of calls in ${name}`, () => {
+    const open = startRigs(openRig);
+
+    test('come back as they were given, to the last digit', async () => {
+      const { store } = await open();
+      const records = [
+        sampleRecord('c', { at_ms: 3 }),
+        sampleRecord('b', {
+          at_ms: 2,
+          cost_nano_usd: '9223372036854775807',
+          usage_flags: ['sum', 'far_input'],
+          end_user: '\u0000"\'; DROP TABLE call_record --☂',
+        }),
+        sampleRecord('a', {
+          at_ms: 1,
+          cost_nano_usd: null,
+          price_version: null,
+          model: null,
+          served_model: null,
+          provider: null,
+          stream: false,
+          ttfb_ms: null,
+          attempts: [],
+          usage_source: 'void',
+        }),
+      ];
+      await Promise.all(records.map((record) => store.recorder.append(record)));
+      expect(await store.calls.readCalls(EVERYTHING)).toEqual(records);
+    });
+
+    test('are found newest first, by time, by key and by request', async () => {
+      const { store } = await open();
+      const keys = ['k1', 'k2', 'k1', 'k2'];
+      await Promise.all(
+        keys.map((key_id, at_ms) => store.recorder.append(sampleRecord(requestIdFloor(at_ms), { at_ms, key_id }))),
+      );
+      const ids = async (filter: object) =>
+        (await store.calls.readCalls({ ...EVERYTHING, ...filter })).map(({ request_id }) =>
+          request_id.replace(/^req_0*(?=\d)/, 'r'),
+        );
+      expect(await ids({})).toEqual(['r3', 'r2', 'r1', 'r0']);
+      expect(await ids({ limit: 2 })).toEqual(['r3', 'r2']);
+      expect(await ids({ sinceMs: 2 })).toEqual(['r3', 'r2']);
+      expect(await ids({ keyId: 'k1' })).toEqual(['r2', 'r0']);
+      expect(await ids({ requestId: requestIdFloor(1) })).toEqual(['r1']);
+      expect(await ids({ requestId: "' OR 1=1 --" })).toEqual([]);
+    });
+
+    test('one that exists already, or cannot be stored, is rejected alone', async () => {
+      const { store } = await open();
+      const outcomes = await Promise.all(
+        [
+          store.recorder.append(sampleRecord('a')),
+          store.recorder.append(sampleRecord('a')),
+          store.recorder.append(sampleRecord('b', { cost_nano_usd: '9223372036854775808' })),
+          store.recorder.append(sampleRecord('c', { cost_nano_usd: '1.5' })),
+          store.recorder.append(sampleRecord('d', { at_ms: Number.NaN })),
+          store.recorder.append(sampleRecord('e')),
+        ].map(outcomeOf),
+      );
+      expect(outcomes).toEqual(['kept', 'conflict', 'invalid', 'invalid', 'invalid', 'kept']);
+      expect(store.recorder.writable()).toBe(true);
+      expect((await store.calls.readCalls(EVERYTHING)).map(({ request_id }) => request_id)).toEqual(['e', 'a']);
+    });
+  });
+}

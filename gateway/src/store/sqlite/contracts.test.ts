@@ -1,0 +1,50 @@
+/** Runs the contract suites of all ports against the SQLite store. */
+
+import { Secret } from '../../lib/secret.ts';
+import { testAudit } from '../contracts/audit-contract.ts';
+import { testBudgetSpends } from '../contracts/budget-spends-contract.ts';
+import { testContent } from '../contracts/content-contract.ts';
+import { testKeyUse } from '../contracts/key-use-contract.ts';
+import { testPeople } from '../contracts/people-contract.ts';
+import { testPolicy } from '../contracts/policy-contract.ts';
+import { testProviders } from '../contracts/providers-contract.ts';
+import { testRecords } from '../contracts/records-contract.ts';
+import { testStatements } from '../contracts/statements-contract.ts';
+import type { StoreRig } from '../contracts/store-rig.ts';
+import { testUsage } from '../contracts/usage-contract.ts';
+import type { Store } from '../ports/store.ts';
+import { openStore } from './open-store.ts';
+import { temporaryFolders } from './testing/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+const CONTENT = { masterKey: new Secret('5a'.repeat(32)), bytesMax: () => 1024 ** 3 };
+
+async function openRig(): Promise<StoreRig<keyof Store>> {
+  const dataDir = newFolder();
+  let store = await openStore({ dataDir, content: CONTENT });
+  return {
+    get store() {
+      return store;
+    },
+    async restart() {
+      await store.close();
+      store = await openStore({ dataDir, content: CONTENT });
+    },
+    close: () => store.close(),
+  };
+}
+
+for (const suite of [
+  testPolicy,
+  testProviders,
+  testPeople,
+  testAudit,
+  testRecords,
+  testUsage,
+  testKeyUse,
+  testStatements,
+  testBudgetSpends,
+  testContent,
+]) {
+  suite('SQLite', openRig);
+}
