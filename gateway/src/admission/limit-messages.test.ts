@@ -34,7 +34,7 @@ describe('a rate', () => {
     ],
     [
       refused({ kind: 'concurrency', subject: { kind: 'end_user', id: 'a/b' }, retryAfterMs: 1_000 }),
-      'the limit of 2 calls at once of this end user is reached; try again in 1 s',
+      'the limit of 2 concurrent requests of this end user is reached; try again in 1 s',
       1,
     ],
   ] as const)('%p', (refusal, words, seconds) => {
@@ -52,7 +52,7 @@ describe('a rate', () => {
     expect([never.kind, never.details.retryAfterSeconds]).toEqual(['rate_out_of_reach', undefined]);
     // Tokens are taken by the estimate of the prompt: a lower maximum of output tokens would not help.
     expect(never.message).toBe(
-      'the prompt of this call alone is above the limit of 2 tokens per minute of this API key; shorten it, or ask for a higher limit',
+      'the prompt of this request alone exceeds the limit of 2 tokens per minute of this API key; shorten it, or ask for a higher limit',
     );
     expect(FAILURE_KINDS.rate_out_of_reach).toEqual({ ...FAILURE_KINDS.rate_limited, shouldRetry: false });
   });
@@ -64,15 +64,15 @@ describe('a quota', () => {
   test.each([
     [
       { ...budget, window: 'month', windowEndMs: Date.parse('2026-12-01') } as const,
-      'insufficient quota: the monthly budget of this API key does not cover this call; it will reset at 2026-12-01T00:00:00.000Z; ask whoever runs this gateway for a higher one',
+      'insufficient quota: the monthly budget of this API key doesn’t cover this request; it will reset at 2026-12-01T00:00:00.000Z; ask the gateway operator for a higher one',
     ],
     [
       { ...budget, window: 'total', subject: { kind: 'account', id: 'a' } } as const,
-      'insufficient quota: the budget of the account of this API key does not cover this call; ask whoever runs this gateway for a higher one',
+      'insufficient quota: the budget of the account of this API key doesn’t cover this request; ask the gateway operator for a higher one',
     ],
     [
       { ...budget, kind: 'balance', subject: { kind: 'account', id: 'a' } } as const,
-      'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+      'insufficient quota: the credit balance of the account of this API key doesn’t cover this request; top it up and retry',
     ],
   ])('%p', (refusal, words) => {
     const failure = refusalOf(refusal);

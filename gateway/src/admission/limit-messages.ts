@@ -11,7 +11,7 @@ const OWNERS: Readonly<Record<SubjectKind, string>> = {
   end_user: 'this end user',
   workspace: 'the workspace of this API key',
   account: 'the account of this API key',
-  model: 'this model, for all callers together',
+  model: 'this model, shared by all callers',
 };
 
 /** Clients do not wait longer; the OpenAI SDK ignores greater values. Contract, 5; wire reference 0.6. */
@@ -30,7 +30,7 @@ export function refusalOf(refusal: LimitRefusal): CallFailure {
     case 'balance':
       return new CallFailure(
         'quota_exceeded',
-        'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+        'insufficient quota: the credit balance of the account of this API key doesn’t cover this request; top it up and retry',
         { reason },
       );
     case 'requests':
@@ -45,13 +45,13 @@ const WINDOW_WORDS = { day: 'daily ', week: 'weekly ', month: 'monthly ', total:
 function budgetWords({ subject, window, windowEndMs }: LimitRefusal): string {
   const what = `the ${window === null ? '' : WINDOW_WORDS[window]}budget of ${OWNERS[subject.kind]}`;
   const when = windowEndMs === null ? '' : `it will reset at ${new Date(windowEndMs).toISOString()}; `;
-  return `insufficient quota: ${what} does not cover this call; ${when}ask whoever runs this gateway for a higher one`;
+  return `insufficient quota: ${what} doesn’t cover this request; ${when}ask the gateway operator for a higher one`;
 }
 
 const LIMIT_WORDS = {
   requests: 'requests per minute',
   tokens: 'tokens per minute',
-  concurrency: 'calls at once',
+  concurrency: 'concurrent requests',
 } as const;
 
 function rateFailure(
@@ -63,7 +63,7 @@ function rateFailure(
   if (retryAfterMs === null) {
     return new CallFailure(
       'rate_out_of_reach',
-      `the prompt of this call alone is above ${reached}; shorten it, or ask for a higher limit`,
+      `the prompt of this request alone exceeds ${reached}; shorten it, or ask for a higher limit`,
       { reason },
     );
   }

@@ -49,10 +49,10 @@ export interface ExplainedCall {
 class Refused extends Error {}
 
 const STATES = {
-  expired: 'the key has expired; give it a later expiry',
-  disabled: 'the key is disabled; enable it',
-  ownerless: 'whoever made the key may not make keys there any more; make another one',
-  revoked: 'the key is revoked, which is for good; make another one',
+  expired: 'The key has expired. Set a later expiry.',
+  disabled: 'The key is disabled. Enable it.',
+  ownerless: 'The key’s owner can no longer create keys in this workspace. Create another key.',
+  revoked: 'The key is revoked permanently. Create another one.',
 } as const;
 
 /** How the call would be handled now. Rejects if the store cannot be read. */
@@ -73,7 +73,7 @@ export async function explainCall(
     return { admitted: true, hold, steps };
   } catch (fault) {
     if (!(fault instanceof Refused || fault instanceof CallFailure)) throw fault;
-    return { admitted: false, hold, steps: [...steps, { passes: false, text: fault.message }] };
+    return { admitted: false, hold, steps: [...steps, { passes: false, text: begin(fault.message) }] };
   }
 }
 
@@ -83,18 +83,17 @@ function passCaller(
   nowMs: number,
   pass: (text: string) => void,
 ): Principal {
-  if (entry === undefined) throw new Refused('the key opens nothing; make another one');
+  if (entry === undefined) throw new Refused('The key isn’t valid. Create another one.');
   const opened = openEntry(entry, nowMs);
   if (typeof opened === 'string') throw new Refused(STATES[opened]);
-  const until = key.expiresAtMs === null ? '' : ` until ${new Date(key.expiresAtMs).toISOString()}`;
-  pass(`the key is active${until}`);
+  const until = key.expiresAtMs === null ? '' : ` until ${utcTime(key.expiresAtMs)}`;
+  pass(`The key is active${until}`);
   if (authorize({ ...opened, ranges: null }, { scope: 'inference', address: null, modelNames: null }) !== 'allowed') {
-    throw new Refused('the key may not call models: it lacks the scope inference');
+    throw new Refused('The key can’t call models: it lacks the permission “Call models”.');
   }
-  pass('the key has the scope inference');
-  const from =
-    key.ips === null ? 'any address' : `${key.ips.join(', ')} only; the caller’s address is not checked here`;
-  pass(`the key may be used from ${from}`);
+  pass('The key has the permission “Call models”');
+  const from = key.ips === null ? 'any IP address' : `${key.ips.join(', ')} only (not checked in this preview)`;
+  pass(`The key can be used from ${from}`);
   return opened;
 }
 
@@ -105,22 +104,23 @@ function passModel(
   pass: (text: string) => void,
 ): Route {
   const found = settings.routes.get(model);
-  const name = JSON.stringify(model);
   if (found !== undefined) {
-    pass(found.model === model ? `the model ${name} is served` : `${name} is a name of the model ${found.model}`);
+    pass(
+      found.model === model ? `The model ${model} is available` : `${model} is an alias of the model ${found.model}`,
+    );
     if (!workspaceAllowsModel(principal, found.names)) {
-      throw new Refused(`the workspace ${principal.workspaceId} does not allow the model ${name}; change its models`);
+      throw new Refused(`The workspace ${principal.workspaceId} doesn’t allow ${model}. Edit its allowed models.`);
     }
-    pass(`the workspace ${principal.workspaceId} allows it`);
+    pass(`The workspace ${principal.workspaceId} allows it`);
     if (!keyAllowsModel(principal, found.names)) {
-      throw new Refused(`the key does not allow the model ${name}; change its models`);
+      throw new Refused(`The key doesn’t allow ${model}. Edit its allowed models.`);
     }
-    pass('the key allows it');
+    pass('The key allows it');
   }
   // The same check as for a real call, whatever the steps above said.
   const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? DEFAULT_PROTOCOL);
   const over = route.protocols.map((one) => PROTOCOLS[one].title.toLowerCase()).join(' and ');
-  pass(`it is served over ${over} by ${route.upstream.provider}`);
+  pass(`Served by ${route.upstream.provider} over ${over}`);
   return route;
 }
 
@@ -136,8 +136,8 @@ function passPrice(
   // A typical call: text only, no reasoning requested.
   const plain = { extras: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
   const prepared = prepareClaim(deps.settings.config.defaults, deps.billing, { ...described, ...plain });
-  if (prepared.price === null) pass('the model has no price, and none is needed');
-  else pass(`the model costs ${priceWords(prepared.price)}`);
+  if (prepared.price === null) pass('The model has no price, and none is needed');
+  else pass(`The model costs ${priceWords(prepared.price)}`);
   return prepared;
 }
 
@@ -156,16 +156,33 @@ async function passLimits(
   }
   if (decision.kind === 'refused') {
     const { kind, id } = decision.refusal.subject;
-    throw new Refused(`${refusalOf(decision.refusal).message} (${kind.replace('_', ' ')} ${id})`);
+    throw new Refused(`${begin(refusalOf(decision.refusal).message)} (${SUBJECTS[kind]} ${id})`);
   }
   const { claim } = taken;
-  if (taken.price !== null) pass(`the call would hold ${formatNanoUsd(claim.amount)} USD`);
-  if (claim.binding.length === 0) pass('no limit binds it');
+  if (taken.price !== null) pass(`The request would reserve $${formatNanoUsd(claim.amount)}`);
+  if (claim.binding.length === 0) pass('No limits apply');
   for (const binding of claim.binding) {
     for (const text of await explainCaps(billing.limits.store, binding)) pass(text);
   }
-  if (claim.prepaidAccount !== null) pass(`the balance of the account ${claim.prepaidAccount} covers the hold`);
+  if (claim.prepaidAccount !== null) pass(`The balance of the account ${claim.prepaidAccount} covers this amount`);
   return taken;
+}
+
+const SUBJECTS = {
+  key: 'API key',
+  end_user: 'end user',
+  workspace: 'workspace',
+  account: 'account',
+  model: 'model',
+} as const;
+
+function begin(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
+}
+
+/** `2026-12-01 00:00 UTC`. */
+function utcTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** One line per cap. */
@@ -175,18 +192,18 @@ async function explainCaps(
 ): Promise<readonly string[]> {
   const { subject, caps, windowEndMs } = binding;
   const { requestsPerMinute, tokensPerMinute, concurrency, budget } = caps;
-  const whose = `${subject.kind.replace('_', ' ')} ${subject.id}`;
+  const name = begin(`${SUBJECTS[subject.kind]} ${subject.id}`);
   const use = await store.readUse(binding, steadyNowMs());
   const lines: string[] = [];
   if (use.requests !== null)
-    lines.push(`${whose}: ${use.requests.used} of ${requestsPerMinute} requests per minute are used`);
-  if (use.tokens !== null) lines.push(`${whose}: ${use.tokens.used} of ${tokensPerMinute} tokens per minute are used`);
-  if (use.running !== null) lines.push(`${whose}: ${use.running} of ${concurrency} calls at once are running`);
+    lines.push(`${name}: ${use.requests.used} of ${requestsPerMinute} requests per minute used`);
+  if (use.tokens !== null) lines.push(`${name}: ${use.tokens.used} of ${tokensPerMinute} tokens per minute used`);
+  if (use.running !== null) lines.push(`${name}: ${use.running} of ${concurrency} concurrent requests running`);
   const state = budget === null ? null : await store.readBudget(binding);
   if (budget !== null && state !== null) {
-    const until = windowEndMs === null ? 'for all time' : `until ${new Date(windowEndMs).toISOString()}`;
-    const spent = `${formatNanoUsd(state.settled)} USD are spent and ${formatNanoUsd(state.held)} held`;
-    lines.push(`${whose}: ${spent} of ${formatNanoUsd(budget.amount)} ${until}`);
+    const until = windowEndMs === null ? 'in total' : `until ${utcTime(windowEndMs)}`;
+    const spent = `$${formatNanoUsd(state.settled)} spent and $${formatNanoUsd(state.held)} reserved`;
+    lines.push(`${name}: ${spent} of $${formatNanoUsd(budget.amount)} ${until}`);
   }
   return lines;
 }

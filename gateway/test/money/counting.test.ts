@@ -77,7 +77,7 @@ test('counting has its own places beside those of calls, and gives them back', a
   await expectRefusal(await ask(COUNT, customer, 'slow'), 'messages', {
     status: 429,
     type: 'rate_limit_error',
-    says: /the limit of 1 calls at once of this API key is reached/,
+    says: /the limit of 1 concurrent requests of this API key is reached/,
   });
   expect(await statusOf(ask('messages', customer, 'messages-ok'))).toBe(200);
   expect(await slow).toBe(200);

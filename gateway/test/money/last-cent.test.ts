@@ -123,7 +123,7 @@ const WORDS: Readonly<Record<Cap, RegExp>> = {
   model: /the budget of this model/,
   rpm: /requests per minute/,
   tpm: /tokens per minute/,
-  concurrency: /calls at once/,
+  concurrency: /concurrent requests/,
 };
 
 /** Sends all calls at once; checks the answers, upstream's own count, the records and the customer's money. */

@@ -94,7 +94,7 @@ function takeHold(
     limits.store.forgetBalance(draft.account);
     throw new CallFailure(
       'quota_exceeded',
-      'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+      'insufficient quota: the credit balance of the account of this API key doesn’t cover this request; top it up and retry',
       {
         cause,
         reason: {
@@ -284,7 +284,7 @@ function mayHideReasoning({ route, outline }: Routed): boolean {
 export function limitNotEnforceable(cause?: string): CallFailure {
   return new CallFailure(
     'quota_exceeded',
-    'insufficient quota: the balance or the budget of this API key does not cover this call at its longest, and the model ' +
+    'insufficient quota: the balance or the budget of this API key doesn’t cover this request’s maximum cost, and the model ' +
       'cannot be stopped on the way; lower its maximum of output tokens',
     cause === undefined ? {} : { cause },
   );

@@ -357,7 +357,7 @@ describe('the page of a key', () => {
     expect((await rig.ask(DEVELOPER, `GET ${KEYS}/${id}`)).json.audit).toEqual([]);
   });
 
-  test('may it call: the first thing that does not pass ends the list, in words', async () => {
+  test('model access: the first failed check ends the list, as text', async () => {
     await rig.run('workspaces.set', { id: 'red', models: ['m', 'unpriced'] });
     const { id } = await make(ADMIN, { models: ['m*', 'o*', 'unpriced'] });
     const may = async (query: string) => {
@@ -365,26 +365,26 @@ describe('the page of a key', () => {
       expect(reasons.slice(0, -1).every(({ passes }: { passes: boolean }) => passes)).toBe(true);
       return [yes, reasons.at(-1).text];
     };
-    expect(await may('model=m')).toEqual([true, 'no limit binds it']);
-    expect(await may('model=m-alias&protocol=messages')).toEqual([true, 'no limit binds it']);
+    expect(await may('model=m')).toEqual([true, 'No limits apply']);
+    expect(await may('model=m-alias&protocol=messages')).toEqual([true, 'No limits apply']);
     expect(await may('model=gone')).toEqual([false, expect.stringContaining('is not served here')]);
-    expect(await may('model=other')).toEqual([false, expect.stringContaining('the workspace red does not allow')]);
+    expect(await may('model=other')).toEqual([false, expect.stringContaining('The workspace red doesn’t allow')]);
     await rig.run('workspaces.set', { id: 'red', models: null });
     expect(await may('model=other&protocol=messages')).toEqual([
       false,
       expect.stringContaining('is not served on this endpoint'),
     ]);
     await rig.run('keys.set', { id, models: ['unpriced'] });
-    expect(await may('model=m')).toEqual([false, expect.stringContaining('the key does not allow')]);
-    expect(await may('model=unpriced')).toEqual([true, 'no limit binds it']);
+    expect(await may('model=m')).toEqual([false, expect.stringContaining('The key doesn’t allow')]);
+    expect(await may('model=unpriced')).toEqual([true, 'No limits apply']);
     await rig.run('keys.set', { id, budget_usd: '1' });
     expect(await may('model=unpriced')).toEqual([false, expect.stringContaining('has no price')]);
     await rig.run('keys.set', { id, models: ['m'], budget_usd: '0' });
-    expect(await may('model=m')).toEqual([false, expect.stringContaining(`does not cover this call`)]);
+    expect(await may('model=m')).toEqual([false, expect.stringContaining(`doesn’t cover this request`)]);
     await rig.run('keys.set', { id, scopes: ['usage'] });
-    expect(await may('model=m')).toEqual([false, expect.stringContaining('lacks the scope inference')]);
+    expect(await may('model=m')).toEqual([false, expect.stringContaining('lacks the permission “Call models”')]);
     await rig.run('keys.disable', { id });
-    expect(await may('model=m')).toEqual([false, 'the key is disabled; enable it']);
+    expect(await may('model=m')).toEqual([false, 'The key is disabled. Enable it.']);
   });
 
   test('patterns match models as calls do, within a workspace', async () => {
