@@ -71,7 +71,7 @@ export interface EndedCall {
   /** Upstream's numbers so far; for a crashed call those of its last checkpoint. */
   readonly usageSoFar: Usage | null;
   /** Our count of the output received when upstream sent `usageSoFar`; absent: upstream sent it before any output. */
-  readonly countedWhenTold?: number;
+  readonly countedWhenReported?: number;
   /** The operator's choice for interrupted responses: `free` for the account, or billed to it. */
   readonly brokenAnswers: 'bill' | 'free';
 }
@@ -103,7 +103,7 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   if (usageSoFar === null) {
     return { ending, usage: counted, source: row.sourceOfCount ?? source, payer };
   }
-  const output = outputSoFar(usageSoFar.output, counted.output, ended.countedWhenTold ?? 0);
+  const output = outputSoFar(usageSoFar.output, counted.output, ended.countedWhenReported ?? 0);
   return { ending, usage: { ...usageSoFar, output }, source, payer };
 }
 
@@ -114,9 +114,9 @@ const COUNT_TIMES = 4;
  * Upstream's number for the output it covers, plus our count for the output after it. A number sent before any text, or
  * far too small for it (hosts that put zeros into every chunk), is ignored in favor of our count.
  */
-function outputSoFar(told: number, counted: number, countedWhenTold: number): number {
-  const isBelieved = countedWhenTold > 0 && told * COUNT_TIMES >= countedWhenTold;
-  if (isBelieved) return told + Math.max(0, counted - countedWhenTold);
+function outputSoFar(told: number, counted: number, countedWhenReported: number): number {
+  const isBelieved = countedWhenReported > 0 && told * COUNT_TIMES >= countedWhenReported;
+  if (isBelieved) return told + Math.max(0, counted - countedWhenReported);
   return Math.max(told, counted);
 }
 

@@ -56,7 +56,7 @@ export type GenerationEvent =
   /** The source failed midway. No event follows. `status` is set if the error corresponds to an HTTP status. */
   | { readonly kind: 'error'; readonly type: string; readonly message: string; readonly status: number | null }
   /** Heals, restores or checks events. Events that a filter holds back are released at `finish` or an error. */
-  | { readonly kind: 'nonsense'; readonly message: string };
+  | { readonly kind: 'malformed'; readonly message: string };
 
 /** Heals, restores or checks events. A filter releases events that it holds back when `finish` arrives. */
 export interface EventFilter {

@@ -63,6 +63,8 @@ export function chargedTier(words: TierWords | undefined): TierWords | undefined
 
 /** Renders values such as `speed "fast"` for people. */
 export function tierText(words: TierWords): string {
-  const told = TIER_MEMBERS.flatMap((member) => (words[member] === undefined ? [] : [`${member} "${words[member]}"`]));
-  return told.join(', ');
+  const stated = TIER_MEMBERS.flatMap((member) =>
+    words[member] === undefined ? [] : [`${member} "${words[member]}"`],
+  );
+  return stated.join(', ');
 }

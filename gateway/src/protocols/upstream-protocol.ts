@@ -31,11 +31,11 @@ export interface AnswerFacts {
   /** Upper bound of `outputBytes`, counted or not: for a non-streamed answer the whole body. */
   readonly outputBytesMax: number;
   /** The part of `outputBytes` received when upstream reported `usageSoFar`, if it did so in mid-stream. */
-  readonly outputBytesTold?: number;
+  readonly outputBytesReported?: number;
 }
 
 /**
- * What a non-streamed 200 really is: an answer, an error with the status that it names, or nonsense (malformed).
+ * What a non-streamed 200 really is: an answer, an error with the status that it names, or malformed.
  * `facts` of the last two: the body reports usage anyway, and upstream will bill it.
  */
 export type AnswerReading =
@@ -47,14 +47,14 @@ export type AnswerReading =
       readonly message: string;
       readonly facts?: AnswerFacts | undefined;
     }
-  | { readonly kind: 'nonsense'; readonly message: string; readonly facts?: AnswerFacts | undefined };
+  | { readonly kind: 'malformed'; readonly message: string; readonly facts?: AnswerFacts | undefined };
 
 /**
  * How to handle one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it
  * (a usage chunk that the client did not ask for, or a record without an event in the client's format); `replace` it
  * with `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
  */
-export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
+export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'malformed';
 
 /** Observes the records of one stream. Changes them only through its verdicts. */
 export interface StreamObserver {
@@ -111,7 +111,7 @@ export interface RenderedRequest {
   readonly stopTexts: readonly string[];
 }
 
-/** Parses one upstream stream; synchronous. Returns no events after an `error`, `nonsense` or `end`. */
+/** Parses one upstream stream; synchronous. Returns no events after an `error`, `malformed` or `end`. */
 export interface StreamParser {
   /** Parses a record that has data. */
   push(record: StreamRecord): readonly GenerationEvent[];
@@ -179,7 +179,7 @@ export interface UpstreamProtocol {
   /** The members that carry the text of a stream's deltas. */
   readonly deltaMembers: readonly string[];
   startStreamParser(): StreamParser;
-  /** The body of a non-streamed 200 as events, up to `end`; or one `error` or `nonsense`. */
+  /** The body of a non-streamed 200 as events, up to `end`; or one `error` or `malformed`. */
   parseAnswer(body: Buffer): readonly GenerationEvent[];
   /** `bodyBytes`: the length of the body that `answer` was parsed from. */
   readAnswer(answer: unknown, bodyBytes: number): AnswerReading;

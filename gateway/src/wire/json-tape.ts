@@ -84,9 +84,9 @@ export function detachTape(tape: JsonTape): JsonTape {
     Object.assign(tape, createTape());
     return { chunks, nodes, chunk, at };
   }
-  const kept = chunk.slice(0, at);
+  const used = chunk.slice(0, at);
   clearTape(tape);
-  return { chunks: [kept], nodes, chunk: kept, at };
+  return { chunks: [used], nodes, chunk: used, at };
 }
 
 function extendTape(tape: JsonTape): void {

@@ -124,13 +124,13 @@ const STEP_BYTES = 256 * 1024;
 const FACT_BYTES_MAX = 64 * 1024;
 const MANY = 1_000_000_000;
 
-/** @returns `nonsense` for bytes that are not JSON */
+/** @returns `malformed` for bytes that are not JSON */
 export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): AnswerReading | Promise<AnswerReading> {
   if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
   try {
     return protocol.readAnswer(JSON.parse(bytes.toString('utf8')), bytes.length);
   } catch {
-    return { kind: 'nonsense', message: 'the answer is not JSON' };
+    return { kind: 'malformed', message: 'the answer is not JSON' };
   }
 }
 
@@ -140,7 +140,7 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
   for (;;) {
     const outcome = scan.step(STEP_BYTES);
     if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
-    else if (!outcome.ok) return { kind: 'nonsense', message: outcome.message };
+    else if (!outcome.ok) return { kind: 'malformed', message: outcome.message };
     else return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
   }
 }

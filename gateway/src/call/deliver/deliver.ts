@@ -98,7 +98,7 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
 }
 
 function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
-  if (reading.kind === 'nonsense') {
+  if (reading.kind === 'malformed') {
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
@@ -206,7 +206,7 @@ async function deliverTranslated(
   const last = events.at(-1);
   if (last?.kind === 'error') throw failureOfEvent(call, last);
   if (last?.kind !== 'end') {
-    const why = last?.kind === 'nonsense' ? last.message : 'it has no end';
+    const why = last?.kind === 'malformed' ? last.message : 'it has no end';
     throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
   }
   const generation = foldGeneration(events);

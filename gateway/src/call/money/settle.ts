@@ -198,7 +198,7 @@ export function decideUsage(call: Arrived, outcome: Omit<Outcome, 'status'>): Ch
     produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
-    countedWhenTold: billing.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
+    countedWhenReported: billing.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesReported ?? 0),
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, billing));

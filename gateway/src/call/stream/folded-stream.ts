@@ -178,11 +178,11 @@ export class FoldedStream implements MeteredReader, AnswerListener, Deadline {
     const { folding } = this.#parts;
     const verdict = folding.observer.observe(record);
     if (verdict === 'error') this.interrupt(this.#failureOfError());
-    else if (verdict !== 'nonsense') {
+    else if (verdict !== 'malformed') {
       folding.take(record);
       if (verdict === 'terminal') this.#endWhole();
     }
-    return verdict !== 'nonsense';
+    return verdict !== 'malformed';
   }
 
   #failureOfError(): CallFailure {

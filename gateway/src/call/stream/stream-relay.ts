@@ -213,7 +213,7 @@ export class StreamRelay implements ExchangeListener, AnswerListener, OutboxList
       case 'error':
         this.#takeError(record);
         return;
-      case 'nonsense':
+      case 'malformed':
         this.#tap?.abort();
         this.#fail(new CallFailure('upstream_malformed', 'the model provider sent an event that is not JSON'));
     }
@@ -223,7 +223,7 @@ export class StreamRelay implements ExchangeListener, AnswerListener, OutboxList
   #takeTail(output: FramingOutput): void {
     if (output.kind === 'problem' || this.#phase === 'ended' || this.#phase === 'failing') return;
     const verdict = output.kind === 'event' ? this.#observer.observe(output) : 'pass';
-    if (verdict === 'nonsense') return;
+    if (verdict === 'malformed') return;
     if (output.kind === 'event') this.#act(output, verdict);
     else this.#takeSilent(output);
     if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(this.#bytes.missingBlank);

@@ -76,7 +76,7 @@ export function extractJson(): EventFilter {
         case 'finish':
           return [...(event.finish_reason === 'stop' ? extractLate() : release()), event];
         case 'error':
-        case 'nonsense':
+        case 'malformed':
           return [...release(), event];
         default:
           return [event];

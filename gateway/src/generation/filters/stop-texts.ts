@@ -83,7 +83,7 @@ export function stopAtTexts(stops: readonly string[]): EventFilter {
           return held === '' ? [event] : [...deltaOf(event.part, held), event];
         }
         case 'error':
-        case 'nonsense':
+        case 'malformed':
           return [...flush(), event];
         default:
           return [event];

@@ -195,7 +195,7 @@ test('a control character that JSON does not take bare is the parser’s to refu
   const stream = plain.repeat(3) + plain.replace('one', 'o\u0001e');
   const { observer, verdicts } = translated('chat', 'messages', [Buffer.from(stream)]);
   expect(verdicts.at(-1)).toBe('error');
-  expect(observer.failure?.type).toBe('nonsense');
+  expect(observer.failure?.type).toBe('malformed');
 });
 
 test('bytes that are not UTF-8 come out as a parser reads them', () => {

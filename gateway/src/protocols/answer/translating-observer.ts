@@ -40,7 +40,7 @@ export class TranslatingObserver implements StreamObserver {
   #finished = false;
   #outputBytes = 0;
   #reasoningBytes = 0;
-  #outputBytesTold = 0;
+  #outputBytesReported = 0;
   readonly #reasoningParts = new Set<number>();
 
   constructor(parts: TranslationParts) {
@@ -58,7 +58,7 @@ export class TranslatingObserver implements StreamObserver {
       outputBytes: this.#outputBytes,
       reasoningBytes: this.#reasoningBytes,
       outputBytesMax: this.#outputBytes,
-      outputBytesTold: this.#outputBytesTold,
+      outputBytesReported: this.#outputBytesReported,
     };
   }
 
@@ -108,14 +108,14 @@ export class TranslatingObserver implements StreamObserver {
 
   #writeOne(event: GenerationEvent): string {
     if (event.kind === 'error') this.failure = event;
-    else if (event.kind === 'nonsense') this.failure = { type: 'nonsense', message: event.message, status: null };
+    else if (event.kind === 'malformed') this.failure = { type: 'malformed', message: event.message, status: null };
     if (this.failure !== null) return '';
     const { renderer, onEvent } = this.#parts;
     const written = renderer.push(event);
     onEvent?.(event);
     if (renderer.violation === null) return written;
     this.protocolViolations += 1;
-    this.failure = { type: 'nonsense', message: renderer.violation, status: null };
+    this.failure = { type: 'malformed', message: renderer.violation, status: null };
     return '';
   }
 
@@ -139,7 +139,7 @@ export class TranslatingObserver implements StreamObserver {
         return;
       case 'usage':
         this.#usage = event.usage;
-        this.#outputBytesTold = this.#outputBytes;
+        this.#outputBytesReported = this.#outputBytes;
         this.#usageFlags = event.flags ?? NO_FLAGS;
         return;
       case 'finish':

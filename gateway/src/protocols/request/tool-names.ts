@@ -18,8 +18,8 @@ export interface ToolNames {
 /** The text if it is at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
 export function aliasText(text: string, charsMax: number): string {
   if (text.length <= charsMax && /^[A-Za-z0-9_-]+$/.test(text)) return text;
-  const kept = text.replace(/[^A-Za-z0-9_-]/g, GAP).slice(0, charsMax - HASH_CHARS - GAP.length);
-  return `${kept}${GAP}${hashOf(text).slice(0, HASH_CHARS)}`;
+  const prefix = text.replace(/[^A-Za-z0-9_-]/g, GAP).slice(0, charsMax - HASH_CHARS - GAP.length);
+  return `${prefix}${GAP}${hashOf(text).slice(0, HASH_CHARS)}`;
 }
 
 /** The id if it is nine letters and digits, else nine of its hash: Mistral's only format (wire reference D.3). */

@@ -38,7 +38,7 @@ interface Expected {
   readonly answeredMin: number;
   readonly streamsMin: number;
   /** Status 200 without an answer: intended provider errors, and token counts. */
-  readonly none: { readonly error: readonly string[]; readonly nonsense: readonly string[] };
+  readonly none: { readonly error: readonly string[]; readonly malformed: readonly string[] };
   /** Answers that change in their own format. */
   readonly differing: readonly string[];
   /** The official helper throws if the answer to a strict schema is a refusal (wire reference A.7). */
@@ -58,7 +58,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
         'corpus-messages/stream-error-first',
         'corpus-messages/stream-error-after-text',
       ],
-      nonsense: ['corpus-messages/count-of-tokens'],
+      malformed: ['corpus-messages/count-of-tokens'],
     },
     differing: [
       // Upstream named no model, so the requested one is shown.
@@ -76,7 +76,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
     streamsMin: 180,
     none: {
       error: ['openai-chat/0050', 'openai-chat/0176', 'openai-chat/0345', 'anthropic-messages/0365'],
-      nonsense: ['0179', '0206', '0328', '0342', '0347', '0351'].map((number) => `anthropic-messages/${number}`),
+      malformed: ['0179', '0206', '0328', '0342', '0347', '0351'].map((number) => `anthropic-messages/${number}`),
     },
     differing: [
       // OpenRouter's citation quotes its source, in a member that OpenAI's does not have.
@@ -177,7 +177,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
       read.filter(({ events }) => events.at(-1)?.kind === kind).map(({ exchange }) => exchange.id);
     expect(answered.length).toBeGreaterThanOrEqual(expected.answeredMin);
     expect(streams).toBeGreaterThanOrEqual(expected.streamsMin);
-    expect({ error: ended('error'), nonsense: ended('nonsense') } as object).toEqual(expected.none);
+    expect({ error: ended('error'), malformed: ended('malformed') } as object).toEqual(expected.none);
   });
 
   test('are read back as the tables say, plain and streamed', () => {

@@ -56,7 +56,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
     if (output.kind === 'skimmed') skimmed += 1;
     const verdict = output.kind === 'skimmed' ? 'replace' : observer.observe(output);
     if (verdict === 'replace' || verdict === 'terminal') text += observer.replacement ?? '';
-    over = verdict === 'terminal' || verdict === 'error' || verdict === 'nonsense';
+    over = verdict === 'terminal' || verdict === 'error' || verdict === 'malformed';
   };
   for (const part of parts) decoder.feed(part, take);
   for (const output of decoder.finish()) take(output);

@@ -68,14 +68,14 @@ export function parseWebSearch(root: JsonNode, reading: RequestReading): WebSear
   const node = given(root, 'web_search_options');
   if (node === undefined) return null;
   const path = 'web_search_options';
-  const wish = readObject(node, path, 'an object');
-  dropUnknown(wish, SEARCH_MEMBERS, path, reading);
+  const search = readObject(node, path, 'an object');
+  dropUnknown(search, SEARCH_MEMBERS, path, reading);
   reading.named.web_search = path;
-  const place = given(wish, 'user_location');
+  const place = given(search, 'user_location');
   const location =
     place === undefined ? undefined : given(readObject(place, `${path}.user_location`, 'an object'), 'approximate');
   return {
-    context_size: readOptionalText(wish, 'search_context_size', `${path}.search_context_size`),
+    context_size: readOptionalText(search, 'search_context_size', `${path}.search_context_size`),
     location:
       location === undefined ? null : jsonText(readObject(location, `${path}.user_location.approximate`, 'an object')),
   };

@@ -20,17 +20,17 @@ const EFFORT_UNSAID: ReasoningEffort = 'medium';
 
 /** Null: nothing requested. If members contradict each other, the first of the three wins; the others are dropped. */
 export function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
-  let wish: ReasoningRequest | null = null;
+  let request: ReasoningRequest | null = null;
   for (const [member, parse] of SOURCES) {
     const found = parse(root, reading);
     if (found === null) continue;
-    const joined: ReasoningRequest | null = wish === null ? found : join(wish, found);
+    const joined: ReasoningRequest | null = request === null ? found : join(request, found);
     if (joined === null) reading.notes.drop(member, `${reading.named.reasoning} is set beside it and wins`);
-    else wish = joined;
+    else request = joined;
     reading.named.reasoning ??= member;
   }
-  if (wish === null || wish.mode !== null || wish.effort !== null) return wish;
-  return { ...wish, effort: EFFORT_UNSAID };
+  if (request === null || request.mode !== null || request.effort !== null) return request;
+  return { ...request, effort: EFFORT_UNSAID };
 }
 
 const SOURCES = [

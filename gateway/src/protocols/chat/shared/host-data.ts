@@ -16,7 +16,7 @@ export interface HostData {
 /** Larger data is discarded: real details are a few thousand characters. */
 const CHARS_MAX = 1024 * 1024;
 /** Kinds that a stream sends in pieces, and the member to concatenate. */
-const TOLD_ON: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
+const TEXT_MEMBERS: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
 
 export function packHostData({ call, message }: HostData): Native {
   return { origin: 'chat', json: JSON.stringify({ call: call ?? undefined, message: message ?? undefined }) };
@@ -66,13 +66,13 @@ export class MessageData {
 
   #take(detail: JsonObject): void {
     const last = this.#details.at(-1);
-    const told = TOLD_ON[asText(detail.type) ?? ''];
-    if (last === undefined || told === undefined || !isMore(detail, last)) {
+    const textMember = TEXT_MEMBERS[asText(detail.type) ?? ''];
+    if (last === undefined || textMember === undefined || !isMore(detail, last)) {
       this.#details.push({ ...detail });
       return;
     }
     for (const [name, value] of Object.entries(detail)) {
-      if (name === told) last[name] = `${asText(last[name]) ?? ''}${asText(value) ?? ''}`;
+      if (name === textMember) last[name] = `${asText(last[name]) ?? ''}${asText(value) ?? ''}`;
       else if (value !== null && value !== '') last[name] = value;
     }
   }

@@ -61,8 +61,8 @@ export function readUsage(value: unknown): ReportedUsage | null {
 
 /** The usage in an answer or a chunk; Groq puts it into a member of its own. */
 export function readReportedUsage(body: JsonObject): ReportedUsage | null {
-  const told = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
-  return told === null ? null : withTier(told, readTier(body));
+  const reported = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  return reported === null ? null : withTier(reported, readTier(body));
 }
 
 /** The tier members of an answer or a chunk, including standard values; some providers put them into `usage`. */

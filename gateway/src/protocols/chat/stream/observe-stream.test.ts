@@ -122,9 +122,9 @@ describe('a chat stream', () => {
   });
 
   test.each(['data: {"a":\n\n', 'data: nothing\n\n', 'data: 7\n\n', 'data: []\n\n', 'data:\n\n'])(
-    'calls %j nonsense',
+    'finds %j malformed',
     (record) => {
-      expect(observe([record]).verdicts).toEqual(['nonsense']);
+      expect(observe([record]).verdicts).toEqual(['malformed']);
     },
   );
 

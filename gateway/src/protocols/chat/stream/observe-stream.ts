@@ -29,9 +29,9 @@ export class ChatStreamObserver implements StreamObserver {
   readonly #seen = new Set<number>();
   readonly #done = new Set<number>();
   #id: string | null = null;
-  #told: ReportedUsage | null = null;
+  #reported: ReportedUsage | null = null;
   /** Output bytes when usage last came: later output is not in that usage. */
-  #toldAtBytes = 0;
+  #reportedAtBytes = 0;
   #finishReason: string | null = null;
   #model: string | null = null;
   #tier: TierWords | undefined;
@@ -51,11 +51,11 @@ export class ChatStreamObserver implements StreamObserver {
   }
 
   facts(): AnswerFacts {
-    const usageSoFar = this.#told === null ? null : withTier(this.#told, this.#tier).usage;
+    const usageSoFar = this.#reported === null ? null : withTier(this.#reported, this.#tier).usage;
     const outputBytes = this.#bytesSaid;
     return {
-      usage: outputBytes === this.#toldAtBytes ? usageSoFar : null,
-      usageFlags: this.#told?.flags ?? NO_FLAGS,
+      usage: outputBytes === this.#reportedAtBytes ? usageSoFar : null,
+      usageFlags: this.#reported?.flags ?? NO_FLAGS,
       usageSoFar,
       finish_reason: this.#finishReason,
       model: this.#model,
@@ -63,7 +63,7 @@ export class ChatStreamObserver implements StreamObserver {
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
-      outputBytesTold: this.#toldAtBytes,
+      outputBytesReported: this.#reportedAtBytes,
     };
   }
 
@@ -79,14 +79,14 @@ export class ChatStreamObserver implements StreamObserver {
     const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';
     const chunk = parseObject(text);
-    if (chunk === null) return 'nonsense';
+    if (chunk === null) return 'malformed';
     return this.#observeChunk(record, chunk);
   }
 
   #observeChunk(record: StreamRecord, chunk: JsonObject): RecordVerdict {
     const choices = asArray(chunk.choices);
-    const told = readReportedUsage(chunk);
-    this.#told = told ?? this.#told;
+    const reported = readReportedUsage(chunk);
+    this.#reported = reported ?? this.#reported;
     this.#tier = readTier(chunk) ?? this.#tier;
     this.#model = asText(chunk.model) ?? this.#model;
     const error = chunk.error ?? (record.event === 'error' ? chunk : null);
@@ -95,16 +95,16 @@ export class ChatStreamObserver implements StreamObserver {
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));
-    if (told !== null) this.#toldAtBytes = this.#bytesSaid;
+    if (reported !== null) this.#reportedAtBytes = this.#bytesSaid;
     this.#watchOrder(chunk);
-    const isUsageChunk = choices.length === 0 && (told !== null || asObject(chunk.usage) !== null);
+    const isUsageChunk = choices.length === 0 && (reported !== null || asObject(chunk.usage) !== null);
     if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';
     const mended = this.#mendId(record, chunk);
     if (mended !== null) {
       this.replacement = mended;
       return 'replace';
     }
-    if (choices.length === 1 && told === null) this.#learn(asObject(choices[0]), chunk, record);
+    if (choices.length === 1 && reported === null) this.#learn(asObject(choices[0]), chunk, record);
     return 'pass';
   }
 

@@ -62,9 +62,9 @@ describe('readAnswer', () => {
   });
 
   test.each([[null], ['text'], [7], [[]], [{}], [{ choices: {} }], [{ object: 'list' }]])(
-    'takes %j for nonsense',
+    'reads %j as malformed',
     (answer) => {
-      expect(read(answer).kind).toBe('nonsense');
+      expect(read(answer).kind).toBe('malformed');
     },
   );
 

@@ -8,15 +8,15 @@ import { readReportedUsage, readTier } from '../shared/usage.ts';
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. Some providers send errors with status 200. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
-  if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  if (body === null) return { kind: 'malformed', message: 'the answer is not a JSON object' };
   const choices = asArray(body.choices);
   const facts = factsOf(body, choices, bodyBytes);
   const error = body.error;
   if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
-    const told = { type: typeOf(error), status: statusOf(error), message: messageOf(error) };
-    return { kind: 'error', ...told, facts: billed(facts) };
+    const reported = { type: typeOf(error), status: statusOf(error), message: messageOf(error) };
+    return { kind: 'error', ...reported, facts: billed(facts) };
   }
-  if (choices.length === 0) return { kind: 'nonsense', message: 'the answer has no choices', facts: billed(facts) };
+  if (choices.length === 0) return { kind: 'malformed', message: 'the answer has no choices', facts: billed(facts) };
   return { kind: 'answer', facts };
 }
 
@@ -26,12 +26,12 @@ function billed(facts: AnswerFacts): AnswerFacts | undefined {
 }
 
 function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: number): AnswerFacts {
-  const told = readReportedUsage(body);
-  const usage = told?.usage ?? null;
+  const reported = readReportedUsage(body);
+  const usage = reported?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {
     usage,
-    usageFlags: told?.flags ?? NO_FLAGS,
+    usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage,
     finish_reason: asText(asObject(choices[0])?.finish_reason),
     model: asText(body.model),

@@ -42,11 +42,11 @@ export class AnswerReader {
   readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
     const place = firstChoice(chunk.choices);
     const choice = asObject(asArray(chunk.choices)[place]);
-    const told = readReportedUsage(chunk);
-    if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
-    if (told !== null) this.queue.add(usageEvent(told));
+    const reported = readReportedUsage(chunk);
+    if (!this.#started && (choice !== null || reported !== null || asText(chunk.id) !== null)) this.#start(chunk);
+    if (reported !== null) this.queue.add(usageEvent(reported));
     if (choice === null) {
-      this.isUsageFinal ||= told !== null;
+      this.isUsageFinal ||= reported !== null;
       return;
     }
     this.#hasChoice = true;
@@ -54,14 +54,14 @@ export class AnswerReader {
     if (error !== null) this.queue.add(error);
     const message = asObject(choice[member]);
     if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
-    if (told !== null) this.isUsageFinal = true;
+    if (reported !== null) this.isUsageFinal = true;
     this.#readFinish(choice);
   }
 
   /** Upstream failed: adds its usage so far and the error. */
   fail(chunk: JsonObject, error: GenerationEvent): void {
-    const told = readReportedUsage(chunk);
-    if (told !== null) this.queue.add(usageEvent(told));
+    const reported = readReportedUsage(chunk);
+    if (reported !== null) this.queue.add(usageEvent(reported));
     this.queue.add(error);
   }
 

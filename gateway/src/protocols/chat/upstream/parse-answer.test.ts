@@ -123,7 +123,7 @@ describe('what is no answer', () => {
       '{"choices":[{"message":{"tool_calls":[{"index":1e9,"id":"a"}]}}]}',
       'upstream sent a tool call with the index 1000000000',
     ],
-  ])('is nonsense: %.40s', (body, message) => {
-    expect(parse(body)).toEqual([{ kind: 'nonsense', message }]);
+  ])('is malformed: %.40s', (body, message) => {
+    expect(parse(body)).toEqual([{ kind: 'malformed', message }]);
   });
 });

@@ -8,7 +8,7 @@ import { AnswerReader } from './answer-reader.ts';
 
 /**
  * The body of a 200 as events, up to `end`. An error body gives one `error`; anything else that is not a chat
- * completion gives one `nonsense`. An answer without a `finish_reason` still counts as complete, because its whole body
+ * completion gives one `malformed`. An answer without a `finish_reason` still counts as complete, because its whole body
  * was received.
  */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
@@ -33,7 +33,7 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
 }
 
 function refuse(message: string): readonly GenerationEvent[] {
-  return [{ kind: 'nonsense', message }];
+  return [{ kind: 'malformed', message }];
 }
 
 /** Never throws. `message` is not scrubbed. Wire reference A.9 and C.6. */

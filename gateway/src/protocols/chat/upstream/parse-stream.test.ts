@@ -186,8 +186,8 @@ describe('the end of a stream', () => {
     expect(kindsOf(finish('stop'), DONE, delta({ content: 'more' }), DONE).slice(-2)).toEqual(['finish', 'end']);
   });
 
-  test('of a stream that never began is nonsense', () => {
-    const none = { kind: 'nonsense', message: 'upstream ended its answer without having begun it' } as const;
+  test('of a stream that never began is malformed', () => {
+    const none = { kind: 'malformed', message: 'upstream ended its answer without having begun it' } as const;
     expect(eventsOf(DONE)).toEqual([none]);
     expect(eventsOf(chunk({ choices: [] }), DONE)).toEqual([{ kind: 'start', id: 'c1', model: 'm' }, none]);
   });
@@ -282,7 +282,7 @@ describe('what is no chunk', () => {
     'bug: Envoy AI Gateway, a malformed chunk is skipped: %j',
     (record) => {
       expect(eventsOf(delta({ content: 'a' }), record, finish('stop'), DONE).at(-1)).toEqual({
-        kind: 'nonsense',
+        kind: 'malformed',
         message: 'upstream sent a record that is not a JSON object',
       });
     },
@@ -357,7 +357,7 @@ test('no chunk makes the parser throw or break the order of events', () => {
         if (event.kind === 'part_end') open.delete(event.part);
         if ('text' in event) expect(event.text).not.toBe('');
         if (event.kind === 'finish') expect(open.size).toBe(0);
-        if (event.kind === 'end' || event.kind === 'error' || event.kind === 'nonsense')
+        if (event.kind === 'end' || event.kind === 'error' || event.kind === 'malformed')
           expect(place).toBe(events.length - 1);
       }
     }),

@@ -79,8 +79,8 @@ export function renderOpenaiMembers(context: RenderContext): Draft {
     throw refuseMember(callerWord(context, 'web_search'), `${modelWord(context)} cannot search the web; leave it out`);
   }
   for (const feature of ['end_user', 'service_tier', 'verbosity'] as const) {
-    const asked = request[feature];
-    if (asked === null || (feature === 'service_tier' && asked === 'auto')) continue;
+    const requested = request[feature];
+    if (requested === null || (feature === 'service_tier' && requested === 'auto')) continue;
     context.notes.drop(callerWord(context, feature), `the host of ${modelWord(context)} does not take it`);
   }
   return {};
@@ -97,11 +97,11 @@ function renderEndUser(end_user: string, { request }: RenderContext): string {
 }
 
 function renderWebSearch({ request }: RenderContext): Draft | undefined {
-  const wish = request.web_search;
-  if (wish === null) return undefined;
-  const { location } = wish;
+  const search = request.web_search;
+  if (search === null) return undefined;
+  const { location } = search;
   return {
-    search_context_size: wish.context_size ?? undefined,
+    search_context_size: search.context_size ?? undefined,
     user_location: location === null ? undefined : { type: 'approximate', approximate: new RawJson(location) },
   };
 }

@@ -65,14 +65,14 @@ function renderStream({ request, traits }: RenderContext): Draft {
 
 /** The output token limit, in the member that the provider accepts. */
 function renderOutputLimit(context: RenderContext): Draft {
-  const asked = context.request.outputTokensMax;
-  if (asked === null) return {};
+  const requested = context.request.outputTokensMax;
+  if (requested === null) return {};
   const word = callerWord(context, 'output_limit');
-  if (asked === 0) throw refuseMember(word, `found 0; ${modelWord(context)} answers with at least 1 token`);
+  if (requested === 0) throw refuseMember(word, `found 0; ${modelWord(context)} answers with at least 1 token`);
   const most = context.traits.outputTokensMax;
-  const isOver = most !== null && asked > most;
-  if (isOver) context.notes.drop(word, `found ${asked}; ${modelWord(context)} answers with at most ${most} tokens`);
-  return { [context.traits.chat.outputLimitMember]: isOver ? most : asked };
+  const isOver = most !== null && requested > most;
+  if (isOver) context.notes.drop(word, `found ${requested}; ${modelWord(context)} answers with at most ${most} tokens`);
+  return { [context.traits.chat.outputLimitMember]: isOver ? most : requested };
 }
 
 /** Stop sequences for upstream or, if it accepts none, for the gateway to apply. */

@@ -65,10 +65,10 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
 
 /** Null: no content remains. */
 function renderInstructions({ parts, name, path }: Turn, context: RenderContext): Draft | null {
-  const kept = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
-  if (kept.length === 0) return null;
+  const remaining = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
+  if (remaining.length === 0) return null;
   const content = joinTexts(
-    kept.flatMap((part) => renderInstruction(part, path, context)),
+    remaining.flatMap((part) => renderInstruction(part, path, context)),
     '\n\n',
   );
   return { role: context.traits.chat.systemRole, content, name: name ?? undefined };

@@ -198,23 +198,23 @@ describe('fragments', () => {
 });
 
 describe('refused', () => {
-  const nonsense = (message: string) => ({ kind: 'nonsense', message }) as const;
+  const malformed = (message: string) => ({ kind: 'malformed', message }) as const;
 
   test.each([10_001, 1e9, -1, 0.5])('is the index %p', (index) => {
     expect(refusalOf(calls(start(index, 'a', 'f')))).toEqual(
-      nonsense(`upstream sent a tool call with the index ${index}`),
+      malformed(`upstream sent a tool call with the index ${index}`),
     );
   });
 
   test('are more than 128 calls', () => {
     const records = Array.from({ length: 129 }, (_, index) => calls(start(index, `id${index}`, 'f', '{}')));
     expect(answer(...records.slice(0, 128))).toHaveLength(128);
-    expect(refusalOf(...records)).toEqual(nonsense('upstream sent more than 128 tool calls'));
+    expect(refusalOf(...records)).toEqual(malformed('upstream sent more than 128 tool calls'));
   });
 
   test('is a call without a name, save where the answer was cut', () => {
     const nameless = calls(start(0, 'a', undefined, '{}'));
-    expect(refusalOf(nameless)).toEqual(nonsense('upstream sent a tool call without a name'));
+    expect(refusalOf(nameless)).toEqual(malformed('upstream sent a tool call without a name'));
     expect(generationOf(nameless, finish('length'), DONE)).toMatchObject({ parts: [], finish_reason: 'length' });
   });
 
@@ -224,7 +224,7 @@ describe('refused', () => {
       calls(start(0, 'b', 'g', '{')),
       calls(start(undefined, 'a', undefined, '}')),
     ];
-    expect(refusalOf(...records)).toEqual(nonsense('upstream went on with a tool call that another one had replaced'));
+    expect(refusalOf(...records)).toEqual(malformed('upstream went on with a tool call that another one had replaced'));
   });
 });
 

@@ -22,7 +22,7 @@ interface Call {
   part: number | null;
   /** Arguments received before the name. */
   held: string;
-  readonly told: ReportedArguments;
+  readonly arguments: ReportedArguments;
   /** The last `extra_content` received with the call. */
   extra: JsonObject | null;
   ended: boolean;
@@ -144,7 +144,7 @@ export class ToolCallReader {
       tool,
       part: null,
       held: '',
-      told: startArguments(tool),
+      arguments: startArguments(tool),
       extra: null,
       ended: false,
     };
@@ -170,7 +170,7 @@ export class ToolCallReader {
       if (call.name !== null) this.#begin(call, call.name, answerId);
     } else if (text !== '') {
       if (call.ended) this.#queue.refuse('upstream went on with a tool call that another one had replaced');
-      else this.#tell(call.part, call.told.push(text));
+      else this.#emit(call.part, call.arguments.push(text));
     }
   }
 
@@ -178,7 +178,7 @@ export class ToolCallReader {
     const id = call.id !== null && !this.#idsGiven.has(call.id) ? call.id : this.#mintId(answerId);
     this.#idsGiven.add(id);
     call.part = this.#queue.begin({ kind: 'tool_call', id, name, tool: call.tool });
-    this.#tell(call.part, call.told.push(call.held));
+    this.#emit(call.part, call.arguments.push(call.held));
     call.held = '';
   }
 
@@ -197,11 +197,11 @@ export class ToolCallReader {
   #end(call: Call): void {
     if (call.part === null || call.ended) return;
     call.ended = true;
-    this.#tell(call.part, call.told.end());
+    this.#emit(call.part, call.arguments.end());
     this.#queue.add({ kind: 'part_end', part: call.part });
   }
 
-  #tell(part: number, text: string): void {
+  #emit(part: number, text: string): void {
     if (text !== '') this.#queue.add({ kind: 'arguments_delta', part, text });
   }
 }
@@ -231,7 +231,7 @@ export class EventQueue {
   #parts = 0;
   #closed = false;
 
-  /** An `end`, `error` or `nonsense` was added. */
+  /** An `end`, `error` or `malformed` was added. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -239,7 +239,7 @@ export class EventQueue {
   add(event: GenerationEvent): void {
     if (this.#closed) return;
     this.#events.push(event);
-    this.#closed = event.kind === 'end' || event.kind === 'error' || event.kind === 'nonsense';
+    this.#closed = event.kind === 'end' || event.kind === 'error' || event.kind === 'malformed';
   }
 
   /** Begins a part and returns its number. */
@@ -251,7 +251,7 @@ export class EventQueue {
   }
 
   refuse(message: string): void {
-    this.add({ kind: 'nonsense', message });
+    this.add({ kind: 'malformed', message });
   }
 
   /** Returns and removes the queued events. */

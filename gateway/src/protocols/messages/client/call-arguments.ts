@@ -52,8 +52,8 @@ const DEPTH_MAX = 512;
 /** A JSON object: the text unchanged if it is one, else its complete members, else `{}`. */
 export function keepWholeMembers(text: string): string {
   const { at, closers } = lastCut(text);
-  const kept = text.slice(0, at) + closers;
-  return parseObject(kept) === null ? '{}' : kept;
+  const repaired = text.slice(0, at) + closers;
+  return parseObject(repaired) === null ? '{}' : repaired;
 }
 
 /** The last position after a complete value. Numbers and literals are complete only if something follows them. */

@@ -41,8 +41,8 @@ function parseTool(tool: JsonNode, path: string, notes: TranslationNotes): Tool 
   }
   dropOthers(tool, KNOWN_MEMBERS, path, notes);
   for (const name of WISHES) {
-    const wish = given(tool, name);
-    if (wish !== null && wish.kind !== 'false' && (wish.kind !== 'array' || children(wish).length > 0)) {
+    const option = given(tool, name);
+    if (option !== null && option.kind !== 'false' && (option.kind !== 'array' || children(option).length > 0)) {
       notes.drop(`${path}.${name}`, 'only Anthropic treats a tool so');
     }
   }

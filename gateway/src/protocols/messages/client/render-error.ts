@@ -65,7 +65,7 @@ export function statusOf({ kind, details }: CallFailure): number {
 export const KEEP_ALIVE = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n');
 
 /** Error types for upstream statuses that are kept although the upstream body is not. Contract, 5. */
-const KEPT_TYPES: ReadonlyMap<number, string> = new Map([
+const TYPES_OF_STATUS: ReadonlyMap<number, string> = new Map([
   [404, 'not_found_error'],
   [413, 'request_too_large'],
 ]);
@@ -78,8 +78,8 @@ const THREADLESS = { error_code: 'thread_unsupported_request', unsupported: ['mo
 
 /** `{"type":"error","error":{"type","message"},"request_id"}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
-  const kept = failure.details.status;
-  const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? WORDS[failure.kind][1];
+  const upstreamStatus = failure.details.status;
+  const type = (upstreamStatus === undefined ? null : TYPES_OF_STATUS.get(upstreamStatus)) ?? WORDS[failure.kind][1];
   const { tokens, param } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
   const repeated = statusOf(failure) >= 500 ? ` (request id ${requestId})` : '';

@@ -92,10 +92,10 @@ class MessagesFold implements AnswerFold {
 
   /** Counters are cumulative: a later number replaces an earlier one. */
   #count(usage: unknown): void {
-    const told = Object.entries(asObject(usage) ?? {}).filter(
+    const reported = Object.entries(asObject(usage) ?? {}).filter(
       ([name, value]) => value !== null || !(name in this.#usage),
     );
-    this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+    this.#usage = { ...this.#usage, ...Object.fromEntries(reported) };
   }
 }
 

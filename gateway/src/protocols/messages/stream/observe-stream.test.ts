@@ -88,7 +88,7 @@ describe('a messages stream', () => {
     expect(observe([event('future_event', { x: 1 }), 'data: {"no":"type"}\n\n']).verdicts).toEqual(['pass', 'pass']);
   });
 
-  test.each(['data: {"type":\n\n', 'data: [DONE]\n\n', 'data: "x"\n\n'])('calls %j nonsense', (record) => {
-    expect(observe([record]).verdicts).toEqual(['nonsense']);
+  test.each(['data: {"type":\n\n', 'data: [DONE]\n\n', 'data: "x"\n\n'])('finds %j malformed', (record) => {
+    expect(observe([record]).verdicts).toEqual(['malformed']);
   });
 });

@@ -23,18 +23,18 @@ export class MessagesStreamObserver implements StreamObserver {
   #isOutputTold = false;
   #retryToken: string | undefined;
   /** The output count of the stream's start is a placeholder. */
-  #outputBytesTold = 0;
+  #outputBytesReported = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
   protocolViolations = 0;
 
   facts(): AnswerFacts {
-    const told = reportedUsageOf(this.#tally);
-    const usage = told?.usage ?? null;
+    const reported = reportedUsageOf(this.#tally);
+    const usage = reported?.usage ?? null;
     const outputBytes = this.#outputBytes + this.#skimmer.heldBytes;
     return {
       usage: this.#stopReason !== null && this.#isOutputTold ? usage : null,
-      usageFlags: told?.flags ?? NO_FLAGS,
+      usageFlags: reported?.flags ?? NO_FLAGS,
       usageSoFar: usage,
       finish_reason: this.#stopReason,
       model: this.#model,
@@ -43,7 +43,7 @@ export class MessagesStreamObserver implements StreamObserver {
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
-      outputBytesTold: this.#outputBytesTold,
+      outputBytesReported: this.#outputBytesReported,
     };
   }
 
@@ -58,7 +58,7 @@ export class MessagesStreamObserver implements StreamObserver {
 
   observe(record: StreamRecord): RecordVerdict {
     const event = parseObject(dataText(record));
-    if (event === null) return 'nonsense';
+    if (event === null) return 'malformed';
     // Violations are only counted: bytes in the client's own format are passed on unchanged. Contract, 6.
     if (this.protocolViolations === 0 && this.#grammar.check(readStep(record.event, event)) !== null)
       this.protocolViolations = 1;
@@ -92,7 +92,7 @@ export class MessagesStreamObserver implements StreamObserver {
         this.#tally = tallyUsage(this.#tally, event.usage);
         if (namesOutput(event.usage)) {
           this.#isOutputTold = true;
-          this.#outputBytesTold = this.#outputBytes + this.#skimmer.heldBytes;
+          this.#outputBytesReported = this.#outputBytes + this.#skimmer.heldBytes;
         }
         return 'pass';
       case 'message_stop':

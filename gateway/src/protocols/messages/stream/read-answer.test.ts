@@ -53,8 +53,8 @@ describe('readAnswer', () => {
     });
   });
 
-  test.each([[null], ['x'], [[]], [{}], [{ content: 'text' }]])('takes %j for nonsense', (answer) => {
-    expect(read(answer).kind).toBe('nonsense');
+  test.each([[null], ['x'], [[]], [{}], [{ content: 'text' }]])('reads %j as malformed', (answer) => {
+    expect(read(answer).kind).toBe('malformed');
   });
 });
 

@@ -8,7 +8,7 @@ import { EMPTY_TALLY, reportedUsageOf, tallyUsage } from '../shared/usage.ts';
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
-  if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  if (body === null) return { kind: 'malformed', message: 'the answer is not a JSON object' };
   const content = asArray(body.content);
   const facts = factsOf(body, content, bodyBytes);
   if (body.type === 'error') {
@@ -22,7 +22,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
     };
   }
   if (!Array.isArray(body.content)) {
-    return { kind: 'nonsense', message: 'the answer has no content', facts: billed(facts) };
+    return { kind: 'malformed', message: 'the answer has no content', facts: billed(facts) };
   }
   return { kind: 'answer', facts };
 }
@@ -34,12 +34,12 @@ function billed(facts: AnswerFacts): AnswerFacts | undefined {
 
 function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: number): AnswerFacts {
   const tally = tallyUsage(EMPTY_TALLY, body.usage);
-  const told = reportedUsageOf(tally);
-  const usage = told?.usage ?? null;
+  const reported = reportedUsageOf(tally);
+  const usage = reported?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {
     usage,
-    usageFlags: told?.flags ?? NO_FLAGS,
+    usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage,
     finish_reason: asText(body.stop_reason),
     model: asText(body.model),

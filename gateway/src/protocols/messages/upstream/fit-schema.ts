@@ -41,7 +41,7 @@ const FORMATS = new Set<unknown>([
 
 /** A schema under construction: its keywords in order, and those moved to the description. */
 class Draft {
-  readonly kept = new Map<string, JsonText>();
+  readonly keywords = new Map<string, JsonText>();
   readonly properties = new Map<string, JsonText>();
   readonly required = new Set<JsonText>();
   readonly words: string[] = [];
@@ -78,7 +78,7 @@ class Fitting {
     const draft = new Draft();
     for (const source of this.#sources(node))
       for (const keyword of children(source)) this.#take(keyword, source, draft);
-    if (draft.kept.has('$ref')) this.#isolate(draft);
+    if (draft.keywords.has('$ref')) this.#isolate(draft);
     else this.#close(node, draft);
     return this.#write(draft);
   }
@@ -95,27 +95,27 @@ class Fitting {
     if (NAMED_SCHEMAS.has(keyword) && node.kind === 'object') {
       const schemas = children(node).map((one) => [keyText(one), this.fit(one)] as const);
       if (keyword === 'properties') for (const [name, text] of schemas) draft.properties.set(name, text);
-      draft.kept.set(keyword, writeObject(keyword === 'properties' ? draft.properties : schemas));
+      draft.keywords.set(keyword, writeObject(keyword === 'properties' ? draft.properties : schemas));
     } else if (keyword === 'required' && node.kind === 'array') {
       for (const name of elements(node)) draft.required.add(jsonText(name));
-      draft.kept.set(keyword, `[${[...draft.required].join(',')}]`);
+      draft.keywords.set(keyword, `[${[...draft.required].join(',')}]`);
     } else if (KEPT.has(keyword)) this.#keepFirst(keyword, jsonText(node), draft);
     else if (SILENT.has(keyword)) this.changed = true;
     else if (keyword === 'additionalProperties') this.#keepClosed(node, draft);
-    else if (keyword === 'items' && node.kind === 'object') draft.kept.set(keyword, this.fit(node));
+    else if (keyword === 'items' && node.kind === 'object') draft.keywords.set(keyword, this.fit(node));
     else if (keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf')
       this.#takeChoice(keyword, node, holder, draft);
-    else if (isTaken(keyword, node)) draft.kept.set(keyword, jsonText(node));
+    else if (isTaken(keyword, node)) draft.keywords.set(keyword, jsonText(node));
     else this.#describe(keyword, node, draft);
   }
 
   /** If a keyword occurs several times in `allOf`, the outermost one applies. */
   #keepFirst(keyword: string, text: JsonText, draft: Draft): void {
-    if (!draft.kept.has(keyword)) draft.kept.set(keyword, text);
+    if (!draft.keywords.has(keyword)) draft.keywords.set(keyword, text);
   }
 
   #keepClosed(node: JsonNode, draft: Draft): void {
-    if (node.kind === 'false') draft.kept.set('additionalProperties', 'false');
+    if (node.kind === 'false') draft.keywords.set('additionalProperties', 'false');
     else this.#lose('additionalProperties');
   }
 
@@ -135,7 +135,7 @@ class Fitting {
       return;
     }
     if (keyword === 'oneOf') this.#lose(keyword);
-    draft.kept.set(keyword === 'oneOf' ? 'anyOf' : keyword, `[${choices.map((one) => this.fit(one)).join(',')}]`);
+    draft.keywords.set(keyword === 'oneOf' ? 'anyOf' : keyword, `[${choices.map((one) => this.fit(one)).join(',')}]`);
   }
 
   #describe(keyword: string, node: JsonNode, draft: Draft): void {
@@ -150,43 +150,43 @@ class Fitting {
   }
 
   /** Only definitions are allowed next to `$ref`. */
-  #isolate({ kept, words }: Draft): void {
-    for (const keyword of [...kept.keys()]) {
+  #isolate({ keywords, words }: Draft): void {
+    for (const keyword of [...keywords.keys()]) {
       if (keyword === '$ref' || keyword === '$defs' || keyword === 'definitions') continue;
-      kept.delete(keyword);
+      keywords.delete(keyword);
       if (['title', 'description', 'default'].includes(keyword)) this.changed = true;
       else this.#lose(keyword);
     }
     words.length = 0;
   }
 
-  #close(node: JsonNode, { kept }: Draft): void {
-    const isLiteral = kept.has('enum') || kept.has('const');
-    if (isLiteral && kept.get('type')?.startsWith('[')) {
-      kept.delete('type');
+  #close(node: JsonNode, { keywords }: Draft): void {
+    const isLiteral = keywords.has('enum') || keywords.has('const');
+    if (isLiteral && keywords.get('type')?.startsWith('[')) {
+      keywords.delete('type');
       this.changed = true;
     }
-    if (!isLiteral && !kept.has('type') && kept.has('properties')) {
-      kept.set('type', '"object"');
+    if (!isLiteral && !keywords.has('type') && keywords.has('properties')) {
+      keywords.set('type', '"object"');
       this.changed = true;
     }
-    if (!names(kept.get('type'), 'object')) return;
+    if (!names(keywords.get('type'), 'object')) return;
     // Closed without a property, the object could only be empty, which the client may not intend.
-    if (!kept.has('properties') && member(node, 'additionalProperties')?.kind !== 'false')
+    if (!keywords.has('properties') && member(node, 'additionalProperties')?.kind !== 'false')
       this.#lose('additionalProperties');
-    if (!kept.has('properties')) kept.set('properties', '{}');
+    if (!keywords.has('properties')) keywords.set('properties', '{}');
     if (member(node, 'additionalProperties')?.kind !== 'false') this.changed = true;
-    kept.set('additionalProperties', 'false');
+    keywords.set('additionalProperties', 'false');
   }
 
-  #write({ kept, words }: Draft): JsonText {
+  #write({ keywords, words }: Draft): JsonText {
     if (words.length > 0) {
-      const before = kept.get('description');
+      const before = keywords.get('description');
       const text: unknown = before === undefined ? '' : JSON.parse(before);
       const said = typeof text === 'string' && text !== '' ? `${text}\n\n` : '';
-      kept.set('description', JSON.stringify(`${said}{${words.join(', ')}}`));
+      keywords.set('description', JSON.stringify(`${said}{${words.join(', ')}}`));
     }
-    return writeObject([...kept].map(([keyword, text]) => [JSON.stringify(keyword), text] as const));
+    return writeObject([...keywords].map(([keyword, text]) => [JSON.stringify(keyword), text] as const));
   }
 }
 

@@ -37,7 +37,7 @@ class OpaqueBlock {
     this.#input += asText(delta.partial_json) ?? '';
     if (this.#input.length <= INPUT_CHARS_MAX) return NONE;
     return [
-      { kind: 'nonsense', message: `upstream sent more than ${INPUT_CHARS_MAX} characters of a ${this.type} block` },
+      { kind: 'malformed', message: `upstream sent more than ${INPUT_CHARS_MAX} characters of a ${this.type} block` },
     ];
   }
 
@@ -73,7 +73,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Events of one block. A `nonsense` event is the last; do not use the parser after it. */
+/** Events of one block. A `malformed` event is the last; do not use the parser after it. */
 export interface BlockParser {
   /** Whether a block of this kind counts as complete if upstream never closed it. */
   readonly closesItself: boolean;
@@ -125,12 +125,12 @@ function inputOf(block: JsonObject, json: JsonText): JsonText {
 
 /** A delta type that does not fit its block. */
 function misfit(type: string, delta: unknown): readonly GenerationEvent[] {
-  return [{ kind: 'nonsense', message: `upstream sent a delta of type ${delta} for a block of type ${type}` }];
+  return [{ kind: 'malformed', message: `upstream sent a delta of type ${delta} for a block of type ${type}` }];
 }
 
 /** A delta whose member is not text. */
 function noText(delta: unknown): readonly GenerationEvent[] {
-  return [{ kind: 'nonsense', message: `upstream sent ${delta} without text` }];
+  return [{ kind: 'malformed', message: `upstream sent ${delta} without text` }];
 }
 
 /** Text, thinking and redacted thinking. */

@@ -73,7 +73,7 @@ test.each([
   ]);
 });
 
-describe('nonsense', () => {
+describe('malformed', () => {
   test.each([
     ['an answer that is not a JSON object', '<html>'],
     ['an answer that is not a JSON object', '[]'],
@@ -85,7 +85,7 @@ describe('nonsense', () => {
     ['a tool_use block without a name', '{"content":[{"type":"tool_use"}]}'],
     ['text without text', '{"content":[{"type":"text","text":7}]}'],
   ])('%s', (what, body) => {
-    expect(events(body)).toEqual([{ kind: 'nonsense', message: `upstream sent ${what}` }]);
+    expect(events(body)).toEqual([{ kind: 'malformed', message: `upstream sent ${what}` }]);
   });
 });
 

@@ -8,13 +8,13 @@ import { statusOfType } from '../stream/read-answer.ts';
 import { startBlockParser } from './parse-answer-block.ts';
 import { FinishParser } from './parse-finish.ts';
 
-/** Parses the body of a 200. Ends with `end`, or is one `error` or one `nonsense`. */
+/** Parses the body of a 200. Ends with `end`, or is one `error` or one `malformed`. */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const json = body.toString();
   const message = parseObject(json);
-  if (message === null) return nonsense('an answer that is not a JSON object');
+  if (message === null) return malformed('an answer that is not a JSON object');
   if (message.type === 'error') return [parseError(message.error)];
-  if (!Array.isArray(message.content)) return nonsense('an answer without content');
+  if (!Array.isArray(message.content)) return malformed('an answer without content');
   const id = asText(message.id);
   const events: GenerationEvent[] = [{ kind: 'start', id, model: asText(message.model) }];
   const blocks = asArray(message.content);
@@ -22,11 +22,11 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const place = { answerId: id ?? '', takePart: () => parts++ };
   for (const [index, text] of elementTexts(memberText(json, 'content') ?? '').entries()) {
     const content = asObject(blocks[index]);
-    if (content === null) return nonsense('a content block that is not an object');
+    if (content === null) return malformed('a content block that is not an object');
     const block = startBlockParser(content, text, place);
-    if (typeof block === 'string') return nonsense(block);
+    if (typeof block === 'string') return malformed(block);
     for (const event of [...block.begin(), ...block.end()]) {
-      if (event.kind === 'nonsense') return [event];
+      if (event.kind === 'malformed') return [event];
       events.push(event);
     }
   }
@@ -36,8 +36,8 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
 }
 
 /** `what` completes the sentence "upstream sent …". */
-function nonsense(what: string): readonly GenerationEvent[] {
-  return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
+function malformed(what: string): readonly GenerationEvent[] {
+  return [{ kind: 'malformed', message: `upstream sent ${what}` }];
 }
 
 /** `error` is the `error` member of upstream's body or event. */

@@ -17,8 +17,8 @@ export class FinishParser {
     this.#explanation = asText(asObject(reasons?.stop_details)?.explanation) ?? this.#explanation;
     if (asObject(usage) === null) return [];
     this.#tally = tallyUsage(this.#tally, usage);
-    const told = reportedUsageOf(this.#tally);
-    return told === null ? [] : [usageEvent(told)];
+    const reported = reportedUsageOf(this.#tally);
+    return reported === null ? [] : [usageEvent(reported)];
   }
 
   finish(): GenerationEvent {

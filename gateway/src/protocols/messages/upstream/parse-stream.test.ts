@@ -198,7 +198,7 @@ describe('blocks', () => {
   test('that upstream never closed are closed by the end, but no call is', () => {
     expect(answer(opens(0, text), adds(0, word('a')))).toMatchObject({ parts: [{ text: 'a' }], complete: true });
     expect(last(opens(0, tool), adds(0, json('{')), stopped('tool_use'), end)).toEqual({
-      kind: 'nonsense',
+      kind: 'malformed',
       message: 'upstream sent message_stop while block 0, a tool call, is open',
     });
   });
@@ -298,7 +298,7 @@ describe('errors (bug: Envoy AI Gateway, in-stream errors and broken records ski
   });
 });
 
-describe('nonsense', () => {
+describe('malformed', () => {
   test.each([
     ['a record that is not a JSON object', ['data: <html>\n\n']],
     ['a record that is not a JSON object', ['data: [DONE]\n\n']],
@@ -317,7 +317,7 @@ describe('nonsense', () => {
     ['text_delta without text', [opens(0, text), adds(0, word(7))]],
     ['input_json_delta without text', [opens(0, tool), adds(0, json({}))]],
   ])('%s', (what, records) => {
-    expect(last(...records, stopped('end_turn'), end)).toEqual({ kind: 'nonsense', message: `upstream sent ${what}` });
+    expect(last(...records, stopped('end_turn'), end)).toEqual({ kind: 'malformed', message: `upstream sent ${what}` });
   });
 
   test('blocks without type, calls without name, blocks before the message', () => {
@@ -326,14 +326,14 @@ describe('nonsense', () => {
       message: 'upstream sent a tool_use block without a name',
     });
     expect(parsed(opens(0, text))).toEqual([
-      { kind: 'nonsense', message: 'upstream sent content_block_start before message_start' },
+      { kind: 'malformed', message: 'upstream sent content_block_start before message_start' },
     ]);
   });
 
   test('an index of 1e9 costs no memory, ten thousand blocks are too many', () => {
     expect(answer(opens(1e9, text), adds(1e9, word('a')), stops(1e9)).parts).toHaveLength(1);
     const flood = Array.from({ length: 10_001 }, (_, index) => opens(index, text));
-    expect(last(...flood)).toEqual({ kind: 'nonsense', message: 'upstream sent more than 10000 content blocks' });
+    expect(last(...flood)).toEqual({ kind: 'malformed', message: 'upstream sent more than 10000 content blocks' });
   });
 
   test('is not: unknown events and deltas, members of null, a missing type where the event line names it', () => {

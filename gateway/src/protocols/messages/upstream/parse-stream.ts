@@ -37,9 +37,9 @@ class MessagesStreamParser implements StreamParser {
     if (this.#state === 'over') return NONE;
     const json = dataText(record);
     const event = parseObject(json);
-    const events = event === null ? nonsense('a record that is not a JSON object') : this.#read(event, json, record);
+    const events = event === null ? malformed('a record that is not a JSON object') : this.#read(event, json, record);
     const last = events[events.length - 1]?.kind;
-    if (last === 'nonsense' || last === 'error' || last === 'end') this.#state = 'over';
+    if (last === 'malformed' || last === 'error' || last === 'end') this.#state = 'over';
     return events;
   }
 
@@ -53,7 +53,7 @@ class MessagesStreamParser implements StreamParser {
     if (type === 'content_block_delta') return this.#readDelta(event, json);
     if (type === 'error' || (type === '' && asObject(event.error) !== null)) return [parseError(event.error)];
     if (type === 'message_start') return this.#start(event, json);
-    if (this.#state === 'before') return INNER_EVENTS.has(type) ? nonsense(`${type} before message_start`) : NONE;
+    if (this.#state === 'before') return INNER_EVENTS.has(type) ? malformed(`${type} before message_start`) : NONE;
     switch (type) {
       case 'content_block_start':
         return this.#startBlock(event, json);
@@ -71,13 +71,13 @@ class MessagesStreamParser implements StreamParser {
 
   #readDelta(event: JsonObject, json: string): readonly GenerationEvent[] {
     const block = this.#blockOf(event);
-    if (block === undefined) return nonsense(`a delta for block ${shown(event.index)}, which is not open`);
+    if (block === undefined) return malformed(`a delta for block ${shown(event.index)}, which is not open`);
     const delta = asObject(event.delta);
-    return delta === null ? nonsense('a content_block_delta without a delta') : block.push(delta, json);
+    return delta === null ? malformed('a content_block_delta without a delta') : block.push(delta, json);
   }
 
   #start(event: JsonObject, json: string): readonly GenerationEvent[] {
-    if (this.#state === 'open') return nonsense('a second message_start');
+    if (this.#state === 'open') return malformed('a second message_start');
     this.#state = 'open';
     const message = asObject(event.message);
     const id = asText(message?.id);
@@ -96,30 +96,30 @@ class MessagesStreamParser implements StreamParser {
 
   #startBlock(event: JsonObject, json: string): readonly GenerationEvent[] {
     const index = asIndex(event.index);
-    if (index === null) return nonsense(`a content_block_start with the index ${shown(event.index)}`);
-    if (this.#open.has(index)) return nonsense(`a second start of block ${index}, which is open`);
+    if (index === null) return malformed(`a content_block_start with the index ${shown(event.index)}`);
+    if (this.#open.has(index)) return malformed(`a second start of block ${index}, which is open`);
     const began = this.#begin(event.content_block, memberText(json, 'content_block') ?? '');
     if (!('block' in began)) return began;
     this.#open.set(index, began.block);
     return began.events;
   }
 
-  /** A block's parser and its first events, or a `nonsense` event. */
+  /** A block's parser and its first events, or a `malformed` event. */
   #begin(
     value: unknown,
     json: string,
   ): { readonly block: BlockParser; readonly events: readonly GenerationEvent[] } | readonly GenerationEvent[] {
     const content = asObject(value);
-    if (content === null) return nonsense('a content block that is not an object');
+    if (content === null) return malformed('a content block that is not an object');
     this.#blocks += 1;
-    if (this.#blocks > PARTS_MAX) return nonsense(`more than ${PARTS_MAX} content blocks`);
+    if (this.#blocks > PARTS_MAX) return malformed(`more than ${PARTS_MAX} content blocks`);
     const block = startBlockParser(content, json, this.#place);
-    return typeof block === 'string' ? nonsense(block) : { block, events: block.begin() };
+    return typeof block === 'string' ? malformed(block) : { block, events: block.begin() };
   }
 
   #stopBlock(event: JsonObject): readonly GenerationEvent[] {
     const block = this.#blockOf(event);
-    if (block === undefined) return nonsense(`a stop of block ${shown(event.index)}, which is not open`);
+    if (block === undefined) return malformed(`a stop of block ${shown(event.index)}, which is not open`);
     this.#open.delete(event.index as number);
     return block.end();
   }
@@ -131,7 +131,7 @@ class MessagesStreamParser implements StreamParser {
   #stop(): readonly GenerationEvent[] {
     const events: GenerationEvent[] = [];
     for (const [index, block] of this.#open) {
-      if (!block.closesItself) return nonsense(`message_stop while block ${index}, a tool call, is open`);
+      if (!block.closesItself) return malformed(`message_stop while block ${index}, a tool call, is open`);
       events.push(...block.end());
     }
     events.push(this.#finish.finish(), { kind: 'end' });
@@ -140,8 +140,8 @@ class MessagesStreamParser implements StreamParser {
 }
 
 /** `what` completes the sentence "upstream sent …". */
-function nonsense(what: string): readonly GenerationEvent[] {
-  return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
+function malformed(what: string): readonly GenerationEvent[] {
+  return [{ kind: 'malformed', message: `upstream sent ${what}` }];
 }
 
 /** An index for a message: never more than a number. */

@@ -43,15 +43,15 @@ export function renderReasoning(
   around: ReasoningContext,
   notes: TranslationNotes,
 ): RenderedReasoning {
-  const wish = request.reasoning;
-  if (wish === null) return NOTHING;
+  const requested = request.reasoning;
+  if (requested === null) return NOTHING;
   const member = request.named.reasoning ?? 'reasoning';
   if (traits.takes.reasoning === false) {
-    if (wish.mode !== 'off') notes.drop(member, `${traits.model} does not think`);
+    if (requested.mode !== 'off') notes.drop(member, `${traits.model} does not think`);
     return NOTHING;
   }
   const takesEffort = (traits.messages.effort?.length ?? 0) > 0;
-  const choice = chooseThinking(wish, traits.messages.thinking, takesEffort);
+  const choice = chooseThinking(requested, traits.messages.thinking, takesEffort);
   if (choice.unmet !== null) notes.drop(member, choice.unmet);
   const obstacle = obstacleOf(choice.type, around);
   if (obstacle !== null) {
@@ -64,7 +64,7 @@ export function renderReasoning(
   if (choice.type === null) return { thinking: undefined, effort, thinks: false };
   const budget_tokens = choice.type === 'enabled' ? budgetOf(choice, around.outputTokensMax, member, notes) : undefined;
   const thinks = choice.type === 'enabled' || choice.type === 'adaptive';
-  const display = thinks ? (wish.display ?? undefined) : undefined;
+  const display = thinks ? (requested.display ?? undefined) : undefined;
   return { thinking: { type: choice.type, budget_tokens, display }, effort, thinks };
 }
 
@@ -134,8 +134,12 @@ const DEFAULT_EFFORT: ReasoningEffort = 'high';
  * `types` is what the model accepts as `thinking.type`, null if unknown; `takesEffort`: the model is known to accept an
  * effort.
  */
-function chooseThinking(wish: ReasoningRequest, types: readonly string[] | null, takesEffort: boolean): ThinkingChoice {
-  const { mode, effort } = wish;
+function chooseThinking(
+  requested: ReasoningRequest,
+  types: readonly string[] | null,
+  takesEffort: boolean,
+): ThinkingChoice {
+  const { mode, effort } = requested;
   const may = (type: string) => types === null || types.includes(type);
   switch (mode) {
     case 'off':
@@ -147,8 +151,8 @@ function chooseThinking(wish: ReasoningRequest, types: readonly string[] | null,
       if (may('adaptive')) return { ...SILENT, type: 'adaptive', effort };
       return chooseByEffort(effort ?? DEFAULT_EFFORT, types, takesEffort);
     case 'budget':
-      if (may('enabled')) return { ...SILENT, type: 'enabled', effort, budgetTokens: wish.budgetTokens };
-      return chooseByEffort(effort ?? effortOfBudget(wish.budgetTokens ?? 0), types, takesEffort);
+      if (may('enabled')) return { ...SILENT, type: 'enabled', effort, budgetTokens: requested.budgetTokens };
+      return chooseByEffort(effort ?? effortOfBudget(requested.budgetTokens ?? 0), types, takesEffort);
     case null:
       return effort === null ? SILENT : chooseByEffort(effort, types, takesEffort);
   }

@@ -71,10 +71,10 @@ function instruct(text: string): WrittenBlock {
 }
 
 function renderOutputLimit(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): number {
-  const asked = request.outputTokensMax;
+  const requested = request.outputTokensMax;
   const most = traits.outputTokensMax;
-  if (asked === null) return most ?? OUTPUT_TOKENS_FALLBACK;
-  if (most === null || asked <= most) return asked;
+  if (requested === null) return most ?? OUTPUT_TOKENS_FALLBACK;
+  if (most === null || requested <= most) return requested;
   notes.drop(
     request.named.output_limit ?? 'max_tokens',
     `${traits.model} answers with at most ${most} tokens; ${most} was sent`,
@@ -159,10 +159,10 @@ function renderSampling(
     if (request[feature] !== null && request[feature] !== 0) drop(feature, 'the messages format has no such member');
   }
   const { temperature, top_p, top_k } = request;
-  const asked = { temperature, top_p, top_k };
+  const requested = { temperature, top_p, top_k };
   const sent: { temperature?: number; top_p?: number; top_k?: number } = {};
   for (const feature of ['temperature', 'top_p', 'top_k'] as const) {
-    const value = asked[feature];
+    const value = requested[feature];
     if (value === null || saysNothing(feature, value, request, traits)) continue;
     const obstacle = samplingObstacle(feature, value, traits, thinks);
     if (obstacle !== null) drop(feature, obstacle);

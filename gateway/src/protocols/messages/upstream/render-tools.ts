@@ -89,7 +89,7 @@ function renderOutputTool(
 
 /** Anthropic's own search; other providers of the format have none. */
 function renderWebSearch(
-  wish: WebSearchRequest,
+  search: WebSearchRequest,
   { named }: GenerationRequest,
   { traits, notes }: PartContext,
 ): WrittenBlock {
@@ -100,10 +100,10 @@ function renderWebSearch(
       `${traits.provider} has no search; leave it out, or choose a model that Anthropic serves`,
     );
   }
-  if (wish.context_size !== null && wish.context_size !== 'medium') {
+  if (search.context_size !== null && search.context_size !== 'medium') {
     notes.drop(`${member}.search_context_size`, 'the search of Anthropic has no such size');
   }
-  return { type: 'web_search_20250305', name: 'web_search', user_location: renderLocation(wish.location) };
+  return { type: 'web_search_20250305', name: 'web_search', user_location: renderLocation(search.location) };
 }
 
 /** The location after the type member, which comes first and says how exact it is. */
@@ -126,11 +126,11 @@ export function renderToolChoice(
   toolCount: number,
   traits: UpstreamTraits,
 ): WrittenChoice | null {
-  const asked = request.tool_choice;
-  if (asked !== null) requireTools(request, asked, toolCount);
+  const requested = request.tool_choice;
+  if (requested !== null) requireTools(request, requested, toolCount);
   if (toolCount === 0) return null;
   if (form.tool !== null) return chooseForAnswer(request, form.tool.name, toolCount, traits);
-  const choice = asked === null ? null : writeChoice(asked);
+  const choice = requested === null ? null : writeChoice(requested);
   if (choice !== null && !traits.messages.forcedToolChoice && isForced(choice)) {
     const why = `${traits.model} cannot be made to call a tool; ask for "auto", or choose another model`;
     throw refuseMember(nameOf(request), why);

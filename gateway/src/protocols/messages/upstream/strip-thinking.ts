@@ -85,12 +85,12 @@ function isRemoved(node: JsonNode | undefined, removed: ReadonlySet<JsonNode>): 
 }
 
 function applyCuts(bytes: Uint8Array, cuts: readonly Span[]): Uint8Array {
-  const kept: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let from = 0;
   for (const { start, end } of cuts.toSorted((one, other) => one.start - other.start)) {
-    kept.push(bytes.subarray(from, start));
+    pieces.push(bytes.subarray(from, start));
     from = end;
   }
-  kept.push(bytes.subarray(from));
-  return Buffer.concat(kept);
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
 }
