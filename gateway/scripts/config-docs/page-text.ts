@@ -20,8 +20,8 @@ models:
   claude-sonnet-4-6:
     protocols: [messages]
     targets: [{ provider: anthropic }]
-  house-model:
-    alias: [house, { name: claude-house, protocols: [messages] }]
+  lab-model:
+    alias: [lab-small, { name: claude-lab, protocols: [messages] }]
     targets: [{ provider: lab, model: qwen3-32b, timeouts: { total: 2h } }]
     capabilities: { reasoning: true, reasoning_effort: [none, low, high], image: false }
     price: free
@@ -96,7 +96,7 @@ export const ENDPOINTS = `## Endpoints of a model
 
 Every model answers at \`/v1/chat/completions\` and at \`/v1/messages\`, whatever format its provider speaks; if the formats differ,
 the request is [translated](translation.md). \`protocols\` of a model limits it to one endpoint. \`protocols\` of an alias limits that
-name to one: a coding agent that needs names with \`claude\` finds \`claude-house\` of the example, and a chat request for it is
+name to one: a coding agent that needs names with \`claude\` finds \`claude-lab\` of the example, and a chat request for it is
 refused. \`GET /v1/models\` lists every name with its \`protocols\`.
 `;
 

@@ -42,6 +42,6 @@ test.each([
   const { config, problems } = loadConfig({ environment, cwd });
   rmSync(cwd, { recursive: true });
   expect(problems).toEqual([]);
-  expect({ price: config?.models?.get('house-model')?.price }).toMatchObject({ price });
+  expect({ price: config?.models?.get('lab-model')?.price }).toMatchObject({ price });
   expect([...(config?.providers.keys() ?? [])]).toEqual(['openai', 'anthropic', 'groq', 'lab']);
 });

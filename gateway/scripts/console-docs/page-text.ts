@@ -140,7 +140,7 @@ export const CONNECT = `## Connect a coding tool
 
 \`\`\`sh
 bin/tollgate connect claude
-bin/tollgate connect opencode --model house-model
+bin/tollgate connect opencode --model lab-model
 \`\`\`
 
 \`connect\` creates a key named after the tool, makes a test request and writes the tool's configuration for the current user.

@@ -68,17 +68,17 @@ test('a new budget is told of, and another amount of it; no other change is', ()
     onNewBudget: ({ id }) => told.push(`new of ${id}`),
     onNewAmount: ({ id }, amount) => told.push(`${amount} of ${id}`),
   });
-  const toldBy = (caps: Caps | null): string[] => {
+  const alertsOf = (caps: Caps | null): string[] => {
     rules.put(key, caps);
     return told.splice(0);
   };
-  expect(toldBy(rpm(2))).toEqual([]);
-  expect(toldBy(daily)).toEqual(['new of k1']);
-  expect(toldBy({ ...daily, requestsPerMinute: 3 })).toEqual([]);
-  expect(toldBy({ ...daily, budget: { window: 'day', amount: 9n } })).toEqual(['9 of k1']);
-  expect(toldBy({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
-  expect(toldBy(null)).toEqual([]);
-  expect(toldBy({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
+  expect(alertsOf(rpm(2))).toEqual([]);
+  expect(alertsOf(daily)).toEqual(['new of k1']);
+  expect(alertsOf({ ...daily, requestsPerMinute: 3 })).toEqual([]);
+  expect(alertsOf({ ...daily, budget: { window: 'day', amount: 9n } })).toEqual(['9 of k1']);
+  expect(alertsOf({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
+  expect(alertsOf(null)).toEqual([]);
+  expect(alertsOf({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
 });
 
 test('windows are those of the account’s time zone; a model’s are in UTC', () => {

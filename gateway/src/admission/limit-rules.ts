@@ -67,12 +67,12 @@ export interface BudgetListener {
   onNewAmount(subject: Subject, amount: bigint): void;
 }
 
-const NOBODY: BudgetListener = { onNewBudget: () => undefined, onNewAmount: () => undefined };
+const NO_LISTENER: BudgetListener = { onNewBudget: () => undefined, onNewAmount: () => undefined };
 
 /** `listener` receives each change of a budget; other caps need none. */
 export function createLimitRules(
   stored: readonly { readonly subject: Subject; readonly caps: Caps }[],
-  listener: BudgetListener = NOBODY,
+  listener: BudgetListener = NO_LISTENER,
 ): LimitRules {
   const layers: Record<LimitLayer, RuleBook> = { operator: newRuleBook(), account: newRuleBook() };
   const find = (subject: Subject): Rule | undefined => layers[layerOf(subject)][subject.kind].get(subject.id);

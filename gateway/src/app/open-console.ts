@@ -162,7 +162,7 @@ interface AccountMoney {
 }
 
 /** No rules are requested for another subject. */
-const NOBODY = '';
+const NO_SUBJECT = '';
 
 export function accountMoney(
   { limits, rules, ledger, budgetZoneOf }: Pick<BillingDeps, 'limits' | 'rules' | 'ledger' | 'budgetZoneOf'>,
@@ -171,7 +171,7 @@ export function accountMoney(
 ): AccountMoney {
   return {
     async readBudget(accountId) {
-      const subjects = { keyId: NOBODY, workspaceId: NOBODY, accountId, endUser: null, models: [] };
+      const subjects = { keyId: NO_SUBJECT, workspaceId: NO_SUBJECT, accountId, endUser: null, models: [] };
       const bindings = rules
         .bindingCapsOf(subjects, budgetZoneOf, nowMs())
         .filter(({ subject, caps }) => subject.kind === 'account' && caps.budget !== null);

@@ -22,7 +22,7 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
 
 /** Without a server no calls run, so a change has nothing to apply to. */
-const NOBODY_IS_BOUND = () => undefined;
+const NOTHING_TO_APPLY = () => undefined;
 
 const UNCHECKED =
   'No server is running, and no configuration file here names the providers: the model name was not checked.\n';
@@ -102,7 +102,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       ledger: store.ledger,
       directory,
       limits,
-      credit: NOBODY_IS_BOUND,
+      credit: NOTHING_TO_APPLY,
       async modelNames() {
         const found = findModelNames(await store.providers.readProviders());
         if (found === null) environment.stderr(UNCHECKED);

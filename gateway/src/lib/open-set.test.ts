@@ -1,4 +1,4 @@
-/** Tests the roster against a Set: whatever is added and removed, in any order, both contain the same items. */
+/** Tests OpenSet against a Set: whatever is added and removed, in any order, both contain the same items. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Handle, OpenSet } from './open-set.ts';
@@ -6,34 +6,34 @@ import { type Handle, OpenSet } from './open-set.ts';
 test('holds what was added and not removed, through any order of both', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(30), { nil: null })), (steps) => {
-      const roster = new OpenSet<number>();
+      const set = new OpenSet<number>();
       const expected = new Set<number>();
       const seats: Handle<number>[] = [];
       for (const [step, removed] of steps.entries()) {
         if (removed === null) {
-          seats.push(roster.add(step));
+          seats.push(set.add(step));
           expected.add(step);
           continue;
         }
         const handle = seats[removed];
         if (handle === undefined) continue;
         // Some are removed a second time.
-        roster.remove(handle);
+        set.remove(handle);
         expected.delete(handle.item);
       }
-      expect(roster.size).toBe(expected.size);
-      expect(new Set(roster.items())).toEqual(expected);
+      expect(set.size).toBe(expected.size);
+      expect(new Set(set.items())).toEqual(expected);
     }),
   );
 });
 
 test('whoever goes through the items may remove them', () => {
-  const roster = new OpenSet<string>();
-  const seats = new Map(['a', 'b', 'c'].map((name) => [name, roster.add(name)]));
+  const set = new OpenSet<string>();
+  const seats = new Map(['a', 'b', 'c'].map((name) => [name, set.add(name)]));
   const seen: string[] = [];
-  for (const name of roster.items()) {
+  for (const name of set.items()) {
     seen.push(name);
-    for (const handle of seats.values()) roster.remove(handle);
+    for (const handle of seats.values()) set.remove(handle);
   }
-  expect([seen.sort(), roster.size]).toEqual([['a', 'b', 'c'], 0]);
+  expect([seen.sort(), set.size]).toEqual([['a', 'b', 'c'], 0]);
 });

@@ -3,7 +3,7 @@
 /** The position of one item; returned by `add` and passed to `remove`. */
 export interface Handle<Item> {
   readonly item: Item;
-  /** Only the roster writes it; `GONE` once removed. */
+  /** Only the set writes it; `GONE` once removed. */
   place: number;
 }
 

@@ -114,7 +114,7 @@ interface Shedding {
 }
 
 const LOOK_EVERY_MS = 100;
-const TELL_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 /** Starts the checks; returns a function that stops them. */
 export function startShedding(shedding: Shedding): () => void {
@@ -122,7 +122,7 @@ export function startShedding(shedding: Shedding): () => void {
   if (!Number.isFinite(bounds.shortFrom)) return () => {};
   keepSpareDescriptors(bounds.spares);
   let isShort = false;
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let reportedMs = Number.NEGATIVE_INFINITY;
   const look = () => {
     // All below the lowest free one are in use, and holes are filled first: a count is needed only when short.
     if (!isShort && (lowestFreeDescriptor() ?? bounds.most) < bounds.shortFrom) return;
@@ -132,8 +132,8 @@ export function startShedding(shedding: Shedding): () => void {
       keepSpareDescriptors(bounds.spares);
       return;
     }
-    if (performance.now() - toldMs >= TELL_EVERY_MS) {
-      toldMs = performance.now();
+    if (performance.now() - reportedMs >= REPORT_EVERY_MS) {
+      reportedMs = performance.now();
       onShort(inUse);
     }
     shed(shedding);

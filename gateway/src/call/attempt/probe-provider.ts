@@ -81,7 +81,7 @@ function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[]
 }
 
 function adviceFor(status: number): string {
-  if (status === 401 || status === 403) return 'Enter its credential anew.';
+  if (status === 401 || status === 403) return 'Enter its credential again.';
   if (status === 404 || status === 405) return 'Does its address end in the right path, such as /v1?';
   return 'Ask its operator, or try again later.';
 }

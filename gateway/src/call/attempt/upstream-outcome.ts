@@ -172,7 +172,7 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
   if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
   if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
   if (type === 'malformed')
-    return new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${words}`);
+    return new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${words}`);
   if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
   return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
 }

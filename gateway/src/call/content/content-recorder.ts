@@ -7,7 +7,7 @@ export const KEPT_BODY_BYTES_MAX = 1024 * 1024;
 /** For the whole process: bodies being collected, and those waiting for the disk. */
 const CONTENT_BYTES_MAX = 128 * 1024 * 1024;
 /** Minimum time between two warnings to the operator. */
-const TELL_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 export interface ContentRecorder {
   readonly bytes: Gauge;
@@ -31,14 +31,14 @@ export function createContentRecorder(
   const bytes = new Gauge(() => bytesMax);
   const counts = { kept: 0, dropped: 0 };
   let untold = 0;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
 
   function drop(why: string): void {
     counts.dropped += 1;
     untold += 1;
     const nowMs = performance.now();
-    if (nowMs < toldAtMs + TELL_MS) return;
-    toldAtMs = nowMs;
+    if (nowMs < reportedAtMs + REPORT_EVERY_MS) return;
+    reportedAtMs = nowMs;
     tell(untold, why);
     untold = 0;
   }

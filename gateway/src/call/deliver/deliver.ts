@@ -99,7 +99,7 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
 
 function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'malformed') {
-    throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${reading.message}`);
+    throw new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${reading.message}`);
   }
   if (reading.kind === 'error') {
     throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, route.upstream.secrets));
@@ -207,7 +207,7 @@ async function deliverTranslated(
   if (last?.kind === 'error') throw failureOfEvent(call, last);
   if (last?.kind !== 'end') {
     const why = last?.kind === 'malformed' ? last.message : 'it has no end';
-    throw new CallFailure('upstream_malformed', `the model provider sent an answer that is none: ${why}`);
+    throw new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${why}`);
   }
   const generation = foldGeneration(events);
   const { json, finish_reason } = translation.client.renderAnswer(generation, translation.context);

@@ -96,7 +96,7 @@ function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): Ca
         'idempotency_lost',
         `the call with this idempotency key was cut off by a fault of this gateway, and may have reached the model. ${NEW_KEY}`,
       );
-    case 'unkept':
+    case 'not_stored':
       return new CallFailure(
         'idempotency_lost',
         `the call with this idempotency key ${WHY_UNKEPT[met.reason]}. ${NEW_KEY}`,

@@ -46,7 +46,7 @@ export function chooseHoldPrices(asked: PriceQuery): HoldPrices | null {
   if (list === null) return null;
   const [unknown] = members.unpriced;
   if (unknown !== undefined && asked.isBound && list.fees !== null) {
-    throw refuseMember(unknown, 'nobody can tell here what it makes the answer cost', asked);
+    throw refuseMember(unknown, 'the gateway cannot determine what the answer will cost with it', asked);
   }
   const base = tierPrice(list, members.tier, asked);
   const others: HoldPrices['others'][number][] = autoPrices(list, members.tier).map((price) => ({

@@ -62,11 +62,11 @@ interface Target {
    * The target exceeded a limit and has not been proven since; then even a vendor's own host does not count as proven.
    */
   exceeded: boolean;
-  toldAtMs: number;
-  untold: number;
+  reportedAtMs: number;
+  unreported: number;
 }
 
-const TOLD_EVERY_MS = 3_600_000;
+const REPORT_EVERY_MS = 3_600_000;
 /** Beyond this the oldest target is dropped. */
 const TARGETS_MAX = 10_000;
 
@@ -121,18 +121,18 @@ export class LimitProofs {
     if (target !== undefined) return target;
     const [oldest] = this.#targets.keys();
     if (oldest !== undefined && this.#targets.size >= TARGETS_MAX) this.#targets.delete(oldest);
-    target = { provenFrom: new Map(), exceeded: false, toldAtMs: Number.NEGATIVE_INFINITY, untold: 0 };
+    target = { provenFrom: new Map(), exceeded: false, reportedAtMs: Number.NEGATIVE_INFINITY, unreported: 0 };
     this.#targets.set(name, target);
     return target;
   }
 
   #tellOf(target: Target, { upstream, limit, answers, output, requestId }: LimitedAnswer, nowMs: number): void {
-    target.untold += 1;
-    if (nowMs - target.toldAtMs < TOLD_EVERY_MS) return;
+    target.unreported += 1;
+    if (nowMs - target.reportedAtMs < REPORT_EVERY_MS) return;
     const { provider, model } = upstream;
-    this.#tell({ provider, model, limit: limit.tokens * answers, output, requestId, calls: target.untold });
-    target.toldAtMs = nowMs;
-    target.untold = 0;
+    this.#tell({ provider, model, limit: limit.tokens * answers, output, requestId, calls: target.unreported });
+    target.reportedAtMs = nowMs;
+    target.unreported = 0;
   }
 }
 

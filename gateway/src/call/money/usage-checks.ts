@@ -80,7 +80,7 @@ interface Told {
   untold: number;
 }
 
-const TOLD_EVERY_MS = 3_600_000;
+const REPORT_EVERY_MS = 3_600_000;
 /** Beyond this only known models are reported. */
 const MODELS_MAX = 10_000;
 
@@ -102,7 +102,7 @@ export class UsageAnomalyLog {
       this.#told.set(name, told);
     }
     told.untold += 1;
-    if (nowMs - told.atMs < TOLD_EVERY_MS) return;
+    if (nowMs - told.atMs < REPORT_EVERY_MS) return;
     this.#tell({ ...odd, calls: told.untold });
     told.atMs = nowMs;
     told.untold = 0;

@@ -32,7 +32,7 @@ const REFUSALS = {
     'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
   unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
   ownerless:
-    'the API key does not work any more: whoever made it has left the account or may not make keys there. Ask an admin of the account for a key',
+    'the API key no longer works: its creator has left the account or may not create keys there. Ask an admin of the account for a key',
   expired: 'the API key has expired. Rotate it or make a new one',
   disabled: 'the API key is disabled. Its owner can enable it again',
   revoked: 'the API key was revoked. Make a new one',

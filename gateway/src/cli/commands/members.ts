@@ -45,5 +45,5 @@ function renderUser(email: string, user: z.output<typeof verifiedView>): string 
   ];
   const account = user.account === null ? 'no account' : `the account ${user.account}`;
   const restored = user.restored.length === 0 ? '' : `Restored memberships: ${user.restored.join(', ')}.\n`;
-  return `The address ${email} is verified. Its user is ${user.name} (${user.person}), created ${user.created_at} by an invitation of ${account}.\n${restored}These sign-in methods keep working: ${ways.length === 0 ? 'none' : ways.join(', ')}. If somebody other than the owner of the address may have set them: tollgate reset-password ${email}\n`;
+  return `The address ${email} is verified. Its user is ${user.name} (${user.person}), created ${user.created_at} by an invitation of ${account}.\n${restored}These sign-in methods keep working: ${ways.length === 0 ? 'none' : ways.join(', ')}. If someone other than the owner of the address may have set them: tollgate reset-password ${email}\n`;
 }

@@ -123,7 +123,7 @@ export const keyRoutes = {
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/enable': {
-    summary: 'Enables a disabled key; if somebody else disabled it, this needs limits.write.',
+    summary: 'Enables a disabled key; if another member disabled it, this needs limits.write.',
     access: 'keys.write',
     body: nothing,
     reply: keyView,

@@ -51,7 +51,7 @@ export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: str
   if (tenancy.may('keys.manage') || (me !== null && key.createdBy === me)) return key;
   throw new ConsoleFailure(
     'forbidden',
-    'this key belongs to somebody else; you can change only keys that you created. Ask its owner, or an admin of the account',
+    'this key belongs to another member; you can change only keys that you created. Ask its owner, or an admin of the account',
     { page: '/app/keys' },
   );
 }

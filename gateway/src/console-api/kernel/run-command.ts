@@ -36,7 +36,7 @@ export async function runCommand(control: Control, asking: Asking, name: string,
  * limits.
  */
 function changedBy({ actor, address }: Asking): CommandOrigin {
-  if (actor.kind === 'anonymous') throw new Error('a command is asked for by somebody');
+  if (actor.kind === 'anonymous') throw new Error('a command needs an actor');
   const authority = isOperator(actor) ? 'operator' : 'account';
   return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address, authority };
 }

@@ -26,7 +26,7 @@ const ERRORS_MAX = 20;
 const AUDIT_MAX = 20;
 const PATTERNS_MAX = 200;
 /** No end user and no model: their rules apply to some of the key's calls only. */
-const NOBODY = { endUser: null, models: [] };
+const WITHOUT_USER_AND_MODEL = { endUser: null, models: [] };
 
 export function keyDetailHandlers(
   parts: PolicyParts,
@@ -97,7 +97,7 @@ export function keyDetailHandlers(
 
 async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) {
   const { rules, budgetZoneOf } = parts.deps.billing;
-  const subjects = { keyId: key.id, workspaceId: key.workspaceId, accountId: key.accountId, ...NOBODY };
+  const subjects = { keyId: key.id, workspaceId: key.workspaceId, accountId: key.accountId, ...WITHOUT_USER_AND_MODEL };
   const bindings = rules
     .bindingCapsOf(subjects, budgetZoneOf, nowMs)
     .filter(({ subject }) => subject.kind !== 'end_user');

@@ -162,7 +162,7 @@ function checkMayEnable(
   if (actor.kind !== 'anonymous' && disabledBy === actor.id) return;
   throw new ConsoleFailure(
     'forbidden',
-    'somebody else disabled this key; only an owner or admin of the account can enable it',
+    'another member disabled this key; only an owner or admin of the account can enable it',
     { page: '/app/members' },
   );
 }

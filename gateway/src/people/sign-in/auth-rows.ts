@@ -92,7 +92,7 @@ export function createAuthRows(people: PeopleStore) {
       async create({ model, data }) {
         const insert = hashed(model, withUniqueEmail(model, data));
         if (!(await people.keep([{ of: tableOf(model), insert } as unknown as PeopleChange]))) {
-          throw new Error(`what is to be made in ${model} is there already`);
+          throw new Error(`a new row of ${model} exists already`);
         }
         return data;
       },
@@ -161,7 +161,7 @@ interface Increment {
 
 function tableOf(model: string): AuthTable {
   const table = TABLES.find((name) => name === model);
-  if (table === undefined) throw new Error(`sign-in asks for the table ${model}, which is none of its own`);
+  if (table === undefined) throw new Error(`sign-in asked for the table ${model}, which is not one of its own`);
   return table;
 }
 

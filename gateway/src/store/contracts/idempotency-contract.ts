@@ -98,8 +98,8 @@ export function idempotencyContract(
         const run = runOf();
         await store.begin(run, NOW);
         await store.end(run, reason);
-        expect(await store.begin(runOf(), NOW)).toEqual({ kind: 'unkept', reason });
-        expect(await (await restart()).begin(runOf(), NOW)).toEqual({ kind: 'unkept', reason });
+        expect(await store.begin(runOf(), NOW)).toEqual({ kind: 'not_stored', reason });
+        expect(await (await restart()).begin(runOf(), NOW)).toEqual({ kind: 'not_stored', reason });
       },
     );
 
@@ -188,7 +188,7 @@ export function idempotencyContract(
       const over = await keep(2);
       expect(over.outcome).toBe('no_room');
       expect(await store.begin({ ...over.run, callId: 'req_again' }, NOW)).toEqual({
-        kind: 'unkept',
+        kind: 'not_stored',
         reason: 'no_room',
       });
       expect((await keep(1)).outcome).toBe('kept');

@@ -79,7 +79,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
   const book = createSubjectBook();
   const balances = new Map<string, Balance>();
   /**
-   * Calls come and go, and a Map retains deleted entries for a while (see lib/roster.ts); a holding is therefore small
+   * Calls come and go, and a Map retains deleted entries for a while (see lib/open-set.ts); a holding is therefore small
    * and has no reference to its call.
    */
   const holdings = new Map<string, Holding>();

@@ -32,14 +32,14 @@ export type NotStoredReason = (typeof NOT_STORED_REASONS)[number];
 /**
  * The result of `begin`. `began`: no earlier run, so this call runs. `replay`: the answer of an earlier run. `running`:
  * an earlier run is still in progress. `cut`: the process of an earlier run died before the run's end was stored.
- * `unkept`: an earlier run ended without a stored answer. `other_body`: an earlier run had a different request body.
+ * `not_stored`: an earlier run ended without a stored answer. `other_body`: an earlier run had a different request body.
  */
 export type BeginOutcome =
   | { readonly kind: 'began' }
   | { readonly kind: 'replay'; readonly run: RunName; readonly sealed: Uint8Array }
   | { readonly kind: 'running' }
   | { readonly kind: 'cut' }
-  | { readonly kind: 'unkept'; readonly reason: NotStoredReason }
+  | { readonly kind: 'not_stored'; readonly reason: NotStoredReason }
   | { readonly kind: 'other_body' };
 
 /**

@@ -46,7 +46,7 @@ class ChatFold implements AnswerFold {
   finish(cut: Usage | null): string {
     if (cut !== null && this.#choices.size === 0) this.#choices.set(0, new ChoiceFold());
     if (this.#choices.size === 0) {
-      throw new CallFailure('upstream_malformed', 'the model provider sent an answer that is none: it has no choices');
+      throw new CallFailure('upstream_malformed', 'the model provider sent an invalid answer: it has no choices');
     }
     const { created, model, ...others } = this.#members;
     const byIndex = [...this.#choices].sort(([one], [other]) => one - other);

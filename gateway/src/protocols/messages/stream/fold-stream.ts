@@ -53,7 +53,7 @@ class MessagesFold implements AnswerFold {
   finish(cut: Usage | null): string {
     const message = this.#message;
     if (message === null) {
-      throw new CallFailure('upstream_malformed', 'the model provider sent an answer that is none: it never began');
+      throw new CallFailure('upstream_malformed', 'the model provider sent an invalid answer: it never began');
     }
     const stop = cut === null ? {} : { stop_reason: message.stop_reason ?? 'max_tokens' };
     const counted = cut === null ? {} : { input_tokens: cut.input, output_tokens: cut.output };
@@ -146,7 +146,7 @@ class FoldedBlock {
     if (cut) return { input: new RawJson(keepWholeMembers(this.#input)) };
     throw new CallFailure(
       'upstream_malformed',
-      'the model provider sent an answer that is none: the arguments of a tool call are not a JSON object',
+      'the model provider sent an invalid answer: the arguments of a tool call are not a JSON object',
     );
   }
 }

@@ -32,7 +32,7 @@ export interface MasterKey {
 }
 
 const REMEDY =
-  'Put back the master.key of this data folder, from where you keep it (a backup of the database does not contain it). If it is lost for good, "tollgate replace-master-key --lost" makes another one and says what must be set anew.';
+  'Put back the master.key of this data folder, from where you keep it (a backup of the database does not contain it). If it is lost for good, "tollgate replace-master-key --lost" creates a new one and says what must be set again.';
 
 /**
  * Loads the data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). Created atomically where it

@@ -100,7 +100,7 @@ async function judge(
 ): Promise<BeginOutcome | null> {
   if (met.body_hash !== run.bodyHash) return { kind: 'other_body' };
   if (met.ended === null) return { kind: running.has(met.call_id) ? 'running' : 'cut' };
-  if (met.ended !== 'kept') return { kind: 'unkept', reason: met.ended };
+  if (met.ended !== 'kept') return { kind: 'not_stored', reason: met.ended };
   const sealed = await statements.readSealed(met);
   return sealed === undefined ? null : { kind: 'replay', run: { ...run, callId: met.call_id }, sealed };
 }

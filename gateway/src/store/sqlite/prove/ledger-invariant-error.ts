@@ -1,7 +1,7 @@
 /** Defines the error of a failed ledger proof: the first violation found. */
 
 export class LedgerInvariantError extends Error {
-  override readonly name = 'Disproof';
+  override readonly name = 'LedgerInvariantError';
 
   /** `entry`: the sequence number of the first wrong entry; null where the violation is not in one entry. */
   constructor(

@@ -129,7 +129,7 @@ export async function openSpool(
   }
 
   function tryLater(fault: unknown): void {
-    listener.onProblem(`what lies in ${path} could not be taken into the ledger yet: ${String(fault)}`);
+    listener.onProblem(`the contents of ${path} could not be moved into the ledger yet: ${String(fault)}`);
     retry ??= setTimeout(() => {
       retry = null;
       drainSoon();
