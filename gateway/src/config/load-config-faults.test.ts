@@ -154,7 +154,7 @@ describe('providers', () => {
   test.each([
     [
       'providers: { a: { kind: openai-compatible } }\n',
-      'f.yaml:1:17: providers.a: found kind openai-compatible without base_url, expected base_url or preset. Add base_url: https://…/v1, or preset with the name of a known host.',
+      'f.yaml:1:17: providers.a: found kind openai-compatible without base_url, expected base_url or preset. Add base_url: https://…/v1, or preset with the name of a known provider.',
     ],
     [
       'providers: { a: { kind: openai } }\n',

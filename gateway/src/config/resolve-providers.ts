@@ -2,7 +2,15 @@
 import { Secret } from '../lib/secret.ts';
 import { localProvider } from '../providers/demo.ts';
 import { findPreset, originOf } from '../providers/presets.ts';
-import type { Preset, Provider, RemoteKind, RemoteProvider, Secrets, Timeouts } from '../providers/provider.ts';
+import type {
+  MemberFault,
+  Preset,
+  Provider,
+  RemoteKind,
+  RemoteProvider,
+  Secrets,
+  Timeouts,
+} from '../providers/provider.ts';
 import { findKind } from '../providers/registry.ts';
 import type { BaseUrl } from './base-url.ts';
 import type { Fault, PathStep } from './file/config-problem.ts';
@@ -62,12 +70,14 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
   const secrets = Object.fromEntries(
     given.flatMap(([name, value]) => (value instanceof Secret ? [[name, value]] : [])),
   );
-  const faults = kind.checkConfig({ members, preset, secrets });
-  for (const { member, ...fault } of faults) report(members.has(member) ? [member] : [], fault);
-  if (faults.length > 0) return null;
-  if (kind.local !== null) return localProvider(name, kind);
   const address = base_url ?? (preset === null ? null : { url: preset.baseUrl, origin: originOf(preset) });
-  if (address === null) throw new Error(`kind ${kind.name} accepts a provider without an address`);
+  const faults = [
+    ...(kind.local === null && address === null ? [missingAddress(kind)] : []),
+    ...kind.checkConfig({ members, preset, secrets }),
+  ];
+  for (const { member, ...fault } of faults) report(members.has(member) ? [member] : [], fault);
+  if (kind.local !== null) return faults.length > 0 ? null : localProvider(name, kind);
+  if (address === null || faults.length > 0) return null;
   return buildRemoteProvider({
     name,
     kind,
@@ -76,6 +86,15 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
     secrets,
     timeouts: resolveTimeouts(ownTimeouts, timeouts),
   });
+}
+
+function missingAddress({ name, takes }: RemoteKind): MemberFault {
+  return {
+    member: 'base_url',
+    found: `kind ${name} without base_url`,
+    expected: takes.includes('preset') ? 'base_url or preset' : 'base_url',
+    advice: `Add base_url: https://…/v1${takes.includes('preset') ? ', or preset with the name of a known provider' : ''}.`,
+  };
 }
 
 interface RemoteParts {

@@ -53,20 +53,7 @@ export const openaiCompatible: RemoteKind = {
   quirks: NO_QUIRKS,
   takes: ['preset', 'base_url', 'timeouts'],
   secrets: [API_KEY],
-  checkConfig(given) {
-    if (given.preset === null && !given.members.has('base_url')) {
-      return [
-        {
-          member: 'base_url',
-          found: 'kind openai-compatible without base_url',
-          expected: 'base_url or preset',
-          advice: 'Add base_url: https://…/v1, or preset with the name of a known host.',
-        },
-      ];
-    }
-    const isOpen = given.preset === null || given.preset.credentialVariables.length === 0;
-    return isOpen ? [] : missingSecrets([API_KEY], given);
-  },
+  checkConfig: (given) => (given.preset?.credentialVariables.length ? missingSecrets([API_KEY], given) : []),
   chatTraits: compatibleTraits,
   vendorHost: null,
   local: null,
