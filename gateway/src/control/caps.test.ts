@@ -133,7 +133,7 @@ describe('limits.set', () => {
   test('refuses a model that is not served, with the nearest name; a rule that there is can be changed and taken away', async () => {
     for (const [model, words] of [
       ['lab/qwen:23b', 'There is no model called "lab/qwen:23b" here. Did you mean "lab/qwen:32b"?'],
-      ['gone', 'There is no model called "gone" here, which a limit could bind. Name one that is served'],
+      ['gone', 'There is no model called "gone" here. Name a served model'],
     ] as const) {
       const refused = await rig.refusal('limits.set', { model, rpm: 1 });
       expect([refused.kind, refused.message]).toEqual(['failed', expect.stringContaining(words)]);
