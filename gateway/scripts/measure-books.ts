@@ -6,7 +6,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { prove } from '../src/cli/commands/verify.ts';
+import { prove } from '../src/cli/commands/data.ts';
 import { newRequestId } from '../src/lib/request-id.ts';
 import { heldCall, settledCall } from '../src/store/contracts/sample-call.ts';
 import { bind, totalOf } from '../src/store/contracts/sample-claims.ts';

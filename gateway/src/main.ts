@@ -1,21 +1,16 @@
-/** Defines the command line: its commands and their exit statuses. Each command has its own file in cli/. */
+/** Defines the command line: its commands and their exit statuses. The commands are in cli/commands/. */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
-import { register as registerBackup } from './cli/commands/backup.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
+import { register as registerData } from './cli/commands/data.ts';
 import { register as registerKeys } from './cli/commands/keys.ts';
 import { register as registerLimits } from './cli/commands/limits.ts';
-import { register as registerSetupLink } from './cli/commands/links.ts';
-import { register as registerMembers } from './cli/commands/members.ts';
-import { register as registerTopup } from './cli/commands/money.ts';
-import { register as registerReplaceMasterKey } from './cli/commands/replace-master-key.ts';
-import { register as registerCalls } from './cli/commands/requests.ts';
-import { register as registerResetPassword } from './cli/commands/reset-password.ts';
+import { register as registerRequests } from './cli/commands/requests.ts';
 import { register as registerServe } from './cli/commands/serve.ts';
-import { register as registerVerify } from './cli/commands/verify.ts';
+import { register as registerUsers } from './cli/commands/users.ts';
 import { register as registerWorkspaces } from './cli/commands/workspaces.ts';
 import { type CliEnvironment, CliFailure } from './cli/environment.ts';
 import { DEFAULT_DATA_DIR } from './config/config.ts';
@@ -25,7 +20,7 @@ const WRONG_USAGE = 2;
 function createProgram(environment: CliEnvironment): Command {
   const program = new Command('tollgate')
     .description(
-      'An LLM gateway: one address for every model, API keys with budgets and limits, a durable record of each call.',
+      'An LLM gateway: one address for every model, API keys with budgets and limits, a durable record of each request.',
     )
     .version(manifest.version)
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr })
@@ -36,14 +31,9 @@ function createProgram(environment: CliEnvironment): Command {
     registerWorkspaces,
     registerAccounts,
     registerLimits,
-    registerTopup,
-    registerCalls,
-    registerVerify,
-    registerBackup,
-    registerSetupLink,
-    registerResetPassword,
-    registerMembers,
-    registerReplaceMasterKey,
+    registerRequests,
+    registerData,
+    registerUsers,
     registerCheck,
     registerConnect,
   ]) {

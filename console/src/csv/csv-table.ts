@@ -1,6 +1,6 @@
 /**
  * Writes a table as comma-separated values in the browser, in the same format as
- * `gateway/src/console-api/kernel/csv.ts`; a test compares the two.
+ * `gateway/src/console-api/kernel/handlers.ts`; a test compares the two.
  */
 
 export type Cell = string | number | boolean | null;

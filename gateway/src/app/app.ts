@@ -24,9 +24,9 @@ import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
-import { createLinkMakers } from '../people/link-makers.ts';
+import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
-import { createVerifyEmail } from '../people/members/verify-email.ts';
+
 import { createMakerReader } from '../people/roles.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
@@ -38,12 +38,11 @@ import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { createCallLog, type Log } from '../telemetry/log.ts';
 import { closeIdle } from '../upstream/connection.ts';
-import { openConsole } from './open-console.ts';
+import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
 import { openModels } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
-import { openPolicy } from './open-policy.ts';
 
 /** A running gateway. */
 export interface App {

@@ -1,30 +1,30 @@
-/** Assembles the console: the dependencies of its API handlers, and its files. Contains no rules. */
+/** Assembles the console: the dependencies of its API handlers, the policy routes, and its files. Contains no rules. */
 
+import manifest from '../../package.json';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import type { BodyTimeLimits } from '../call/request/read-body.ts';
+import { createIdentify } from '../console-api/kernel/actor.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
-import { createIdentify } from '../console-api/kernel/identify.ts';
 import type { ContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
 import type { ModelDeps } from '../console-api/models/model-deps.ts';
 import { modelHandlers } from '../console-api/models/models.ts';
 import { providerHandlers } from '../console-api/models/providers.ts';
 import { type StatusParts, statusHandlers } from '../console-api/models/status.ts';
-import { invitationHandlers, resetHandlers } from '../console-api/people/invitations.ts';
 import { meHandlers, passkeyHandlers } from '../console-api/people/me.ts';
-import { memberHandlers } from '../console-api/people/members.ts';
+import { invitationHandlers, memberHandlers, resetHandlers } from '../console-api/people/members.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
-import { setUpHandlers } from '../console-api/people/set-up.ts';
-import { sessionHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
+import { sessionHandlers, setUpHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
 import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
 import { overviewHandlers } from '../console-api/usage/overview.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { PersonNames } from '../people/members/members.ts';
+import { createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
+import type { Store } from '../store/ports/store.ts';
 import type { UsageReader } from '../store/ports/usage.ts';
 import type { Log } from '../telemetry/log.ts';
 import { buildConsole } from './build-console.ts';
@@ -201,4 +201,37 @@ async function readOne({ store, seeds }: BillingDeps['limits'], binding: Binding
 
 function leftOf({ limit, used, held }: AccountBudget): bigint {
   return limit - used - held;
+}
+
+interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
+  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people'>;
+  /** Unix ms. */
+  nowMs(): number;
+}
+
+export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
+  const { policies, ledger, audit, usage, statements, people } = store;
+  return {
+    control,
+    deps,
+    policies,
+    ledger,
+    audit,
+    readSpends: (bindings) =>
+      store.spends.readSpends(bindings, (model) => deps.settings.routes.get(model)?.names ?? [model]),
+    usage,
+    statements,
+    personNames: createPersonNames(people),
+    readFacts: () => describeInstallation(deps),
+    nowMs,
+  };
+}
+
+function describeInstallation({ settings }: PolicyParts['deps']): ReturnType<PolicyParts['readFacts']> {
+  const { file, dataDir, providersFrom } = settings.config;
+  return [
+    { name: 'Version', text: manifest.version },
+    { name: 'Configuration', text: file ?? `no file; providers: ${providersFrom}` },
+    { name: 'Data folder', text: dataDir },
+  ];
 }

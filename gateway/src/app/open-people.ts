@@ -17,6 +17,7 @@ import type { SetUp } from '../people/members/set-up.ts';
 import { createSignInMethods } from '../people/members/sign-in-methods.ts';
 import { createPasskeyChallenges } from '../people/passkeys/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkeys/passkey-proof.ts';
+
 import { createPasskeys } from '../people/passkeys/passkeys.ts';
 import type { PeopleEvent, RecordEvent } from '../people/people-failure.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
@@ -24,8 +25,8 @@ import { createAttempts } from '../people/sign-in/attempts.ts';
 import { createAuthEngines, deriveAuthSecret } from '../people/sign-in/auth-engines.ts';
 import { createCredentials, createFreshProof, createSpentCodes } from '../people/sign-in/credentials.ts';
 import { createServiceLinks } from '../people/sign-in/oidc-links.ts';
-import { createFindByPassword } from '../people/sign-in/password-users.ts';
-import { hashPassword, isPassword } from '../people/sign-in/passwords.ts';
+import { createFindByPassword, hashPassword, isPassword } from '../people/sign-in/passwords.ts';
+
 import { createSessions } from '../people/sign-in/sessions.ts';
 import { createSignIn } from '../people/sign-in/sign-in.ts';
 import type { NewAuditEntry } from '../store/ports/audit.ts';

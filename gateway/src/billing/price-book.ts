@@ -5,7 +5,7 @@
 
 import { chargedTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaAndToolUsage, type Usage } from '../generation/usage.ts';
-import { parseInstantMs } from '../lib/instant.ts';
+import { parseInstantMs } from '../lib/quantity.ts';
 import type { StoredPrice } from '../store/ports/providers.ts';
 import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';
 import {

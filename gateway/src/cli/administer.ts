@@ -8,8 +8,7 @@ import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } fro
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
-import { createLinkMakers } from '../people/link-makers.ts';
-import { createVerifyEmail } from '../people/members/verify-email.ts';
+import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import type { StoredProvider } from '../store/ports/providers.ts';
 import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';

@@ -3,8 +3,7 @@
  * used, and adds its models. The configuration takes precedence.
  */
 
-import { parseIpAddress } from '../lib/ip-range.ts';
-import { isPublicAddress } from '../lib/public-address.ts';
+import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
 import type { Preset, RemoteKind, RemoteProvider, Secrets } from '../providers/provider.ts';

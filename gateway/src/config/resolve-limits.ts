@@ -1,6 +1,5 @@
 /** Resolves limits and time limits: the file's values, else the defaults. */
-import { parseByteSize } from '../lib/byte-size.ts';
-import { parseDurationMs } from '../lib/duration.ts';
+import { parseByteSize, parseDurationMs } from '../lib/quantity.ts';
 import type { Timeouts } from '../providers/provider.ts';
 import type { Config } from './config.ts';
 import type { FileShape, TimeoutsShape } from './file/file-schema.ts';

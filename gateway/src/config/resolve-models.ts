@@ -3,7 +3,7 @@
  * target and no price.
  */
 
-import { parseInstantMs } from '../lib/instant.ts';
+import { parseInstantMs } from '../lib/quantity.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
 import type { Provider, Target } from '../providers/provider.ts';
 import type { ModelConfig, PricePeriodText, PriceText, RatesText } from './config.ts';

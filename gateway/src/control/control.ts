@@ -1,13 +1,12 @@
 /** Runs administrative commands by name, one after another. Trusts the requester it is given. */
 
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
-import { ACCOUNT_COMMANDS } from './account-commands.ts';
+import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
-import { LINK_COMMANDS } from './link-commands.ts';
-import { MONEY_COMMANDS } from './money-commands.ts';
-import { USER_COMMANDS } from './user-commands.ts';
+import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
+
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
 const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([

@@ -1,6 +1,6 @@
 /** Tests how byte sizes are parsed. */
 import { expect, test } from 'bun:test';
-import { parseByteSize } from './byte-size.ts';
+import { parseByteSize } from './quantity.ts';
 
 test.each([
   ['0B', 0],

@@ -1,6 +1,6 @@
 /** Tests how durations are parsed. */
 import { describe, expect, test } from 'bun:test';
-import { parseDurationMs } from './duration.ts';
+import { parseDurationMs } from './quantity.ts';
 
 describe('parseDurationMs', () => {
   test.each([

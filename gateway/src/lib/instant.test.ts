@@ -1,6 +1,6 @@
 /** Tests how days and instants are parsed. */
 import { expect, test } from 'bun:test';
-import { parseInstantMs } from './instant.ts';
+import { parseInstantMs } from './quantity.ts';
 
 test.each([
   ['1970-01-01', 0],

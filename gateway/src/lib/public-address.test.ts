@@ -1,7 +1,6 @@
 /** Tests which addresses count as public internet addresses. */
 import { expect, test } from 'bun:test';
-import { parseIpAddress } from './ip-range.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress, parseIpAddress } from './ip-range.ts';
 
 function isPublic(text: string): boolean {
   const address = parseIpAddress(text);

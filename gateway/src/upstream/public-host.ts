@@ -1,7 +1,6 @@
 /** Finds the address of a host that must be on the public internet. Opens no connection. */
 import { lookup } from 'node:dns/promises';
-import { parseIpAddress } from '../lib/ip-range.ts';
-import { isPublicAddress } from '../lib/public-address.ts';
+import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 
 /** Every address of a host, as text. */
 export type LookUpHost = (host: string) => Promise<readonly string[]>;

@@ -86,15 +86,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   server: [...FLOOR, ...DOMAIN, 'call', 'console-api'],
   // Without a server a command creates the console's links itself.
-  cli: [
-    ...FLOOR,
-    ...DOMAIN,
-    'control',
-    'connect',
-    'people/link-makers.ts',
-    'people/members/verify-email.ts',
-    'store/sqlite',
-  ],
+  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/members/operator-tools.ts', 'store/sqlite'],
   // Edits configuration files of other programs; independent of this one.
   connect: ['lib', 'protocols/names.ts'],
 

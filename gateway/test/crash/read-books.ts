@@ -1,5 +1,5 @@
 /** Reads a data folder's records, balances and ledger check from the gateway's own database. */
-import { prove } from '../../src/cli/commands/verify.ts';
+import { prove } from '../../src/cli/commands/data.ts';
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
 import { databasePath } from '../../src/store/sqlite/database/connection.ts';

@@ -4,7 +4,12 @@ import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
 import { viewKey } from '../../control/views.ts';
 import { administer, withReading } from '../administer.ts';
+import { type CliEnvironment, makeVisible, renderFields, renderJsonLine, renderTable } from '../environment.ts';
 import {
+  addCapFlags,
+  type CapFlags,
+  capArguments,
+  layeredCapsView,
   orNull,
   parseExpiry,
   parseInherited,
@@ -13,9 +18,9 @@ import {
   parseSpan,
   parseSwitch,
   type RemovedLimit,
-} from '../argument-parsers.ts';
-import { addCapFlags, type CapFlags, capArguments, layeredCapsView, readCapsOf, renderLayeredCaps } from '../caps.ts';
-import { type CliEnvironment, makeVisible, renderFields, renderJsonLine, renderTable } from '../environment.ts';
+  readCapsOf,
+  renderLayeredCaps,
+} from '../flags.ts';
 
 interface CreateFlags extends CapFlags {
   readonly name: string;

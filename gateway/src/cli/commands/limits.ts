@@ -5,8 +5,8 @@ import type { Json } from '../../control/command.ts';
 import { callControl } from '../../control/control-client.ts';
 import { viewRules } from '../../control/views.ts';
 import { administer, findModelNames, withReading } from '../administer.ts';
-import { addCapFlags, type CapFlags, capArguments, capsView, renderCaps } from '../caps.ts';
 import { type CliEnvironment, CliFailure, renderJsonLine, renderTable } from '../environment.ts';
+import { addCapFlags, type CapFlags, capArguments, capsView, renderCaps } from '../flags.ts';
 
 interface SetFlags extends CapFlags {
   readonly account?: string;

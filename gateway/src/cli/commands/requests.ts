@@ -4,8 +4,8 @@ import { renderCallRecord, unpricedToolsOf } from '../../billing/render-call-rec
 import { maskKeys } from '../../lib/mask-keys.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import { withReading } from '../administer.ts';
-import { parseCount, parseSpan } from '../argument-parsers.ts';
 import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
+import { parseCount, parseSpan } from '../flags.ts';
 
 interface Flags {
   readonly limit: number;

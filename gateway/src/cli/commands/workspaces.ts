@@ -4,9 +4,19 @@ import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
 import { viewWorkspace } from '../../control/views.ts';
 import { administer, withReading } from '../administer.ts';
-import { orNull, parseDaysOr, parseListOr, type RemovedLimit } from '../argument-parsers.ts';
-import { addCapFlags, type CapFlags, capArguments, layeredCapsView, readCapsOf, renderLayeredCaps } from '../caps.ts';
 import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
+import {
+  addCapFlags,
+  type CapFlags,
+  capArguments,
+  layeredCapsView,
+  orNull,
+  parseDaysOr,
+  parseListOr,
+  type RemovedLimit,
+  readCapsOf,
+  renderLayeredCaps,
+} from '../flags.ts';
 
 interface Flags extends CapFlags {
   readonly account?: string;

@@ -2,16 +2,11 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
-import * as backup from '../commands/backup.ts';
+import * as data from '../commands/data.ts';
 import * as keys from '../commands/keys.ts';
 import * as limits from '../commands/limits.ts';
-import * as setupLink from '../commands/links.ts';
-import * as members from '../commands/members.ts';
-import * as topup from '../commands/money.ts';
-import * as replaceMasterKey from '../commands/replace-master-key.ts';
 import * as calls from '../commands/requests.ts';
-import * as resetPassword from '../commands/reset-password.ts';
-import * as verify from '../commands/verify.ts';
+import * as users from '../commands/users.ts';
 import * as workspaces from '../commands/workspaces.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
@@ -45,23 +40,8 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [
-    keys,
-    workspaces,
-    accounts,
-    members,
-    limits,
-    topup,
-    calls,
-    verify,
-    backup,
-    replaceMasterKey,
-  ]) {
-    register(program, environment);
-  }
-  for (const { register } of [setupLink, resetPassword]) {
-    register(program, environment, { environment: {}, cwd: dirname(dataDir) });
-  }
+  for (const { register } of [keys, workspaces, accounts, limits, calls, data]) register(program, environment);
+  users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {
     await program.parseAsync(words, { from: 'user' });
     return { exitCode: 0, stdout, stderr };

@@ -1,6 +1,6 @@
 /** Tests the limit on lookups by anonymous clients. */
 import { expect, test } from 'bun:test';
-import { createAddressRate } from './address-rate.ts';
+import { createAddressRate } from '../models/status.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
 function isTaken(work: () => void): boolean {

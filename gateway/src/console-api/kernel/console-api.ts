@@ -15,11 +15,10 @@ import { isOfWholeAccount } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
 import type { RouteRow } from '../contract/row.ts';
+import { requireWholeAccount } from '../policy/policy-parts.ts';
 import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from './console-failure.ts';
-import { csvResponse } from './csv.ts';
-import { requireWholeAccount } from './find-resource.ts';
-import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
+import { type ConsoleCall, type CsvFile, csvResponse, type Handlers, type Redirect } from './handlers.ts';
 
 export interface ConsoleApiParts {
   readonly handlers: Handlers;

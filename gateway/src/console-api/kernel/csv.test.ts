@@ -1,6 +1,6 @@
 /** Tests csv.ts: a file that could not be completed does not look complete. */
 import { expect, test } from 'bun:test';
-import { csvLine, csvResponse } from './csv.ts';
+import { csvLine, csvResponse } from './handlers.ts';
 
 test('a file whose lines end in a fault ends in one for its reader, and the operator is told', async () => {
   async function* lines(): AsyncGenerator<string> {

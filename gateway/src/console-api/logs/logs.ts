@@ -1,20 +1,24 @@
-/** Serves the logs page: the list of calls, its live tail and CSV export, and one call with its cost and content. */
-
+/**
+ * Serves the logs page: the list of requests, its live tail and CSV export, and one request with its reason, cost and
+ * content.
+ */
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
+import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
+import type { Reason } from '../../errors/reason.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import type { Permission } from '../../people/roles.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { csvLine } from '../kernel/csv.ts';
-import type { Handlers } from '../kernel/handlers.ts';
+import { csvLine, type Handlers } from '../kernel/handlers.ts';
 import { tenantOf } from '../usage/usage.ts';
 import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from '../usage/usage-parts.ts';
 import { parseRange } from '../usage/usage-range.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
-import { explainCallFailure, showCall } from './show-reason.ts';
 
 type LogRoute =
   | 'GET /accounts/{account}/logs'
@@ -310,4 +314,58 @@ function renderLine(call: LogPage['calls'][number]): string {
   const { usage, reason, ...rest } = renderCallRecord(call);
   const cells = { ...rest, ...usage, reason: reason?.kind ?? null };
   return csvLine(COLUMNS.map((column) => cells[column]));
+}
+
+type CallView = Reply<'GET /accounts/{account}/logs'>['calls'][number];
+type Explanation = NonNullable<Reply<'GET /accounts/{account}/logs/{request}'>['explanation']>;
+
+/** The record as `tollgate calls --json` prints it, with the parts of its reason that the reader may see. */
+export function showCall(tenancy: Tenancy, record: CallRecord): CallView {
+  return renderCallRecord(
+    record.reason === null ? record : { ...record, reason: visibleReason(tenancy, record.reason) },
+  );
+}
+
+/** Null: the call did not fail, or its record is from before reasons were stored. */
+export function explainCallFailure(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
+  if (record.reason === null) return null;
+  const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), record, zone);
+  return { sentence, remedy: remedy !== null && mayUse(tenancy, remedy) ? remedy : null };
+}
+
+/**
+ * A model's rule belongs to the operator, and so do credential problems at a provider. An account's balance is visible
+ * only to members of the whole account. Other readers see the kind and subject of these reasons only.
+ */
+function visibleReason(tenancy: Tenancy, reason: Reason): Reason {
+  const { kind, subject, rule, upstream, used, limit, needed, ...rest } = reason;
+  const ofOperator = subject?.type === 'model' && rule !== undefined;
+  const ofBalance = rule?.cap === 'balance';
+  const hidesRule = (ofOperator && !tenancy.may('operator.read')) || (ofBalance && tenancy.workspaces !== null);
+  const hidesUpstream = kind === 'provider_credential' && !tenancy.may('operator.read');
+  if (!hidesRule && !hidesUpstream) return reason;
+  return {
+    kind,
+    ...(subject === undefined ? {} : { subject }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(upstream === undefined || hidesUpstream ? {} : { upstream }),
+    ...(hidesRule || used === undefined ? {} : { used }),
+    ...(hidesRule || limit === undefined ? {} : { limit }),
+    ...(hidesRule || needed === undefined ? {} : { needed }),
+    ...rest,
+  };
+}
+
+/** The permission needed to use a remedy's page. */
+const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
+  ['/app/keys', 'keys.write'],
+  ['/app/workspaces', 'workspaces.write'],
+  ['/app/limits', 'limits.write'],
+  ['/app/models', 'models.read'],
+  ['/app/billing', 'operator.write'],
+  ['/app/providers', 'operator.read'],
+];
+
+function mayUse(tenancy: Tenancy, { page }: Remedy): boolean {
+  return NEEDS.some(([start, permission]) => page.startsWith(start) && tenancy.may(permission));
 }

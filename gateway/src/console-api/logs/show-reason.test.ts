@@ -7,7 +7,7 @@ import type { Reason } from '../../errors/reason.ts';
 import { type MemberRights, memberMay } from '../../people/roles.ts';
 import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { explainCallFailure, showCall } from './show-reason.ts';
+import { explainCallFailure, showCall } from './logs.ts';
 
 function tenancyOf(account: string, rights: MemberRights): Tenancy {
   return { account, workspaces: rights.workspaces, may: (permission) => memberMay(rights, permission, account) };

@@ -1,6 +1,6 @@
 /**
  * Serves the routes that show models: the served models, their prices, the keys that may call them, and the routing
- * preview. Setting a price is in `set-price.ts`.
+ * preview. Setting a price is in `prices.ts`.
  */
 
 import { KNOWN_KINDS } from '../../billing/price.ts';
@@ -17,8 +17,7 @@ import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, Running } from './model-deps.ts';
-import { renderPeriod, renderPrices } from './price-view.ts';
-import { setPrice } from './set-price.ts';
+import { renderPeriod, renderPrices, setPrice } from './prices.ts';
 
 type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 

@@ -1,14 +1,15 @@
 /**
- * Serves the public status: the state of the service and its providers, and the outcome of one call. Shows the states
- * of providers, but not their numbers.
+ * Serves the public status: the state of the service and its providers, and the outcome of one request. Shows the
+ * states of providers, but not their numbers. Limits lookups per client address.
  */
 
+import { type Bucket, followClock, levelAt, newBucket, take, waitMs } from '../../admission/gcra.ts';
 import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
 import type { CallDeps } from '../../call/deps.ts';
 import type { CallReader, CallRecord } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import { type Actor, tenancyOf } from '../kernel/actor.ts';
-import { type AddressRate, createAddressRate } from '../kernel/address-rate.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps } from './model-deps.ts';
 
@@ -96,4 +97,35 @@ function listProviderStates({ running, health }: Pick<ModelDeps, 'running' | 'he
     const { state, calls, errors } = health.read(name);
     return { name, state, calls, errors };
   });
+}
+
+interface AddressRate {
+  /** Counts one request. Null: all unknown addresses share one count. Throws `too_many` above the limit. */
+  take(address: string | null, nowMs: number): void;
+}
+
+const ADDRESSES_MAX = 10_000;
+
+/** `perMinute`: requests per minute from one address. */
+export function createAddressRate(perMinute: number): AddressRate {
+  const buckets = new Map<string, Bucket>();
+  return {
+    take(address, nowMs) {
+      const name = address ?? '';
+      const bucket = buckets.get(name) ?? newBucket(perMinute, nowMs);
+      followClock(bucket, nowMs);
+      const wait = waitMs(levelAt(bucket, perMinute, nowMs), perMinute, 1) ?? 0;
+      if (wait > 0) {
+        const retryAfterSeconds = Math.ceil(wait / 1000);
+        throw new ConsoleFailure('too_many', `at most ${perMinute} lookups per minute; try again later`, {
+          retryAfterSeconds,
+        });
+      }
+      take(bucket, perMinute, 1, nowMs);
+      // Reinserted so that the first entry of the map is the least recently used.
+      buckets.delete(name);
+      buckets.set(name, bucket);
+      if (buckets.size > ADDRESSES_MAX) buckets.delete(buckets.keys().next().value ?? '');
+    },
+  };
 }

@@ -1,9 +1,9 @@
 /** Serves the audit trail as a list and a CSV export. Read-only. */
 import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { csvLine } from '../kernel/csv.ts';
-import { readCursor, readRange, renderCursor } from '../kernel/cursor.ts';
-import type { Handlers } from '../kernel/handlers.ts';
+import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import { readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
+
 import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
 

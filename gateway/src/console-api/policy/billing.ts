@@ -1,16 +1,16 @@
-/** Serves an account's ledger, and its statement as a CSV file. Read-only. */
-
+/** Serves accounts: their settings, their ledger, and its statement as a CSV file. */
 import { formatNanoUsd } from '../../billing/money.ts';
+import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
+import { viewAccount } from '../../control/views.ts';
+import type { AccountBalance } from '../../store/ports/ledger.ts';
+import type { StoredAccount } from '../../store/ports/policy.ts';
 import type { DayCharge, ShownEntry, Statement } from '../../store/ports/statements.ts';
+import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { csvLine } from '../kernel/csv.ts';
-import { readCursor, readRange, renderCursor } from '../kernel/cursor.ts';
-import { dateIn } from '../kernel/day-bounds.ts';
-import { findAccount } from '../kernel/find-resource.ts';
-import type { Handlers } from '../kernel/handlers.ts';
-import { readAccount } from './accounts.ts';
+import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import { dateIn, readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
 import { showTime } from './limits.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
 
 const PAGE_ENTRIES = 100;
 
@@ -106,4 +106,64 @@ function byMost(one: DayCharge, other: DayCharge): number {
 function renderCharge({ date, model, keyId, keyName, calls, amount }: DayCharge): Line {
   const cells = [date, 'charges', null, null, model, keyId, keyName, calls];
   return { date, atMs: Number.POSITIVE_INFINITY, cells, amount: -amount };
+}
+
+export function accountHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts'
+  | 'POST /accounts'
+  | 'PATCH /accounts/{account}'
+  | 'POST /accounts/{account}/topup'
+  | 'POST /accounts/{account}/correct'
+> {
+  const { deps, ledger, control } = parts;
+  return {
+    'GET /accounts': async () => {
+      const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
+      const accounts = [...deps.directory.accounts.values()];
+      return { accounts: accounts.map((account) => showAccount(account, balances.get(account.id) ?? null)) };
+    },
+    'POST /accounts': async (call) => {
+      const { id } = call.body;
+      if (deps.directory.accounts.has(id)) {
+        throw new ConsoleFailure('conflict', `id: the account ${id} already exists; change it, or choose another id`, {
+          member: 'id',
+        });
+      }
+      await runCommand(control, call, 'accounts.create', call.body);
+      return readAccount(parts, id);
+    },
+    'PATCH /accounts/{account}': async (call) => {
+      const { id } = findAccount(parts, call.tenancy);
+      await runCommand(control, call, 'accounts.set', { id, ...call.body });
+      return readAccount(parts, id);
+    },
+    'POST /accounts/{account}/topup': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.topup', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+    'POST /accounts/{account}/correct': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.correct', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+  };
+}
+
+type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
+
+/** The account as the command line shows it, without its caps, which have their own page. */
+function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
+  return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
+}
+
+export async function readAccount(
+  { deps, ledger }: Pick<PolicyParts, 'deps' | 'ledger'>,
+  id: string,
+): Promise<ShownAccount> {
+  const account = deps.directory.accounts.get(id);
+  if (account === undefined) throw new Error(`the account ${id} is gone`);
+  return showAccount(account, (await ledger.readBalances()).find((balance) => balance.account === id) ?? null);
 }

@@ -8,16 +8,15 @@ import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { dateIn, dayBounds } from '../kernel/day-bounds.ts';
-import { findKey, findWorkspace, personBehind } from '../kernel/find-resource.ts';
 import type { Handlers } from '../kernel/handlers.ts';
+import { dateIn, dayBounds } from '../kernel/time-range.ts';
 import { EVERY_CALL } from '../logs/call-condition.ts';
 import { orRefuse, PAGE_MS_MAX } from '../usage/usage-parts.ts';
 import { readSpans } from '../usage/usage-range.ts';
 import { renderSums } from '../usage/usage-view.ts';
 import { showKey } from './keys.ts';
 import { readBudgetStates, readGauges, showTime } from './limits.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import { findKey, findWorkspace, type PolicyParts, personBehind } from './policy-parts.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS = 30;

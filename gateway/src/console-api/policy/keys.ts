@@ -7,15 +7,20 @@ import type { StoredKey } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Actor, Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { dayBounds } from '../kernel/day-bounds.ts';
-import { checkScopes, findOwnKey, findWorkspace, personBehind, seesWorkspace } from '../kernel/find-resource.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import { runCommand } from '../kernel/run-command.ts';
+import { dayBounds } from '../kernel/time-range.ts';
 import { readSpans } from '../usage/usage-range.ts';
-import { capsArguments, type RequestedCaps, type ShownCaps } from './caps-of-body.ts';
-import { layerFor, showLayers } from './limit-layers.ts';
+import { capsArguments, layerFor, type RequestedCaps, type ShownCaps, showLayers } from './caps.ts';
 import { type BudgetStates, nameOf, readBudgetStates, showTime } from './limits.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import {
+  checkScopes,
+  findOwnKey,
+  findWorkspace,
+  type PolicyParts,
+  personBehind,
+  runCommand,
+  seesWorkspace,
+} from './policy-parts.ts';
 
 const HOUR_MS = 3_600_000;
 const GRACES_MS = { now: 0, '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;

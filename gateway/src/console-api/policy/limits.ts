@@ -18,12 +18,17 @@ import {
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { findAccount, findKey, findWorkspace, requireWholeAccount, seesWorkspace } from '../kernel/find-resource.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import { runCommand } from '../kernel/run-command.ts';
-import { capsArguments } from './caps-of-body.ts';
-import { showLayers } from './limit-layers.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import { capsArguments, showLayers } from './caps.ts';
+import {
+  findAccount,
+  findKey,
+  findWorkspace,
+  type PolicyParts,
+  requireWholeAccount,
+  runCommand,
+  seesWorkspace,
+} from './policy-parts.ts';
 
 type ShownNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
 

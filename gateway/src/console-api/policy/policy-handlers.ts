@@ -1,15 +1,14 @@
 /** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
-import { findAccount } from '../kernel/find-resource.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import { runCommand } from '../kernel/run-command.ts';
-import { accountHandlers, readAccount } from './accounts.ts';
 import { auditHandlers } from './audit.ts';
-import { billingHandlers } from './billing.ts';
+
+import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
 import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
+
 import { workspaceHandlers } from './workspaces.ts';
 
 export function policyHandlers(parts: PolicyParts) {

@@ -4,14 +4,11 @@ import type { StoredWorkspace } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { findAccount, findWorkspace, seesWorkspace } from '../kernel/find-resource.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import { runCommand } from '../kernel/run-command.ts';
 import { readSpans } from '../usage/usage-range.ts';
-import { capsArguments } from './caps-of-body.ts';
-import { showLayers } from './limit-layers.ts';
+import { capsArguments, showLayers } from './caps.ts';
 import { showTime } from './limits.ts';
-import type { PolicyParts } from './policy-parts.ts';
+import { findAccount, findWorkspace, type PolicyParts, runCommand, seesWorkspace } from './policy-parts.ts';
 
 type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 

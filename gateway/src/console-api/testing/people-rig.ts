@@ -5,10 +5,9 @@ import { loadConfig } from '../../config/load-config.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
-
-import { createLinkMakers } from '../../people/link-makers.ts';
+import { createLinkMakers, createVerifyEmail } from '../../people/members/operator-tools.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
-import { createVerifyEmail } from '../../people/members/verify-email.ts';
+
 import type { PeopleEvent } from '../../people/people-failure.ts';
 import { createMakerReader } from '../../people/roles.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
@@ -16,13 +15,12 @@ import type { Store } from '../../store/ports/store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
+import { createIdentify } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
-import { createIdentify } from '../kernel/identify.ts';
-import { invitationHandlers, resetHandlers } from '../people/invitations.ts';
 import { meHandlers, passkeyHandlers } from '../people/me.ts';
-import { memberHandlers } from '../people/members.ts';
-import { setUpHandlers } from '../people/set-up.ts';
-import { sessionHandlers, signInHandlers } from '../people/sign-in.ts';
+import { invitationHandlers, memberHandlers, resetHandlers } from '../people/members.ts';
+
+import { sessionHandlers, setUpHandlers, signInHandlers } from '../people/sign-in.ts';
 
 import { withRest } from './rest-of-routes.ts';
 

@@ -1,8 +1,8 @@
 /** Runs the policy routes over a real store for tests, with two accounts, its own clock and any actor. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openPolicy } from '../../app/open-console.ts';
 import { openMoney } from '../../app/open-money.ts';
-import { openPolicy } from '../../app/open-policy.ts';
 import type { CallDeps } from '../../call/deps.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';

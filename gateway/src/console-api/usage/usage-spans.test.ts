@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
 import type { Reply } from '../contract/contract.ts';
-import { dayBounds } from '../kernel/day-bounds.ts';
+import { dayBounds } from '../kernel/time-range.ts';
 import { NOW_MS, openUsageRig } from '../testing/usage-rig.ts';
 import { readSpans } from './usage-range.ts';
 import { renderAmounts } from './usage-view.ts';

@@ -5,14 +5,12 @@ import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
-import { csvLine } from '../kernel/csv.ts';
-import type { Handlers } from '../kernel/handlers.ts';
-import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
-import { METRICS } from './usage-metrics.ts';
-import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+import { csvLine, type Handlers } from '../kernel/handlers.ts';
 
+import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
+import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';
-import { labelOf, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
+import { labelOf, METRICS, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
 
 type UsageRoute =
   | 'GET /accounts/{account}/usage'

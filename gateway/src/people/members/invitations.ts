@@ -5,13 +5,12 @@
 import { generateId } from '../../identity/key-format.ts';
 import type { InvitationRow, PeopleChange, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
-import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
-import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/password-users.ts';
+import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/passwords.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
 import { checkGrant, createPersonNames, type Granter, holds, type MembersParts, shares } from './members.ts';
-import { makePerson } from './set-up.ts';
+import { createToken, hashToken, makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
   readonly id: string;

@@ -5,11 +5,11 @@
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../store/ports/people.ts';
 import { readEmail } from '../email-address.ts';
-import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { membershipOf } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 import { type Granter, holds, type MembersParts, shares } from './members.ts';
+import { createToken, hashToken } from './set-up.ts';
 
 /** The person who creates a link, and their rights in any account; null: none. */
 export interface ResetGranter extends Granter {

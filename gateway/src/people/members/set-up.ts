@@ -1,12 +1,12 @@
 /**
- * Creates the first person with a one-time set-up link, which works only until someone has used it. Also creates the
- * rows of new people. Does not print the link or know its address.
+ * Creates the first user with a one-time setup link, which works only until someone has used it. Also creates the rows
+ * of new users, and the tokens of one-time links.
  */
 
+import { createHash, randomBytes } from 'node:crypto';
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore } from '../../store/ports/people.ts';
 import { emailColumns, requireEmail } from '../email-address.ts';
-import { createToken, hashToken } from '../one-time-token.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { OPERATOR_ACCOUNT } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
@@ -144,4 +144,21 @@ export async function makePerson({ name, email, password, account }: NewPersonGi
       },
     ],
   };
+}
+
+interface OneTimeToken {
+  /** 43 characters that need no escaping in a URL. */
+  readonly token: string;
+  /** 64 hex characters. */
+  readonly hash: string;
+}
+
+export function createToken(): OneTimeToken {
+  const token = randomBytes(32).toString('base64url');
+  return { token, hash: hashToken(token) };
+}
+
+/** A fast hash is enough for 256 random bits. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
 }

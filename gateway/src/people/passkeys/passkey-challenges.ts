@@ -1,11 +1,12 @@
 /**
- * Issues and checks the challenges that passkeys sign. A challenge is stored in a signed cookie of the browser, is
- * valid for five minutes and one purpose, and can be used once. Only used challenges take memory, so a flood of
- * requests for new ones takes none.
+ * Issues and checks the challenges that passkeys sign, and renders the options for the browser (WebAuthn Level 3,
+ * 5.1.8–5.1.9). A challenge is stored in a signed cookie of the browser, is valid for five minutes and one purpose, and
+ * can be used once. Only used challenges take memory, so a flood of requests for new ones takes none.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PeopleFailure } from '../people-failure.ts';
 import { type Arrival, COOKIE_PREFIX, readCookies, sendCookies } from '../sign-in/auth-cookies.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 export interface PasskeyChallenges {
   /** A new challenge, 256 random bits in base64url. Adds its cookie to `outgoing`. */
@@ -66,4 +67,53 @@ export function createPasskeyChallenges(nowMs: () => number): PasskeyChallenges 
       return challenge;
     },
   };
+}
+
+/** A new passkey, as the browser sends it. */
+export interface MadePasskey {
+  readonly id: string;
+  readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
+}
+
+/** A passkey's signature, as the browser sends it. */
+export interface SignedByPasskey {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    /** The id of the person, which the passkey received when it was created. */
+    readonly userHandle: string;
+  };
+}
+
+/** COSE's ES256, EdDSA and RS256, the algorithms that authenticators support. */
+export const ALGORITHMS = [-7, -8, -257];
+
+/** The authenticator stores the passkey with the person's id, and signs only for that person. */
+export function renderMakeOptions(
+  { id, origin }: RelyingParty,
+  challenge: string,
+  person: { readonly id: string; readonly name: string; readonly email: string },
+  credentials: readonly string[],
+) {
+  return {
+    challenge,
+    rp: { id, name: `Tollgate at ${new URL(origin).host}` },
+    user: { id: Buffer.from(person.id).toString('base64url'), name: person.email, displayName: person.name },
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
+    timeout: CHALLENGE_MS,
+    attestation: 'none' as const,
+    excludeCredentials: credentials.map((credential) => ({ type: 'public-key' as const, id: credential })),
+    authenticatorSelection: {
+      residentKey: 'required' as const,
+      requireResidentKey: true,
+      userVerification: 'required' as const,
+    },
+  };
+}
+
+/** Accepts any passkey of this host, because the person is not known yet. */
+export function renderSignOptions({ id }: RelyingParty, challenge: string) {
+  return { challenge, rpId: id, timeout: CHALLENGE_MS, userVerification: 'required' as const };
 }

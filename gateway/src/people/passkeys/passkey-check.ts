@@ -5,7 +5,7 @@
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import type { PasskeyRow } from '../../store/ports/people.ts';
-import { ALGORITHMS, type MadePasskey, type SignedByPasskey } from './passkey-messages.ts';
+import { ALGORITHMS, type MadePasskey, type SignedByPasskey } from './passkey-challenges.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 interface Expected {

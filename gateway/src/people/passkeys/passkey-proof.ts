@@ -2,7 +2,7 @@
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { Arrival } from '../sign-in/auth-cookies.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { renderSignOptions, type SignedByPasskey } from './passkey-messages.ts';
+import { renderSignOptions, type SignedByPasskey } from './passkey-challenges.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 export interface PasskeyProof {

@@ -8,8 +8,8 @@ import type { SignInMethods } from '../members/sign-in-methods.ts';
 import { type PeopleEvent, type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
-import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
+import { type MadePasskey, type PasskeyChallenges, renderMakeOptions } from './passkey-challenges.ts';
+
 import type { RelyingParty } from './relying-party.ts';
 
 export interface Passkeys {

@@ -1,8 +1,8 @@
 /**
  * Loads the sign-in library at the first request that needs it, so that start-up is not delayed, and creates one
- * instance per service on first use, or again after a failure. Also derives the library's secret.
+ * instance per service on first use, or again after a failure. Also derives the library's secret and tells its refusals
+ * from faults.
  */
-
 import { hkdfSync } from 'node:crypto';
 import { Secret } from '../../lib/secret.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
@@ -92,4 +92,20 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
 export function deriveAuthSecret(masterKey: Secret): Secret {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate people v1', 32);
   return new Secret(Buffer.from(derived).toString('hex'));
+}
+
+/** The library's result, or `refused`; other errors are rethrown after `withdraw`. */
+export async function orRefusal<Reply>(ask: () => Promise<Reply>, withdraw: () => void): Promise<Reply | 'refused'> {
+  try {
+    return await ask();
+  } catch (fault) {
+    if (isRefusal(fault)) return 'refused';
+    withdraw();
+    throw fault;
+  }
+}
+
+/** Checked by shape: importing the library's class would load the whole library at every start. */
+function isRefusal(fault: unknown): boolean {
+  return fault instanceof Error && fault.name === 'APIError' && 'statusCode' in fault && Number(fault.statusCode) < 500;
 }

@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import type { PersonRow, SignInMethodRow } from '../../store/ports/people.ts';
-import { createFindByPassword, USERS_PER_EMAIL_MAX } from './password-users.ts';
+import { createFindByPassword, USERS_PER_EMAIL_MAX } from './passwords.ts';
 
 const HASH_MS = 20;
 

@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { emailOfPerson, readEmail } from '../email-address.ts';
-import type { SignedByPasskey } from '../passkeys/passkey-messages.ts';
+import type { SignedByPasskey } from '../passkeys/passkey-challenges.ts';
 import type { PasskeyProof, SignOptions } from '../passkeys/passkey-proof.ts';
+
 import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
@@ -19,11 +20,11 @@ import {
   STATE_COOKIE,
   sendCookies,
 } from './auth-cookies.ts';
-import type { AuthEngines } from './auth-engines.ts';
-import { orRefusal } from './auth-refusal.ts';
+import { type AuthEngines, orRefusal } from './auth-engines.ts';
+
 import { codeIsSpent, type SpentCodes } from './credentials.ts';
 import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
-import type { FindByPassword } from './password-users.ts';
+import type { FindByPassword } from './passwords.ts';
 import type { Sessions } from './sessions.ts';
 
 export type SignInState = 'second_factor' | 'signed_in';

@@ -3,6 +3,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
+import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
   COUNT_HEADERS,
@@ -10,10 +11,10 @@ import {
   HEADERS,
   limitHeaders,
   pick,
+  RESPONSE_SCHEMAS,
   V1_HEADERS,
-} from './headers.ts';
-import { REQUEST_SCHEMAS } from './request-schemas.ts';
-import { RESPONSE_SCHEMAS } from './response-schemas.ts';
+} from './response-schemas.ts';
+
 import { type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];

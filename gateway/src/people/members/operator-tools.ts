@@ -1,8 +1,11 @@
 /**
- * Verifies a user's email address on the word of the operator, and restores memberships that were suspended until then.
+ * Implements what the operator's commands do with users: verifies an email address and restores memberships that were
+ * suspended until then, and creates one-time links.
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
+import { createResetLinks, type ResetLinks } from './password-resets.ts';
+import { createSetUp, type SetUp } from './set-up.ts';
 
 /** `several`: unverified users of the address, by account. `verified`: a user of the address is already verified. */
 export type VerifyOutcome =
@@ -81,4 +84,14 @@ async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutco
       restored: restored.map(({ account }) => account),
     },
   };
+}
+
+interface LinkMakers {
+  readonly makeSetUp: SetUp['makeLink'];
+  readonly makeReset: ResetLinks['makeByEmail'];
+}
+
+/** `nowMs`: unix ms. */
+export function createLinkMakers(people: PeopleStore, nowMs: () => number): LinkMakers {
+  return { makeSetUp: createSetUp(people, nowMs).makeLink, makeReset: createResetLinks(people, nowMs).makeByEmail };
 }
