@@ -10,8 +10,8 @@ import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/sto
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import { fillCalls } from '../src/store/sqlite/testing/fill-calls.ts';
-import { randomCall, seededRandom, type Variety } from '../src/store/sqlite/testing/random-calls.ts';
 import { openWriterDatabase } from '../src/store/sqlite/writer/writer-database.ts';
+import { randomCall, seededRandom, type Variety } from '../src/store/testing/random-calls.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;

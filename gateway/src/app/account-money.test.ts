@@ -4,7 +4,7 @@ import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { accountMoney } from './open-console.ts';
 import { openMoney } from './open-money.ts';
 

@@ -13,7 +13,7 @@ import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { Caps, Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type MoneyParts, openMoney } from './open-money.ts';
 
 const newFolder = temporaryFolders();

@@ -12,8 +12,8 @@ import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts
 import { acquireDataLock } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
-import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { sampleRecord } from '../store/testing/sample-record.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { administer } from './administer.ts';
 import type { CliEnvironment } from './environment.ts';
 import { runProgram } from './testing/run-program.ts';

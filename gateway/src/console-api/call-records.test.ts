@@ -7,8 +7,8 @@ import { runProgram } from '../cli/testing/run-program.ts';
 import { ZERO_USAGE } from '../generation/usage.ts';
 import { requestIdFloor } from '../lib/request-id.ts';
 import type { CallRecord } from '../store/ports/records.ts';
-import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { sampleRecord } from '../store/testing/sample-record.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CONSOLE_ROUTES, type Reply } from './contract/contract.ts';
 import { NOW_MS, openUsageRig } from './testing/usage-rig.ts';
 

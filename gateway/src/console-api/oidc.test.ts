@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CLIENT_ID, startFakeOidc } from './testing/fake-oidc.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 

@@ -2,7 +2,7 @@
  * Tests every policy route against actors from outside the account: they see nothing of it and change nothing in it.
  */
 import { expect, test } from 'bun:test';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute } from './contract/contract.ts';
 import type { Actor } from './kernel/actor.ts';
 import { NO_CAPS, newKey, openPolicyRig, person } from './testing/policy-rig.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CLIENT_ID, type FakeOidc, startFakeOidc } from './testing/fake-oidc.ts';
 import { type Browser, inviteMember, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 import { openAuthenticator } from './testing/soft-authenticator.ts';

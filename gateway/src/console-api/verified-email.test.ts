@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../identity/authorize.ts';
 import { emailColumns } from '../people/email-address.ts';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { readConsoleFiles } from './console-files.ts';
 
 const newFolder = temporaryFolders();

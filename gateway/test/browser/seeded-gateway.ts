@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallRecord } from '../../src/store/ports/records.ts';
 import { openStore } from '../../src/store/sqlite/open-store.ts';
-import { randomCall, seededRandom, type Variety } from '../../src/store/sqlite/testing/random-calls.ts';
+import { randomCall, seededRandom, type Variety } from '../../src/store/testing/random-calls.ts';
 import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';

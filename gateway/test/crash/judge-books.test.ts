@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
-import { sampleRecord } from '../../src/store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../src/store/testing/sample-record.ts';
 import type { GroundTruth, Sent } from './ground-truth.ts';
 import { judgeBooks } from './judge-books.ts';
 import type { Books } from './read-books.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { holdMoney } from '../testing/held-money.ts';
 
 const RECORD = sampleRecord('req_1');

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type RunningGateway, startGateway } from '../../../test/harness/start-gateway.ts';
 import { keptPath } from '../../connect/change-file.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { CliFailure } from '../environment.ts';
 import { register } from './connect.ts';
 

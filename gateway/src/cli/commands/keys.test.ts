@@ -1,7 +1,7 @@
 /** Tests `tollgate keys …` as a person or a script uses it, on a data folder without a server. */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSetUp } from '../../people/members/set-up.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

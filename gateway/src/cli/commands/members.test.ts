@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { makePerson } from '../../people/members/set-up.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

@@ -4,8 +4,8 @@ import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { requestIdFloor } from '../../lib/request-id.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

@@ -6,7 +6,7 @@ import { createResetLinks } from '../../people/members/password-resets.ts';
 import { createSetUp } from '../../people/members/set-up.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

@@ -8,7 +8,7 @@ import type { Store } from '../../store/ports/store.ts';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

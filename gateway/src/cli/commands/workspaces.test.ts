@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
 
 const newFolder = temporaryFolders();

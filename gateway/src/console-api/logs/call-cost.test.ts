@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { parsePriceVersion } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import type { CallEntry } from '../../store/ports/usage.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { callCost } from './logs.ts';
 
 const USAGE = { input: 200_001, cache_read: 500, cache_write_5m: 7, cache_write_1h: 3, output: 90, reasoning: 30 };

@@ -1,7 +1,7 @@
 /** Tests logs.ts: every page is in the file, however many there are. */
 import { expect, test } from 'bun:test';
 import type { LogQuestion } from '../../store/ports/usage.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { EVERY_CALL } from './call-condition.ts';
 import { callLines } from './logs.ts';
 

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test';
 import type { Reason } from '../../errors/reason.ts';
 import { type MemberRights, memberMay } from '../../people/roles.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { explainCallFailure, showCall } from './logs.ts';
 

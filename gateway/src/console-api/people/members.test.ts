@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../../identity/authorize.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */

@@ -3,7 +3,7 @@
  * send.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Answered,
   type Browser,

@@ -1,6 +1,6 @@
 /** Tests password resets: which roles may start one for which users, what it changes, and what closes it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */

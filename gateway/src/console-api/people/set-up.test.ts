@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */

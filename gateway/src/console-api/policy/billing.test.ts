@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseUsd } from '../../billing/money.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { keepCall, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 import { renderStatement } from './billing.ts';
 

@@ -3,7 +3,7 @@
  * layers.
  */
 import { afterEach, beforeEach, expect, mock, setSystemTime, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { keepCall, NO_CAPS, newKey, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 

@@ -11,8 +11,8 @@ import { estimateTokens } from '../../call/money/token-ratio.ts';
 import { routedCall } from '../../call/testing/routed-call.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Hold } from '../../store/ports/ledger.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { keepCall, NO_CAPS, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 
 const newFolder = temporaryFolders();

@@ -1,6 +1,6 @@
 /** Tests the routes about workspaces, accounts, settings and the audit trail over a real store. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { keepCall, NO_CAPS, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 
 const newFolder = temporaryFolders();

@@ -17,7 +17,7 @@ import type { CallRecord } from '../../store/ports/records.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { createLog } from '../../telemetry/log.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';

@@ -3,7 +3,7 @@
 import { createProviderHealth } from '../../call/attempt/provider-health.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { randomCall, seededRandom } from '../../store/sqlite/testing/random-calls.ts';
+import { randomCall, seededRandom } from '../../store/testing/random-calls.ts';
 import type { Actor, Grant } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
 import { logHandlers } from '../logs/logs.ts';

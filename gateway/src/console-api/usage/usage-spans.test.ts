@@ -1,6 +1,6 @@
 /** Tests that the daily sums of keys and workspaces match the usage page, however many are requested. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import type { Reply } from '../contract/contract.ts';
 import { dayBounds } from '../kernel/time-range.ts';
 import { NOW_MS, openUsageRig } from '../testing/usage-rig.ts';

@@ -3,7 +3,7 @@
  * calls.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
 import { BOUND, costOf, NOW_MS, OWNER, openUsageRig, START_MS } from '../testing/usage-rig.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret } from '../../lib/secret.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
-import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { renderSessionCookie } from './auth-cookies.ts';
 import { createAuthEngine } from './auth-engine.ts';
 import { hashSessionToken } from './sessions.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../lib/request-id.ts';
 import type { StoredKey } from '../ports/records.ts';
-import { sampleRecord } from '../sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
 import { SAMPLE_KEY } from './policy-contract.ts';
 import { type StoreRig, startRigs } from './store-rig.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { sampleRecord } from '../sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
 import { heldCall, PRICE_VERSION, settledCall, usageOf } from './sample-call.ts';
 import { outcomeOf } from './store-rig.ts';
 

@@ -1,7 +1,7 @@
 /** Tests any implementation of the recorder and reader of calls against its contract. */
 import { describe, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../lib/request-id.ts';
-import { sampleRecord } from '../sqlite/testing/sample-record.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
 import { outcomeOf, type StoreRig, startRigs } from './store-rig.ts';
 
 const EVERYTHING = { limit: 1_000, sinceMs: null, requestId: null, keyId: null };

@@ -13,8 +13,8 @@ import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
 import { testUsage } from '../contracts/usage-contract.ts';
 import type { Store } from '../ports/store.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openStore } from './open-store.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 const CONTENT = { masterKey: new Secret('5a'.repeat(32)), bytesMax: () => 1024 ** 3 };

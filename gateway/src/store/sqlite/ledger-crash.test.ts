@@ -5,11 +5,11 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { recompute } from '../contracts/sample-call.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { FAILPOINTS, type Failpoint } from './failpoints.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 

@@ -1,10 +1,10 @@
 /** Tests the files of a store, and its reading beside the writer and while it closes. */
 import { describe, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
-import { sampleRecord } from './testing/sample-record.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 const EVERYTHING = { limit: 1_000, sinceMs: null, requestId: null, keyId: null };

@@ -7,11 +7,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reason } from '../../errors/reason.ts';
 import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
 import { renderFrame } from './spool/spool-file.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 import { keepSettlement } from './writer/ledger-operations.ts';
 
 const newFolder = temporaryFolders();

@@ -7,12 +7,12 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
 import type { StoreError } from '../ports/store-errors.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
-import { sampleRecord } from './testing/sample-record.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 

@@ -9,13 +9,13 @@ import { eventually } from '../../../test/harness/eventually.ts';
 import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
 import { outcomeOf } from '../contracts/store-rig.ts';
 import type { Store } from '../ports/store.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
 import { renderFrame } from './spool/spool-file.ts';
 import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts';
-import { sampleRecord } from './testing/sample-record.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 import { keepSettlement } from './writer/ledger-operations.ts';
 
 const newFolder = temporaryFolders();

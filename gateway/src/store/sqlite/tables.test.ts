@@ -2,10 +2,10 @@
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { BY_COMMAND_LINE } from '../ports/audit.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath, openWriteConnection } from './database/connection.ts';
 import { openStore } from './open-store.ts';
-import { sampleRecord } from './testing/sample-record.ts';
-import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 let database: Database;

@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { Secret } from '../../../lib/secret.ts';
 import type { CallContent, ContentStore } from '../../ports/content.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { contentPath, createContentStore } from './content-store.ts';
 
 const newFolder = temporaryFolders();

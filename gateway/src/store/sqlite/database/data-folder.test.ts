@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { prepareDataFolder } from './data-folder.ts';
 
 const newFolder = temporaryFolders();

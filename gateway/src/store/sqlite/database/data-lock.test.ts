@@ -1,7 +1,7 @@
 /** Tests that a data folder has one holder at a time, across processes and within one, however the holder ends. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { acquireDataLock } from './data-folder.ts';
 
 const newFolder = temporaryFolders();

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'bun:test';
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoredKey } from '../../ports/records.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { openStore } from '../open-store.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { loadMasterKey, replaceMasterKey } from './master-key.ts';
 
 const newFolder = temporaryFolders();

@@ -1,8 +1,8 @@
 /** Tests that records survive their table rows, and that rows with former words can be read. */
 import { expect, test } from 'bun:test';
 import type { CallRecord } from '../../ports/records.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
 import type { CallRecordRow } from '../tables.ts';
-import { sampleRecord } from '../testing/sample-record.ts';
 import { CALL_RECORD_COLUMNS, callRecordOfRow, callRecordValues, renderAttempts } from './call-record-row.ts';
 
 /** The row that the insert statement makes of a record. */

@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test';
 import { idempotencyContract, type OpenedIdempotencyStore } from '../../contracts/idempotency-contract.ts';
 import type { RunName } from '../../ports/idempotency.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { createQueries } from '../database/sqlite-dialect.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { startWriter } from '../writer/writer.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
 

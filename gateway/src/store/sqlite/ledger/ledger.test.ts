@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { testLedger } from '../../contracts/ledger-contract.ts';
 import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
 import { outcomeOf } from '../../contracts/store-rig.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { openLedgerRig } from '../testing/open-ledger-rig.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../ports/store-errors.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { backupDatabase } from '../database/backup-database.ts';
 import { loadMasterKey, replaceMasterKey } from '../database/master-key.ts';
 import { openReading } from '../open-reading.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
-import { unpackOldDataFolder } from '../testing/old-data-folder.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { BASELINE } from './baseline.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
+import { unpackOldDataFolder } from './testing/old-data-folder.ts';
 import { UPGRADES } from './upgrades.ts';
 
 const newFolder = temporaryFolders();

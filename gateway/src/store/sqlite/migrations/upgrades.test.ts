@@ -3,14 +3,14 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { parsePriceVersion } from '../../../billing/price.ts';
 import { chargedNanoUsd } from '../../../billing/price-book.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { createContentStore } from '../content/content-store.ts';
 import { databasePath } from '../database/connection.ts';
 import { loadMasterKey } from '../database/master-key.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
-import { openEmptyOldDatabase, unpackOldDataFolder } from '../testing/old-data-folder.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { migrate } from './migrate.ts';
+import { openEmptyOldDatabase, unpackOldDataFolder } from './testing/old-data-folder.ts';
 
 const newFolder = temporaryFolders();
 

@@ -5,12 +5,12 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { heldCall, recompute, settledCall, usageOf } from '../../contracts/sample-call.ts';
 import type { LedgerProof } from '../../ports/ledger.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath } from '../database/connection.ts';
 import { type EntryValues, entryOf, hashedRecordOf, hashOf, SELECT_ENTRIES } from '../ledger/entry-row.ts';
 import { hashEntry, SEAL_ENTRIES } from '../ledger/ledger-entry.ts';
 import { openStore } from '../open-store.ts';
-import { sampleRecord } from '../testing/sample-record.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { proveLedger } from './prove-ledger.ts';
 
 const newFolder = temporaryFolders();

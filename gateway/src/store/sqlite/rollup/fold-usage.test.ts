@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { randomCall, seededRandom } from '../../testing/random-calls.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';
 import { FAILPOINTS } from '../failpoints.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
-import { randomCall, seededRandom } from '../testing/random-calls.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { proveUsage } from '../usage/prove-usage.ts';
 import { openWriterDatabase } from '../writer/writer-database.ts';
 import { readThrough } from './usage-mark.ts';

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { heldCall, settledCall } from '../../contracts/sample-call.ts';
 import type { Store } from '../../ports/store.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath } from '../database/connection.ts';
 import { openStore } from '../open-store.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { createSpendThread } from './spend-thread.ts';
 
 const newFolder = temporaryFolders();

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outcomeOf } from '../../contracts/store-rig.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { openSpoolFile, readFrames } from './spool-file.ts';
 
 const newFolder = temporaryFolders();

@@ -2,8 +2,9 @@
  * Appends records to the data folder given as its first argument, in a separate process, and prints each id once it is
  * acknowledged. For tests.
  */
+
+import { sampleRecord } from '../../testing/sample-record.ts';
 import { openStore } from '../open-store.ts';
-import { sampleRecord } from './sample-record.ts';
 
 const [dataDir = '', round = ''] = process.argv.slice(2);
 const store = await openStore({ dataDir });

@@ -1,8 +1,8 @@
 /** Makes a store's database full and gives it space again, for tests: another connection uses up its pages. */
 import { Database } from 'bun:sqlite';
 import type { Store } from '../../ports/store.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
 import { databasePath } from '../database/connection.ts';
-import { sampleRecord } from './sample-record.ts';
 
 /** A maximum size for the database of the store under test; a filled database exceeds it, an empty one is far below. */
 export const FILLED_BYTES = 1_200_000;

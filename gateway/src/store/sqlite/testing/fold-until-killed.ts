@@ -2,10 +2,11 @@
  * Stores calls and rolls them up in the data folder given as its first argument, in a separate process, and dies at the
  * failpoint given as its second, at the passing given as its third. For tests.
  */
+
+import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { databasePath } from '../database/connection.ts';
 import { openWriterDatabase } from '../writer/writer-database.ts';
 import { fillCalls } from './fill-calls.ts';
-import { randomCall, seededRandom } from './random-calls.ts';
 
 const [dataDir = '', armed = '', passing = '1', round = '0'] = process.argv.slice(2);
 let left = Number(passing);

@@ -5,9 +5,9 @@
 import type { Database } from 'bun:sqlite';
 import { afterEach, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../../lib/request-id.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
-import { sampleRecord } from '../testing/sample-record.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { keepHold, keepMovement, keepSettlement, type Operation } from '../writer/ledger-operations.ts';
 import { openWriterDatabase, type WriterDatabase } from '../writer/writer-database.ts';
 import { findEntryRanges } from './ledger-stretches.ts';

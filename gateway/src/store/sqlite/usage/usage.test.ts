@@ -18,10 +18,10 @@ import {
   type UsageRank,
   type UsageSums,
 } from '../../ports/usage.ts';
+import { randomCall, seededRandom } from '../../testing/random-calls.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
-import { randomCall, seededRandom } from '../testing/random-calls.ts';
-import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openWriterDatabase, type WriterDatabase } from '../writer/writer-database.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readUsage } from './read-usage.ts';

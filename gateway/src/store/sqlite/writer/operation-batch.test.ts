@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
-import { sampleRecord } from '../testing/sample-record.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
 import {
   keepAbandonment,
   keepCheckpoint,

@@ -1,5 +1,5 @@
 /** Creates a complete and plausible call record for tests. */
-import type { CallRecord } from '../../ports/records.ts';
+import type { CallRecord } from '../ports/records.ts';
 
 /** A record of a priced call; `changes` replace members. */
 export function sampleRecord(requestId: string, changes: Partial<CallRecord> = {}): CallRecord {

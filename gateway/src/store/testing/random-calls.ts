@@ -3,11 +3,11 @@
  * prices and faults.
  */
 
-import { parsePriceVersion } from '../../../billing/price.ts';
-import { costNanoUsd } from '../../../billing/price-book.ts';
-import type { Usage } from '../../../generation/usage.ts';
-import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { CallRecord } from '../../ports/records.ts';
+import { parsePriceVersion } from '../../billing/price.ts';
+import { costNanoUsd } from '../../billing/price-book.ts';
+import type { Usage } from '../../generation/usage.ts';
+import { requestIdFloor } from '../../lib/request-id.ts';
+import type { CallRecord } from '../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';
 
 /** Numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed (mulberry32). */
