@@ -10,9 +10,9 @@ import { pointAt } from '../test/harness/point-at.ts';
 import { startPair } from '../test/harness/start-pair.ts';
 
 const WARM_REQUESTS = 50;
-const COUNTED_REQUESTS = 5;
+const COUNTED_REQUESTS = 20;
 /** Time for what a request leaves to do after its reply. */
-const AFTER_MS = 100;
+const AFTER_MS = 5;
 const SOURCES = /\/(gateway\/src\/[^?]+)$/;
 
 /** One script of the inspected process. */

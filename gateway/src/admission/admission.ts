@@ -1,4 +1,7 @@
-/** Manages a call's part of the limits: acquired once, all or none, and given back once, by settling or releasing. */
+/**
+ * Manages a call's part of the limits: acquired once, all or none, and given back once, by settling or releasing. Seeds
+ * the budgets and balances that the limits do not know yet.
+ */
 import { CallFailure } from '../errors/call-failure.ts';
 import {
   type BindingCaps,

@@ -1,4 +1,7 @@
-/** Limits the open calls and the request-body bytes of the whole process; body bytes also per key. */
+/**
+ * Limits the open calls and the request-body bytes of the whole process, body bytes also per key, and derives the number
+ * of calls from the file descriptors that the process may open.
+ */
 
 /** A bounded amount. `take` returns false and takes nothing where it would exceed the bound. */
 export class Gauge {

@@ -1,6 +1,6 @@
 /**
- * Words the error of a call that a limit refuses: which limit, whose, what to do, and when. Names no id: the caller may
- * be a customer of the account.
+ * Words the error of a call that a limit refuses, and the reason in its record: which limit, whose, what to do, and when.
+ * The error names no id: the caller may be a customer of the account.
  */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Reason, ReasonAmount, ReasonDraft, ReasonKind } from '../errors/reason.ts';

@@ -1,6 +1,6 @@
 /**
  * Computes the calendar windows of budgets (day, week from Monday, month, all time) in a time zone, correctly on days
- * when clocks change. Caches the ends of days.
+ * when clocks change, and chooses the zone of an account's windows. Caches the ends of days.
  */
 import type { BudgetWindow } from '../store/ports/limits.ts';
 import type { StoredAccount, WindowZones } from '../store/ports/policy.ts';

@@ -9,11 +9,11 @@ import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
-import { TokenRatio } from '../call/money/token-ratio.ts';
-import { type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
+import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
+
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import { steadyNowMs } from '../lib/steady-clock.ts';
+import { steadyNowMs } from '../lib/deadlines.ts';
 import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-endpoint.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';

@@ -1,7 +1,13 @@
 /** Parses a price as an operator configures it. `price-book.ts` decides when it is in force. */
 
-import { isStandard, isTierWord, TIER_MEMBERS as STATED_MEMBERS, type TierMember } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS } from '../generation/usage.ts';
+import {
+  isStandard,
+  isTierWord,
+  MEDIA_COUNTERS,
+  TIER_MEMBERS as STATED_MEMBERS,
+  type TierMember,
+} from '../generation/usage.ts';
+
 import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
 import {
   FREE_PRICE,

@@ -1,10 +1,19 @@
 /**
- * Resolves which of a model's prices is in force at a time, and parses the prices set in the configuration and the
- * console. Also describes a price in words.
+ * Resolves which of a model's prices is in force at a time and in a tier, computes the cost of usage at it, and parses
+ * the prices set in the configuration and the console. Also describes a price in words.
  */
 
-import { chargedTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaAndToolUsage, type Usage } from '../generation/usage.ts';
+import {
+  chargedTier,
+  MEDIA_COUNTERS,
+  MEDIA_PARTS,
+  type MediaAndToolUsage,
+  TIER_MEMBERS,
+  type TierMember,
+  type TierWords,
+  type Usage,
+} from '../generation/usage.ts';
+
 import { parseInstantMs } from '../lib/quantity.ts';
 import type { StoredPrice } from '../store/ports/providers.ts';
 import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';

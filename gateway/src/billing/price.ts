@@ -2,14 +2,15 @@
  * Defines the price of one model: its rates per token, long-context tiers, fees per request, an account's mark-up, and
  * the version text that records keep. Renders and parses version texts.
  */
-import type { TierMember } from '../generation/tier-words.ts';
 import {
   MEDIA_COUNTERS,
   MEDIA_PARTS,
   type MediaAndToolUsage,
   type MediaCounter,
+  type TierMember,
   TOOL_KIND,
 } from '../generation/usage.ts';
+
 import {
   formatUsdPerMillion,
   formatUsdPerThousand,

@@ -6,7 +6,7 @@
 import { type Admission, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/limit-messages.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { steadyNowMs } from '../lib/steady-clock.ts';
+import { steadyNowMs } from '../lib/deadlines.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { speaks } from '../protocols/names.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
@@ -21,12 +21,11 @@ import { reportFailure } from './deliver/refuse.ts';
 import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
 import { redactKeys } from './money/settle.ts';
-import { estimateTokens } from './money/token-ratio.ts';
+import { estimateTokens } from './money/usage-checks.ts';
 import { parseRequest, planCall } from './plan/plan-call.ts';
 import type { UpstreamCall } from './plan/upstream-call.ts';
 import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
-import { readBody } from './request/read-body.ts';
-import { readCall } from './request/read-call.ts';
+import { readBody, readCall } from './request/read-body.ts';
 
 /** Answers one token count, also if a step fails. */
 export async function countCall(

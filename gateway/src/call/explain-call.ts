@@ -11,7 +11,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { authorize, keyAllowsModel, openEntry, workspaceAllowsModel } from '../identity/authorize.ts';
 import type { KeyEntry } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
-import { steadyNowMs } from '../lib/steady-clock.ts';
+import { steadyNowMs } from '../lib/deadlines.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL, PROTOCOLS } from '../protocols/names.ts';
 import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitStore } from '../store/ports/limits.ts';

@@ -13,9 +13,8 @@ import type { CallDeps } from './deps.ts';
 import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
 import { planCall, planFold } from './plan/plan-call.ts';
-import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
-import { readBody } from './request/read-body.ts';
-import { readCall } from './request/read-call.ts';
+import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
+import { readBody, readCall } from './request/read-body.ts';
 
 /** Answers one call, also if a step fails. */
 export async function handleCall(
@@ -38,8 +37,8 @@ export async function handleCall(
     routeCall(call, read instanceof Promise ? await read : read);
     const plan = planCall(call);
     call.dropped = plan.dropped;
-    const earlier = replayOrBegin(call);
-    const replayed = earlier instanceof Promise ? await earlier : earlier;
+    const name = readIdempotencyName(request.headers);
+    const replayed = name === null ? null : await replayOrBegin(call, name);
     if (replayed !== null) return replayed;
     const holding = holdCall(call);
     setMoney(call, holding instanceof Promise ? await holding : holding);

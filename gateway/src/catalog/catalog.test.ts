@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-book.ts';
 
-import type { TierWords } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS } from '../generation/usage.ts';
+import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
+
 import { catalogVersion, findModel, listModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };

@@ -3,7 +3,7 @@
  * facts for some models only. Where LiteLLM 1.109.1 has them too, they were compared (2026-11-22).
  */
 import type { PriceModifier } from '../billing/price.ts';
-import type { TierMember } from '../generation/tier-words.ts';
+import type { TierMember } from '../generation/usage.ts';
 import type { CatalogProvider } from './catalog-model.ts';
 
 interface Row {

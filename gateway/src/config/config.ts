@@ -3,7 +3,7 @@
  * file and no environment.
  */
 
-import type { TierMember } from '../generation/tier-words.ts';
+import type { TierMember } from '../generation/usage.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';

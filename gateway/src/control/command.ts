@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import { maskKeys } from '../lib/mask-keys.ts';
+import { maskKeys } from '../lib/secret.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';

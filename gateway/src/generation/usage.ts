@@ -1,8 +1,7 @@
 /**
- * Defines the usage counters of one call; they are disjoint except those documented as parts of others. Knows no wire
- * format and no price.
+ * Defines the usage counters of one call, which are disjoint except those documented as parts of others, and the words
+ * of the tier that answered. Knows no wire format and no price.
  */
-import type { TierWords } from './tier-words.ts';
 
 /**
  * Tokens of one call. `input` excludes cache reads and writes; `reasoning` is part of `output`. All are integers ≥ 0.
@@ -109,4 +108,79 @@ export function extrasOf(
   const kinds = [...tools].filter(([kind, requests]) => requests > 0 && TOOL_KIND.test(kind)).slice(0, KINDS_MAX);
   if (kinds.length > 0) extras.server_tools = Object.fromEntries(kinds);
   return Object.keys(extras).length === 0 ? undefined : extras;
+}
+
+/** Members of a request or response whose values name a tier. */
+export const TIER_MEMBERS = ['service_tier', 'speed', 'inference_geo'] as const;
+
+export type TierMember = (typeof TIER_MEMBERS)[number];
+
+/** The value of each member that is present. */
+export type TierWords = { readonly [member in TierMember]?: string };
+
+/**
+ * Values charged at the list price. `batch` is not one of them. `not_available`: Anthropic's value for models that run
+ * in one place only (recorded traffic, 2026). `on_demand` is Groq's default:
+ * https://console.groq.com/docs/service-tiers (2026-11-22).
+ */
+const STANDARD: { readonly [member in TierMember]: ReadonlySet<string> } = {
+  service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']),
+  speed: new Set(['standard']),
+  inference_geo: new Set(['global', 'not_available']),
+};
+
+/** Valid form of a tier value; anything else is ignored, whatever its source. */
+export const TIER_WORD = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
+
+/** Whether the value asks for, or states, only the list price. */
+export function isStandard(member: TierMember, word: string): boolean {
+  return STANDARD[member].has(word);
+}
+
+export function isTierWord(text: string): boolean {
+  return TIER_WORD.test(text);
+}
+
+/**
+ * The tier values that a response object states; undefined if it states none. Ignores anything that is not a valid
+ * value.
+ */
+export function readTierWords(stated: { readonly [member: string]: unknown }): TierWords | undefined {
+  let found: { [member in TierMember]?: string } | undefined;
+  for (const member of TIER_MEMBERS) {
+    const word = stated[member];
+    if (typeof word !== 'string' || !isTierWord(word)) continue;
+    found ??= {};
+    found[member] = word;
+  }
+  return found;
+}
+
+/** The values that are not charged at the list price; undefined if none remain. */
+export function chargedTier(words: TierWords | undefined): TierWords | undefined {
+  let found: { [member in TierMember]?: string } | undefined;
+  for (const member of TIER_MEMBERS) {
+    const word = words?.[member];
+    if (word === undefined || isStandard(member, word)) continue;
+    found ??= {};
+    found[member] = word;
+  }
+  return found;
+}
+
+/** Renders values such as `speed "fast"` for people. */
+export function tierText(words: TierWords): string {
+  const stated = TIER_MEMBERS.flatMap((member) =>
+    words[member] === undefined ? [] : [`${member} "${words[member]}"`],
+  );
+  return stated.join(', ');
+}
+
+/** A body is about 4 bytes of text per token: this is four times the upstream count, above about 1,000 tokens. */
+const BYTES_PER_TOKEN_TOLD = 16;
+const BYTES_MIN = 4_000;
+
+/** True if upstream reported no usage, or far less than the size of the body suggests. */
+export function isTextCounted(usage: Usage | null, bodyBytes: number): boolean {
+  return usage === null || (bodyBytes > BYTES_MIN && bodyBytes > usage.output * BYTES_PER_TOKEN_TOLD);
 }

@@ -7,7 +7,7 @@ import { authenticate } from './authorize.ts';
 import { createKeyDirectory, followKeys, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { createKeyHasher, generateKeyText } from './key-format.ts';
 
-import { noteUse } from './key-use.ts';
+import { noteUse } from './principal.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const ACCOUNT: StoredAccount = {

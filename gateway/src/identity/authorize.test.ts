@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { type AccessRequest, authorize, mayUseModel } from './authorize.ts';
-import { newKeyUse } from './key-use.ts';
-import { compileModelPatterns } from './model-patterns.ts';
-import type { Principal } from './principal.ts';
+import { compileModelPatterns, newKeyUse, type Principal } from './principal.ts';
 
 interface Rights {
   readonly scopes?: Principal['scopes'];

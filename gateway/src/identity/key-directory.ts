@@ -8,9 +8,7 @@ import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
 import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyHasher, type KeyHasher } from './key-format.ts';
-import { type KeyUse, newKeyUse } from './key-use.ts';
-import { compileModelPatterns } from './model-patterns.ts';
-import type { Principal } from './principal.ts';
+import { compileModelPatterns, type KeyUse, newKeyUse, type Principal } from './principal.ts';
 
 /** The scopes that a user's keys may have in a workspace: none once the user has lost access to it. */
 export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];

@@ -1,6 +1,6 @@
 /** Tests what a call records of its secret's use, in memory. */
 import { expect, test } from 'bun:test';
-import { newKeyUse, noteUse, readClient } from './key-use.ts';
+import { newKeyUse, noteUse, readClient } from './principal.ts';
 
 test('a use is the time and the first product of the user agent', () => {
   const use = newKeyUse();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
-import { compileModelPatterns } from './model-patterns.ts';
+import { compileModelPatterns } from './principal.ts';
 
 /** Row by row over pattern × name; slow and simple. */
 function oracle(pattern: string, name: string): boolean {

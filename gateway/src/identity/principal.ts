@@ -1,12 +1,10 @@
 /**
  * Defines the principal of a call: the key, its workspace and account, and the permissions of both, compiled for quick
- * checks.
+ * checks. Also matches model names against patterns and notes the last use of a key's secret.
  */
 import type { IpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { BodyPolicy, HoldMode, Scope } from '../store/ports/records.ts';
-import type { KeyUse } from './key-use.ts';
-import type { ModelMatcher } from './model-patterns.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
 export interface Principal {
@@ -32,4 +30,72 @@ export interface Principal {
   readonly workspaceAllows: ModelMatcher;
   /** Which calls' content the workspace stores; null: as configured. */
   readonly bodies: BodyPolicy | null;
+}
+
+/** Decides on one model name. Takes time linear in the name for each pattern with a `*`, constant for the others. */
+export type ModelMatcher = (name: string) => boolean;
+
+/** The matcher of a list of patterns; `null` means no restriction. */
+export function compileModelPatterns(patterns: readonly string[] | null): ModelMatcher {
+  if (patterns === null || patterns.some((pattern) => /^\*+$/.test(pattern))) return () => true;
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const wild = patterns.filter((pattern) => pattern.includes('*')).map(compileWildcard);
+  return (name) => exact.has(name) || wild.some((matches) => matches(name));
+}
+
+/**
+ * Text before the first `*` must begin the name, text after the last must end it, and the rest is found left to right.
+ * The leftmost match is always right, so no backtracking is needed.
+ */
+function compileWildcard(pattern: string): ModelMatcher {
+  const pieces = pattern.split('*');
+  const first = pieces[0] ?? '';
+  const last = pieces.at(-1) ?? '';
+  const middle = pieces.slice(1, -1).filter((piece) => piece !== '');
+  return (name) => {
+    if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+    const end = name.length - last.length;
+    let at = first.length;
+    for (const piece of middle) {
+      const found = name.indexOf(piece, at);
+      if (found === -1 || found + piece.length > end) return false;
+      at = found + piece.length;
+    }
+    return true;
+  };
+}
+
+/**
+ * The last use of one secret: a rotated key has two. Changed by every call, and shared by all holders of the secret.
+ */
+export interface KeyUse {
+  /** Unix ms; -Infinity: never. */
+  atMs: number;
+  /** The client's name and version as it states them; null: not stated. */
+  client: string | null;
+  /** The last use stored on disk, unix ms. */
+  keptAtMs: number;
+}
+
+/** Calls closer together than this count as one use, so that a call pays only for a comparison. */
+const NOTED_EVERY_MS = 1_000;
+const CLIENT_LENGTH_MAX = 64;
+
+export function newKeyUse(): KeyUse {
+  return { atMs: Number.NEGATIVE_INFINITY, client: null, keptAtMs: Number.NEGATIVE_INFINITY };
+}
+
+/** Records a call of the secret at `atMs`. */
+export function noteUse(use: KeyUse, headers: Headers, atMs: number): void {
+  if (atMs - use.atMs < NOTED_EVERY_MS) return;
+  use.atMs = atMs;
+  use.client = readClient(headers.get('user-agent'));
+}
+
+/**
+ * The first product of a user agent, such as `claude-cli/2.0.1`; null if it does not begin with one. RFC 9110, 10.1.5.
+ */
+export function readClient(userAgent: string | null): string | null {
+  const [product] = /^[\w!#$%&'*+.^`|~-]+(?:\/[\w!#$%&'*+.^`|~-]+)?/.exec(userAgent ?? '') ?? [];
+  return product?.slice(0, CLIENT_LENGTH_MAX) ?? null;
 }

@@ -1,5 +1,6 @@
 /**
  * Provides one shared clock for the many time limits of live calls: cheap to set and to move, coarse (50 ms) by design.
+ * Also the time for leases and rates, unaffected by changes of the system clock.
  */
 
 /**
@@ -65,4 +66,9 @@ export function unwatchDeadline(deadline: Deadline): void {
 /** All watched deadlines. */
 export function watchedDeadlines(): readonly Deadline[] {
   return watched;
+}
+
+/** Unix ms, whole: the system time at process start, advanced by the monotonic clock. It never goes back. */
+export function steadyNowMs(): number {
+  return Math.floor(performance.timeOrigin + performance.now());
 }

@@ -1,6 +1,6 @@
 /** Tests mask-keys.ts: keys are masked anywhere in a text, and nothing else is. */
 import { describe, expect, test } from 'bun:test';
-import { maskKeys } from './mask-keys.ts';
+import { maskKeys } from './secret.ts';
 
 const KEY = `tg_${'aB3'.repeat(16)}z`;
 

@@ -1,6 +1,6 @@
 /** Tests that the steady clock advances, and that changes of the system clock do not affect it. */
 import { afterAll, expect, spyOn, test } from 'bun:test';
-import { steadyNowMs } from './steady-clock.ts';
+import { steadyNowMs } from './deadlines.ts';
 
 const HOUR_MS = 3_600_000;
 const trueNow = Date.now;

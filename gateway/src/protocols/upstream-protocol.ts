@@ -2,8 +2,8 @@
 import type { StreamRecord } from '../framing/framing.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Feature, GenerationRequest } from '../generation/request.ts';
-import type { TierWords } from '../generation/tier-words.ts';
-import type { Usage, UsageFlag } from '../generation/usage.ts';
+import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
+
 import type { AccountTrouble } from './answer/account-words.ts';
 import type { UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember } from './request/output-limit.ts';

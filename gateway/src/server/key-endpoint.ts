@@ -1,6 +1,5 @@
 /**
- * Answers `GET /v1/key`: the calling key's permissions and usage, the limits that apply to it, and what remains of
- * them. Contract, 3.
+ * Answers `GET /v1/key`: reads the calling key's permissions, usage and limits, and what remains of them. Contract, 3.
  */
 
 import { windowAt } from '../admission/window.ts';

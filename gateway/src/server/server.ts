@@ -1,4 +1,7 @@
-/** Runs the HTTP server: its listening socket, time limits and size limits, and the preparation of each request. */
+/**
+ * Runs the HTTP server: its listening socket, time limits and size limits, each request's connection, and the closing of
+ * idle connections where file descriptors run short.
+ */
 import type { Server } from 'bun';
 import type { DescriptorBounds } from '../admission/capacity.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';

@@ -1,7 +1,7 @@
 /** Creates the process's log: JSON lines on standard error, never with a body, a key or a credential. */
 import { pino } from 'pino';
 import type { CallLog } from '../call/call-log.ts';
-import { maskKeys } from '../lib/mask-keys.ts';
+import { maskKeys } from '../lib/secret.ts';
 
 export type Log = ReturnType<typeof pino>;
 

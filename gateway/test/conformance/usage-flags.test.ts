@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { readAnswerBody } from '../../src/call/attempt/collect-answer.ts';
-import { TokenRatio } from '../../src/call/money/token-ratio.ts';
-import { checkUsage } from '../../src/call/money/usage-checks.ts';
+import { checkUsage, TokenRatio } from '../../src/call/money/usage-checks.ts';
+
 import { routedCall } from '../../src/call/testing/routed-call.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';

@@ -6,7 +6,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
-import { type Held, type Routed, setRoute } from '../call.ts';
+import { AttemptRow, type Held, type Routed, setRoute } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { Interruptible } from '../deps.ts';
 import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
@@ -15,7 +15,7 @@ import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from
 import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
-import { AttemptRow } from './attempt-row.ts';
+
 import { AnswerCollector, type AnswerListener, type CollectedAnswer, undeliveredStream } from './collect-answer.ts';
 
 /** How the last attempt began: with a running stream, or with a complete answer of any status to `plan`. */

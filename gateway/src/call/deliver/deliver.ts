@@ -8,7 +8,7 @@ import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
-import { isTextCounted } from '../../protocols/answer/is-text-counted.ts';
+import { isTextCounted } from '../../generation/usage.ts';
 import { textBytes } from '../../protocols/json.ts';
 import type { AnswerFacts, AnswerReading, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';

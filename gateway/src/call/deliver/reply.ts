@@ -1,9 +1,9 @@
-/** Renders the headers and bodies of replies to callers. Contract, 5, 6 and 8. */
+/** Renders the headers, those of limits included, and bodies of replies to callers. Contract, 5, 6 and 8. */
 
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
-import { steadyNowMs } from '../../lib/steady-clock.ts';
+import { steadyNowMs } from '../../lib/deadlines.ts';
+import { maskKeys } from '../../lib/secret.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';

@@ -3,8 +3,7 @@ import type { Gauge } from '../../admission/capacity.ts';
 import type { IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { CallLog } from '../call-log.ts';
 import { Backlog } from '../stream/outbox.ts';
-import type { RunHasher } from './idempotency-name.ts';
-import type { AnswerSeal, StoredHead } from './idempotency-seal.ts';
+import type { AnswerSeal, RunHasher, StoredHead } from './idempotency-seal.ts';
 
 /** The largest answer that is stored. Runs with larger answers are stored without them. */
 export const KEPT_ANSWER_BYTES_MAX = 8 * 1024 * 1024;

@@ -1,6 +1,10 @@
-/** Encrypts stored answers, each bound to its run, and decrypts them for replay. Stores nothing. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+/**
+ * Encrypts stored answers, each bound to its run, and decrypts them for replay. Computes the keyed hashes under which an
+ * idempotency key and a body are stored. Stores nothing.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from '../../lib/secret.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { RunName } from '../../store/ports/idempotency.ts';
 
 /** The client's reply, and its fields in the record. `error`: a non-streamed answer was cut because money ran out. */
@@ -92,4 +96,31 @@ function inSteps(piece: Uint8Array): Uint8Array[] {
 /** Answers moved to another key, name, request or call do not open. */
 function boundTo({ keyId, nameHash, bodyHash, callId }: RunName): Buffer {
   return Buffer.from([keyId, nameHash, bodyHash, callId].join('|'));
+}
+
+export interface RunHasher {
+  /** The same idempotency key under two API keys gives two hashes. Hex. */
+  hashName(keyId: string, name: string): string;
+  /** Hashes the endpoint and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
+  hashBody(protocol: ClientProtocolName, body: Uint8Array): Promise<string>;
+}
+
+/** Hashing this many bytes blocks other calls for about 0.5 ms. */
+const HASH_STEP_BYTES = 512 * 1024;
+
+/** Keyed, so that a reader of the database without the master key cannot test guesses of a prompt. */
+export function createRunHasher(masterKey: Secret): RunHasher {
+  const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate idempotency hash v1', 32);
+  const key = Buffer.from(derived);
+  return {
+    hashName: (keyId, name) => createHmac('sha256', key).update(`name\0${keyId}\0${name}`).digest('hex'),
+    async hashBody(protocol, body) {
+      const hash = createHmac('sha256', key).update(`body\0${protocol}\0`);
+      for (let at = 0; at < body.length; at += HASH_STEP_BYTES) {
+        if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        hash.update(body.subarray(at, at + HASH_STEP_BYTES));
+      }
+      return hash.digest('hex');
+    },
+  };
 }

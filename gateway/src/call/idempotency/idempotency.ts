@@ -1,6 +1,6 @@
 /**
- * Handles a call's idempotency key before the call is sent: starts a run, replays the answer of an earlier run, or
- * refuses. Contract, 5 and 8.
+ * Handles the idempotency key of a call: before it is sent, starts a run, replays the answer of an earlier run or
+ * refuses; at its end, stores its answer or frees the key. Deletes expired runs. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
 import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
@@ -12,9 +12,8 @@ import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
 import { type Outcome, redactKeys, settle } from '../money/settle.ts';
 import type { DirectController } from '../stream/outbox.ts';
-import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
-import { createAnswerSeal, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
+import { createAnswerSeal, createRunHasher, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
 
 /** Process-wide, in bytes: streams being collected for replay, and replays that clients have not taken yet. */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
@@ -30,16 +29,11 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
 }
 
 /**
- * Returns the reply if the call must not be sent; null if it may, and then a call with an idempotency key has a durably
- * started `call.run`. Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`,
+ * For a call with the idempotency key `name`: the reply if it must not be sent; null if it may, and then it has a
+ * durably started `call.run`. Throws `idempotency_reused`, `idempotency_running`, `idempotency_lost`,
  * `store_unavailable`.
  */
-export function replayOrBegin(call: Routed): Promise<Response | null> | null {
-  const name = readIdempotencyName(call.request.headers);
-  return name === null ? null : beginRun(call, name);
-}
-
-async function beginRun(call: Routed, name: string): Promise<Response | null> {
+export async function replayOrBegin(call: Routed, name: string): Promise<Response | null> {
   const { deps, protocol, outline, principal } = call;
   const { store, hasher, seal } = deps.idempotency;
   const { keyId } = principal;

@@ -7,8 +7,13 @@ import type { Price } from '../../billing/price.ts';
 import { priceAt, priceOfTier } from '../../billing/price-book.ts';
 
 import { findModel } from '../../catalog/catalog.ts';
-import { chargedTier, type TierWords } from '../../generation/tier-words.ts';
-import type { MediaAndToolUsage, Usage, UsagePart } from '../../generation/usage.ts';
+import {
+  chargedTier,
+  type MediaAndToolUsage,
+  type TierWords,
+  type Usage,
+  type UsagePart,
+} from '../../generation/usage.ts';
 
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';

@@ -5,8 +5,7 @@ import type { Price } from '../../billing/price.ts';
 import type { Ledger } from '../../store/ports/ledger.ts';
 import type { RetryTokens } from '../plan/retry-tokens.ts';
 import type { LimitProofs } from './limit-proofs.ts';
-import type { TokenRatio } from './token-ratio.ts';
-import type { UsageAnomalyLog } from './usage-checks.ts';
+import type { TokenRatio, UsageAnomalyLog } from './usage-checks.ts';
 
 export interface BillingDeps {
   readonly ledger: Ledger;

@@ -20,7 +20,7 @@ import {
 import type { Payer } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
-import { steadyNowMs } from '../../lib/steady-clock.ts';
+import { steadyNowMs } from '../../lib/deadlines.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { CallDraft, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';

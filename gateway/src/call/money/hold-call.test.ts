@@ -16,8 +16,7 @@ import type { BillingDeps } from './billing-deps.ts';
 import { CallMoney } from './call-money.ts';
 import { holdCall } from './hold-call.ts';
 import { LimitProofs } from './limit-proofs.ts';
-import { TokenRatio } from './token-ratio.ts';
-import { UsageAnomalyLog } from './usage-checks.ts';
+import { TokenRatio, UsageAnomalyLog } from './usage-checks.ts';
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 const KEY: Subject = { kind: 'key', id: 'key_1' };

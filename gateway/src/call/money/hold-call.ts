@@ -14,7 +14,7 @@ import {
 import type { Defaults } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Principal } from '../../identity/principal.ts';
-import { steadyNowMs } from '../../lib/steady-clock.ts';
+import { steadyNowMs } from '../../lib/deadlines.ts';
 import type { Route } from '../../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
@@ -28,7 +28,7 @@ import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-pri
 import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
 
 import { draftRecord, redactKeys } from './settle.ts';
-import { estimateTokens } from './token-ratio.ts';
+import { estimateTokens } from './usage-checks.ts';
 
 /** Tokens of one image, sound or page; used only for the hold. */
 const MEDIA_TOKENS = 1_600;

@@ -7,7 +7,7 @@ import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
 
 import { chooseHold, type HoldRequest, type HoldSlice, SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/tier-words.ts';
+import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/usage.ts';
 import type { Route } from '../../routing/route.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Tracks which targets are proven to honor output limits, so that a non-streamed answer cannot cost more than was held
- * for it. In memory only: after a restart every target except the vendors' own hosts is unproven again. Decision 0025.
+ * Finds the output limit that a call sends, and tracks which targets are proven to honor such limits, so that a
+ * non-streamed answer cannot cost more than was held for it. In memory only: after a restart every target except the
+ * vendors' own hosts is unproven again. Decision 0025.
  */
 
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';

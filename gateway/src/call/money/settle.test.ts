@@ -12,8 +12,7 @@ import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { type Outcome, settle } from './settle.ts';
-import { TokenRatio } from './token-ratio.ts';
-import { type UsageAnomaly, UsageAnomalyLog } from './usage-checks.ts';
+import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from './usage-checks.ts';
 
 const NOWHERE = { append: async () => undefined, writable: () => true };
 const usage = { ...ZERO_USAGE, input: 100, output: 9 };

@@ -8,9 +8,9 @@ import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import { tierText } from '../../generation/tier-words.ts';
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
+import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+
+import { maskKeys } from '../../lib/secret.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -19,8 +19,7 @@ import { buildReason } from '../reason/build-reason.ts';
 import { type PricedUsage, priceAnswer } from './answer-prices.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { sentLimit } from './limit-proofs.ts';
-import { estimateTokens } from './token-ratio.ts';
-import { checkUsage, shownTokens } from './usage-checks.ts';
+import { checkUsage, estimateTokens, shownTokens } from './usage-checks.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {

@@ -2,7 +2,7 @@
  * Tests that the ratio moves towards upstream's count, within its bounds, and only by content that was fully visible.
  */
 import { expect, test } from 'bun:test';
-import { TokenRatio } from './token-ratio.ts';
+import { TokenRatio } from './usage-checks.ts';
 
 const M = { provider: 'p', model: 'm' };
 

@@ -4,8 +4,7 @@ import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { TokenRatio } from './token-ratio.ts';
-import { checkUsage } from './usage-checks.ts';
+import { checkUsage, TokenRatio } from './usage-checks.ts';
 
 /** Four bytes per token: nothing was learned. */
 const RATIO = new TokenRatio();

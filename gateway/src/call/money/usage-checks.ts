@@ -1,13 +1,70 @@
 /**
- * Flags implausible usage that upstream reported: inconsistent numbers, and numbers far from our own estimate.
- * Upstream's numbers are billed anyway (money design, "Units").
+ * Flags implausible usage that upstream reported: inconsistent numbers, and numbers far from our own estimate, which it
+ * learns from other answers. Upstream's numbers are billed anyway (money design, "Units"); the operator is warned.
  */
 import { NO_FLAGS, type Usage, type UsageFlag } from '../../generation/usage.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import type { Upstream } from '../../providers/provider.ts';
 import type { Route } from '../../routing/route.ts';
 import { mostOutputTokens } from './limit-proofs.ts';
-import { estimateTokens, type TokenRatio } from './token-ratio.ts';
+
+/**
+ * Providers count the same model's tokens differently and may hide some of them, so ratios are not shared between
+ * providers.
+ */
+type CountedBy = Pick<Upstream, 'provider' | 'model'>;
+
+const BYTES_PER_TOKEN_START = 4;
+const BYTES_PER_TOKEN_MAX = 8;
+/**
+ * Samples outside this range are ignored: part of the counted output was not shown, or part of the shown output was not
+ * counted. Recorded text-only answers have at least 1.75 bytes per token (90% between 2.2 and 5.3); those below hid
+ * some output. Chinese has three bytes per character. Honest output below the range (base64, single digits, tool calls,
+ * whose framing has tokens but no bytes) is much rarer, so a model's other answers predict its next one better.
+ */
+const SAMPLE_MIN = 1.5;
+const SAMPLE_MAX = 16;
+/** Shorter answers are not reliable. */
+const TOKENS_MIN = 16;
+/** Weight of one answer in the moving average. */
+const WEIGHT = 1 / 16;
+
+export class TokenRatio {
+  readonly #byProvider = new Map<string, Map<string, number>>();
+  #models = 0;
+
+  /** Tokens in this many bytes of output, rounded up. Null: unknown upstream, default ratio. */
+  tokensIn(upstream: CountedBy | null, bytes: number): number {
+    const known = upstream === null ? undefined : this.#byProvider.get(upstream.provider)?.get(upstream.model);
+    return Math.ceil(bytes / (known ?? BYTES_PER_TOKEN_START));
+  }
+
+  /** Learns from a complete answer: `bytes` of it were shown, and `tokens` is upstream's own count of exactly these. */
+  learn({ provider, model }: CountedBy, bytes: number, tokens: number): void {
+    if (tokens < TOKENS_MIN) return;
+    const found = bytes / tokens;
+    if (found < SAMPLE_MIN || found > SAMPLE_MAX) return;
+    const models = this.#byProvider.get(provider) ?? new Map<string, number>();
+    const known = models.get(model);
+    if (known === undefined) {
+      if (this.#models >= MODELS_MAX) return;
+      this.#models += 1;
+      this.#byProvider.set(provider, models);
+    }
+    const before = known ?? BYTES_PER_TOKEN_START;
+    models.set(model, before + (Math.min(BYTES_PER_TOKEN_MAX, found) - before) * WEIGHT);
+  }
+}
+
+/** Estimates tokens where upstream reports no count. */
+
+const BYTES_PER_TOKEN = 4;
+
+/** Tokens in this many bytes of text, rounded up. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
 
 /**
  * A number is far off if it exceeds the other by this factor and by this many tokens. All scripts, code and base64 stay

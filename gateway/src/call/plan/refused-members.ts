@@ -1,7 +1,7 @@
 /**
- * Remembers for one hour which members an upstream does not know, so that not every request has to find out again. A
- * finding applies only to the workspace whose requests made it until a second workspace finds the same: a caller must
- * not change what others send. In memory only.
+ * Leaves out of a request what its upstream refuses, reported to the caller, and remembers for one hour which members an
+ * upstream does not know, so that not every request has to find out again. A finding applies only to the workspace whose
+ * requests made it until a second workspace finds the same: a caller must not change what others send. In memory only.
  */
 
 import type { GenerationRequest } from '../../generation/request.ts';

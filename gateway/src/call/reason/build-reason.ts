@@ -5,7 +5,7 @@
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { Reason, ReasonDraft, ReasonKind, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
+import { maskKeys } from '../../lib/secret.ts';
 import type { Arrived } from '../call.ts';
 
 /** The reason for each failure kind if the failure carries no details. */

@@ -3,7 +3,7 @@
  * route. Contract, 4 and 5.
  */
 import { CallPlace } from '../../admission/capacity.ts';
-import { CallFailure } from '../../errors/call-failure.ts';
+import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
 import {
   authenticate,
@@ -15,8 +15,8 @@ import {
 } from '../../identity/authorize.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { hasKeyForm } from '../../identity/key-format.ts';
-import { noteUse } from '../../identity/key-use.ts';
-import type { Principal } from '../../identity/principal.ts';
+import { noteUse, type Principal } from '../../identity/principal.ts';
+
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';
@@ -24,7 +24,7 @@ import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPri
 import type { Settings } from '../deps.ts';
 import { allowNamedModels } from '../plan/named-models.ts';
 import { adaptRoute } from '../plan/refused-members.ts';
-import type { ReadCall } from './read-call.ts';
+import type { ReadCall } from './read-body.ts';
 
 /** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
 const REFUSALS = {
@@ -203,5 +203,20 @@ export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): 
       ? 'no API key: send it as "authorization: Bearer KEY" or "x-api-key: KEY". Keys are made at /app/keys or with "tollgate keys create"'
       : 'the authorization header is not of the form "Bearer KEY"',
     { closeConnection: true },
+  );
+}
+
+const NAME_CHARS_MAX = 255;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/** The idempotency key of the request; null: none. Throws `invalid_request`. */
+export function readIdempotencyName(headers: Headers): string | null {
+  const name = headers.get('idempotency-key');
+  if (name === null) return null;
+  if (name.length > 0 && name.length <= NAME_CHARS_MAX && PRINTABLE.test(name)) return name;
+  const found = PRINTABLE.test(name) ? `${name.length} characters` : 'a character that cannot be printed';
+  throw invalidRequest(
+    `idempotency-key has ${found}; expected 1 to ${NAME_CHARS_MAX} printable ASCII characters, such as a UUID`,
+    'idempotency-key',
   );
 }

@@ -5,14 +5,14 @@ import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
-import { AttemptRow } from '../attempt/attempt-row.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
-import { setMoney } from '../call.ts';
+import { AttemptRow, setMoney } from '../call.ts';
+
 import type { Interruptible } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
 import { LimitProofs } from '../money/limit-proofs.ts';
-import { TokenRatio } from '../money/token-ratio.ts';
-import { UsageAnomalyLog } from '../money/usage-checks.ts';
+import { TokenRatio, UsageAnomalyLog } from '../money/usage-checks.ts';
+
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { openRelay } from './open-relay.ts';

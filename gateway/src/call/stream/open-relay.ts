@@ -6,7 +6,6 @@ import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import type { UpstreamFailure } from '../../upstream/failure.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import type { AttemptRow } from '../attempt/attempt-row.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -16,7 +15,8 @@ import {
 } from '../attempt/collect-answer.ts';
 import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
-import { type Held, releaseCall } from '../call.ts';
+import { type AttemptRow, type Held, releaseCall } from '../call.ts';
+
 import { alarm } from '../deliver/refuse.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';

@@ -1,5 +1,6 @@
 /**
- * Keeps the line ends around the records of an event stream intact for a relay that withholds or ends them.
+ * Chooses the bytes that a streaming client gets for a record: upstream's own, with the line ends around withheld
+ * records kept intact, or, if formats differ, only rewritten ones.
  */
 import { rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 

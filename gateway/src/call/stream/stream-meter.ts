@@ -10,7 +10,7 @@ import type { StreamObserver } from '../../protocols/upstream-protocol.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { Held } from '../call.ts';
 import type { CallMoney } from '../money/call-money.ts';
-import { estimateTokens } from '../money/token-ratio.ts';
+import { estimateTokens } from '../money/usage-checks.ts';
 
 /** `refusal`: the budget or balance that had no room; null: none refused. */
 interface ExtensionAnswer {

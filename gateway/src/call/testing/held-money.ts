@@ -1,4 +1,7 @@
-/** Creates one call's held money for tests, with in-memory limits and a noted ledger, at one nano-dollar per token. */
+/**
+ * Creates one call's held money for tests, with in-memory limits and a ledger that logs its operations, at one
+ * nano-dollar per token.
+ */
 import { type Admission, admitCall, createMoneySeeds } from '../../admission/admission.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { chooseHold, type HoldRequest } from '../../billing/reserve.ts';

@@ -6,9 +6,8 @@ import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { resolveDefaults } from '../../config/resolve-server.ts';
-import { newKeyUse } from '../../identity/key-use.ts';
-import { compileModelPatterns } from '../../identity/model-patterns.ts';
-import type { Principal } from '../../identity/principal.ts';
+import { compileModelPatterns, newKeyUse, type Principal } from '../../identity/principal.ts';
+
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { demo, localProvider } from '../../providers/demo.ts';

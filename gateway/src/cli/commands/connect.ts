@@ -11,7 +11,7 @@ import { changeFile, keptPath, readText, renderDifference, restoreFile } from '.
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
 import { readModels, tryCall } from '../../connect/try-gateway.ts';
 import { callControl } from '../../control/control-client.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
+import { maskKeys } from '../../lib/secret.ts';
 import { administer } from '../administer.ts';
 import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.ts';
 

@@ -1,7 +1,7 @@
 /** Defines the command `tollgate requests` (alias `calls`): its flags, and how records are printed. */
 import type { Command } from 'commander';
 import { renderCallRecord, unpricedToolsOf } from '../../billing/render-call-record.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
+import { maskKeys } from '../../lib/secret.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import { withReading } from '../administer.ts';
 import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';

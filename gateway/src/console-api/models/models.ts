@@ -9,7 +9,7 @@ import { chooseRoute } from '../../call/request/identify.ts';
 import type { ServedModel } from '../../config/served-models.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { authorize, type ModelRights, mayUseModel } from '../../identity/authorize.ts';
-import type { ModelMatcher } from '../../identity/model-patterns.ts';
+import type { ModelMatcher } from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Reply } from '../contract/contract.ts';

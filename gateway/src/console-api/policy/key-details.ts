@@ -4,7 +4,7 @@
  */
 import { explainCall } from '../../call/explain-call.ts';
 import { mayUseModel } from '../../identity/authorize.ts';
-import { compileModelPatterns } from '../../identity/model-patterns.ts';
+import { compileModelPatterns } from '../../identity/principal.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';

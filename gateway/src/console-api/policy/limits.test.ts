@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { setPrincipal, setRoute } from '../../call/call.ts';
 import type { CallMoney } from '../../call/money/call-money.ts';
 import { holdCall } from '../../call/money/hold-call.ts';
-import { estimateTokens } from '../../call/money/token-ratio.ts';
+import { estimateTokens } from '../../call/money/usage-checks.ts';
 import { routedCall } from '../../call/testing/routed-call.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Hold } from '../../store/ports/ledger.ts';

@@ -5,7 +5,7 @@
 import { explainCall } from '../../call/explain-call.ts';
 import { chooseNearName } from '../../config/file/config-problem.ts';
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
-import { maskKeys } from '../../lib/mask-keys.ts';
+import { maskKeys } from '../../lib/secret.ts';
 import {
   type BindingCaps,
   type BudgetState,

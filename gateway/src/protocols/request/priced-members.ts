@@ -3,7 +3,7 @@
  * permission and no price. Only a request sent unchanged can carry them: a translation carries only `service_tier`.
  */
 import { invalidRequest } from '../../errors/call-failure.ts';
-import { isStandard, isTierWord, TIER_MEMBERS, type TierMember, type TierWords } from '../../generation/tier-words.ts';
+import { isStandard, isTierWord, TIER_MEMBERS, type TierMember, type TierWords } from '../../generation/usage.ts';
 import {
   children,
   elements,

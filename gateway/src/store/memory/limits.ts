@@ -32,23 +32,22 @@ import {
   type WindowState,
 } from './budget-window.ts';
 import {
+  type Balance,
+  countsIn,
+  coverable,
   evaluateClaim,
+  type Holding,
+  holdMore,
+  joinBudget,
   type Place,
   readRateLimitStatus,
   refuseBalance,
   refuseExtension,
-  roomWanted,
-} from './evaluate-claim.ts';
-import {
-  type Balance,
-  countsIn,
-  coverable,
-  type Holding,
-  holdMore,
-  joinBudget,
   returnUnused,
+  roomWanted,
   takeAll,
-} from './holding.ts';
+} from './evaluate-claim.ts';
+
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 
 interface Settings {

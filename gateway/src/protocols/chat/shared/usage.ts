@@ -2,14 +2,17 @@
  * Parses a chat-completions `usage` object into canonical counters and flags its anomalies; renders the counters back.
  * Source: wire reference A.8, C.7 and its table of providers.
  */
-import { chargedTier, readTierWords, type TierWords } from '../../../generation/tier-words.ts';
 import {
+  chargedTier,
   extrasOf,
   type MediaAndToolUsage,
   NO_FLAGS,
   type ReportedUsage,
+  readTierWords,
+  type TierWords,
   type Usage,
 } from '../../../generation/usage.ts';
+
 import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
 import { asCount, asObject, asText, countOrZero, type JsonObject } from '../../json.ts';
 

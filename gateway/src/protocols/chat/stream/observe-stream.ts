@@ -5,8 +5,8 @@
  */
 
 import { dataText, rawBytes, type StreamRecord } from '../../../framing/framing.ts';
-import type { TierWords } from '../../../generation/tier-words.ts';
-import { NO_FLAGS, type ReportedUsage } from '../../../generation/usage.ts';
+import { NO_FLAGS, type ReportedUsage, type TierWords } from '../../../generation/usage.ts';
+
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';

@@ -1,6 +1,6 @@
 /** Reads usage, finish reason, errors and output size from a non-streamed chat-completions answer. */
-import { NO_FLAGS } from '../../../generation/usage.ts';
-import { isTextCounted } from '../../answer/is-text-counted.ts';
+import { isTextCounted, NO_FLAGS } from '../../../generation/usage.ts';
+
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { readReportedUsage, readTier } from '../shared/usage.ts';

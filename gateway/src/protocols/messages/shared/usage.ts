@@ -2,17 +2,20 @@
  * Parses a messages `usage` object into disjoint counters with their anomalies, and renders counters as one. Source:
  * wire reference B.6 and C.7.
  */
-import { chargedTier, readTierWords, type TierWords } from '../../../generation/tier-words.ts';
 import {
+  chargedTier,
   extrasOf,
   type MediaAndToolUsage,
   NO_FLAGS,
   type ReportedUsage,
+  readTierWords,
   type ServerTools,
+  type TierWords,
   type Usage,
   type UsageFlag,
   type UsagePart,
 } from '../../../generation/usage.ts';
+
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import { readServerToolUse } from '../../answer/server-tools.ts';
 import { asCount, asObject, type JsonObject } from '../../json.ts';

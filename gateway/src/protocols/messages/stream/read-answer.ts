@@ -1,6 +1,6 @@
 /** Reads usage, stop reason, model and errors from a messages response in one piece. Changes no byte of it. */
-import { NO_FLAGS } from '../../../generation/usage.ts';
-import { isTextCounted } from '../../answer/is-text-counted.ts';
+import { isTextCounted, NO_FLAGS } from '../../../generation/usage.ts';
+
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { EMPTY_TALLY, reportedUsageOf, tallyUsage } from '../shared/usage.ts';

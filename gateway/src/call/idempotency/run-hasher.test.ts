@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { Secret } from '../../lib/secret.ts';
-import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
+import { readIdempotencyName } from '../request/identify.ts';
+import { createRunHasher } from './idempotency-seal.ts';
 
 const read = (name: string) => readIdempotencyName(new Headers({ 'idempotency-key': name }));
 
