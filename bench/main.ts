@@ -4,8 +4,8 @@ import { compareVersions, renderComparison } from './compare.ts';
 import { readMachineFacts } from './machine.ts';
 import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
 import { exitOnSignals } from './process/exit-on-signals.ts';
-import { renderCase, renderGaps, renderMachine } from './render-report.ts';
-import { renderTargets } from './render-targets.ts';
+import { renderCase, renderGaps, renderMachine, renderTargets } from './render-report.ts';
+
 import { startRig, startSubjects } from './rig.ts';
 import { runRounds } from './run-rounds.ts';
 import { summarize } from './summarize.ts';

@@ -1,12 +1,15 @@
-/** Renders the report: the machine, a table per case, and gaps. Computes nothing but rounding. */
+/**
+ * Renders the report: the machine, a table per case, gaps, and the verdicts on the targets. Computes nothing but
+ * rounding.
+ */
 import type { BenchCase } from './cases.ts';
 import type { MachineFacts } from './machine.ts';
 import type { Measurement } from './measure.ts';
-import { MISSING, renderColumns, renderNumber, renderSpread } from './render-columns.ts';
 import type { SkippedSubject } from './rig.ts';
 import type { LeftOut } from './run-rounds.ts';
 import type { Subject } from './subjects/subject.ts';
-import { addedMsOf, type Row, ratioOf } from './summarize.ts';
+import { addedMsOf, type Row, ratioOf, type Spread } from './summarize.ts';
+import type { JudgedTarget, Verdict } from './targets.ts';
 
 /** The data of a case's table. */
 interface CaseResult {
@@ -123,4 +126,61 @@ export function renderGaps(skipped: readonly SkippedSubject[], leftOut: readonly
     ...skipped.map(({ subject, reason }) => `skipped ${subject}: ${reason}`),
     ...leftOut.map((pair) => `left out ${pair.subject}, ${pair.case}: ${pair.reason}`),
   ].join('\n');
+}
+
+export const MISSING = '–';
+
+export function renderNumber(value: number | null, digits: number): string {
+  return value === null ? MISSING : value.toFixed(digits);
+}
+
+/** The median, with the lowest and highest of the rounds. */
+export function renderSpread(spread: Spread | null): string {
+  if (spread === null) return MISSING;
+  return `${spread.median.toFixed(2)} (${spread.lowest.toFixed(2)}–${spread.highest.toFixed(2)})`;
+}
+
+/** Aligns cells in columns, the first one left and the others right. */
+export function renderColumns(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', failed: '✗', 'not measured': MISSING };
+
+/** Explains which baseline the plain call is compared with; the table shows both. */
+const BASELINES =
+  'A plain call is judged against the keyed proxy, which looks up a key and reads the usage, for the target of 1.6 was set\n' +
+  'by such a one; streams and large requests against the blind proxy, which reads nothing. Added time is beyond the upstream,\n' +
+  'called directly. The longest stall is that of all rounds; in brackets that of a process without a gateway in this run.';
+
+function describeMeasure({ measure, subject, against }: JudgedTarget): string {
+  if (measure === 'cpu') return `CPU, ${subject} / ${against}`;
+  return measure === 'added' ? `p50, ${subject} − ${against}` : `longest stall, ${subject}`;
+}
+
+function renderFigure({ measure, figure, control }: JudgedTarget): string {
+  if (measure === 'cpu') return renderSpread(figure);
+  if (figure === null) return MISSING;
+  if (measure === 'added') return `${renderSpread(figure)} ms`;
+  return `${figure.highest.toFixed(1)} ms (${renderNumber(control?.highest ?? null, 1)})`;
+}
+
+/** One line per target: promise, result, verdict. */
+export function renderTargets(targets: readonly JudgedTarget[], cases: readonly BenchCase[]): string {
+  const lines = targets.map((target) => [
+    `${MARKS[target.verdict]} ${cases.find(({ name }) => name === target.case)?.title ?? target.case}`,
+    describeMeasure(target),
+    `${target.bound} ${target.value}${target.measure === 'cpu' ? ' ×' : ' ms'}`,
+    renderFigure(target),
+    target.verdict,
+  ]);
+  return `Targets\n${renderColumns(lines)}\n${BASELINES}`;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { CASES } from './cases.ts';
 import type { Measurement } from './measure.ts';
-import { renderTargets } from './render-targets.ts';
+import { renderTargets } from './render-report.ts';
 import type { SubjectName } from './subjects/subject.ts';
 import { addedMsOf, ratioOf, summarize } from './summarize.ts';
 import { judgeTargets } from './targets.ts';
