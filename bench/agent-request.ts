@@ -100,7 +100,7 @@ export function renderAgentRequest(): string {
   const system = Array.from({ length: SYSTEM_PARAGRAPHS }, () => `- ${pickFrom(PROSE, pick)}`).join('\n');
   const messages = [
     { role: 'system', content: `You are a coding agent.\n\n${system}\n` },
-    { role: 'user', content: 'The test "settles once" fails since yesterday.\nFind out why, and mend it.' },
+    { role: 'user', content: 'The test "settles once" fails since yesterday.\nFind out why, and fix it.' },
     ...Array.from({ length: TURN_COUNT - 1 }, (_, at) => renderTurn(at, pick)).flat(),
   ];
   const tools = Array.from({ length: TOOL_COUNT }, (_, at) => renderTool(at, pick));

@@ -55,7 +55,7 @@ function streamCall(protocol: Protocol, model: UpstreamModel): CaseCall {
 export const CASES: readonly BenchCase[] = [
   {
     name: 'plain',
-    title: 'plain call',
+    title: 'plain request',
     connections: 32,
     callsPerSecond: null,
     subjects: [...GATEWAYS, 'portkey'],
@@ -64,7 +64,7 @@ export const CASES: readonly BenchCase[] = [
   },
   {
     name: 'steady',
-    title: `${STEADY_CALLS_PER_SECOND} plain calls a second`,
+    title: `${STEADY_CALLS_PER_SECOND} plain requests per second`,
     // More than are ever open unless something stalls for a tenth of a second.
     connections: 48,
     callsPerSecond: STEADY_CALLS_PER_SECOND,

@@ -53,7 +53,7 @@ export async function measure(
   timing: Timing,
 ): Promise<Measurement> {
   const call = benchCase.calls[subject.protocol];
-  if (call === undefined) throw new Error(`case ${benchCase.name}: found no call of ${subject.protocol} clients`);
+  if (call === undefined) throw new Error(`case ${benchCase.name}: found no request of ${subject.protocol} clients`);
   const { port, headers, group } = running;
   const peakIsOwn = resetPeakMemory(group.pid);
   const load = await runLoadProcess({

@@ -29,7 +29,7 @@ export function renderMachine(facts: MachineFacts): string {
   const versions = Object.entries(facts.versions).map(([program, version]) => `${program} ${version}`);
   return (
     `${facts.cores} cores, ${facts.cpu}, ${facts.system}; ${versions.join(', ')}\n` +
-    'Absolute times are this machine’s noise; what counts are the ratios within one round.'
+    'Absolute times vary with the machine; the ratios within one round count.'
   );
 }
 
@@ -115,7 +115,9 @@ export function renderCase(
   const lines = benchCase.callsPerSecond === null ? renderCosts(result) : renderWaits(result);
   const faults = own
     .filter((row) => row.failures > 0)
-    .map((row) => `  ✗ ${row.subject}: ${row.failures} failed calls, so its row does not count; ${row.firstFailure}`);
+    .map(
+      (row) => `  ✗ ${row.subject}: ${row.failures} failed requests, so its row does not count; ${row.firstFailure}`,
+    );
   const title = `${benchCase.title} (${benchCase.connections} connections)`;
   return [title, own.length === 0 ? 'nothing measured' : renderColumns(lines), ...faults].join('\n');
 }
@@ -135,13 +137,13 @@ export function renderNumber(value: number | null, digits: number): string {
 }
 
 /** The median, with the lowest and highest of the rounds. */
-export function renderSpread(spread: Spread | null): string {
+function renderSpread(spread: Spread | null): string {
   if (spread === null) return MISSING;
   return `${spread.median.toFixed(2)} (${spread.lowest.toFixed(2)}–${spread.highest.toFixed(2)})`;
 }
 
 /** Aligns cells in columns, the first one left and the others right. */
-export function renderColumns(lines: readonly (readonly string[])[]): string {
+function renderColumns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>
@@ -155,11 +157,11 @@ export function renderColumns(lines: readonly (readonly string[])[]): string {
 
 const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', failed: '✗', 'not measured': MISSING };
 
-/** Explains which baseline the plain call is compared with; the table shows both. */
+/** Explains which baseline a plain request is compared with; the table shows both. */
 const BASELINES =
-  'A plain call is judged against the keyed proxy, which looks up a key and reads the usage, for the target of 1.6 was set\n' +
-  'by such a one; streams and large requests against the blind proxy, which reads nothing. Added time is beyond the upstream,\n' +
-  'called directly. The longest stall is that of all rounds; in brackets that of a process without a gateway in this run.';
+  'A plain request is judged against the keyed proxy, which looks up a key and parses the usage; streams and large requests\n' +
+  'against the blind proxy, which reads nothing. Added time is relative to direct requests to the upstream. The longest stall\n' +
+  'is that of all rounds; in brackets that of a process without a gateway in this run.';
 
 function describeMeasure({ measure, subject, against }: JudgedTarget): string {
   if (measure === 'cpu') return `CPU, ${subject} / ${against}`;

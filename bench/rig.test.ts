@@ -69,10 +69,10 @@ describe('the rig', () => {
     expect(measurements[0]?.load.calls).toBeGreaterThan(5);
     const reasons = leftOut.map(({ subject, case: name, reason }) => [subject, name, reason.replace(/^\d+ /, '')]);
     const cannot = (path: string, endpoint: string) =>
-      `failed calls in the rehearsal; status: found 501, expected 200; no ${path} from ${endpoint}`;
+      `failed requests in the rehearsal; status: found 501, expected 200; no ${path} from ${endpoint}`;
     expect(reasons).toEqual([
-      ['tollgate-m2m', 'agent', 'the case has no call of messages clients'],
-      ['tollgate-m2c', 'agent', 'the case has no call of messages clients'],
+      ['tollgate-m2m', 'agent', 'the case has no request of messages clients'],
+      ['tollgate-m2c', 'agent', 'the case has no request of messages clients'],
       ['tollgate-c2m', 'burst', cannot('/v1/chat/completions', '/messages')],
       ['tollgate-m2c', 'burst', cannot('/v1/messages', '/chat/completions')],
       ['tollgate-c2m', 'agent', cannot('/v1/chat/completions', '/messages')],

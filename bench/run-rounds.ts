@@ -42,7 +42,7 @@ function findUncalled({ cases, subjects }: Rounds): LeftOut[] {
       .map(({ name, protocol }) => ({
         subject: name,
         case: benchCase.name,
-        reason: `the case has no call of ${protocol} clients`,
+        reason: `the case has no request of ${protocol} clients`,
       })),
   );
 }
@@ -61,7 +61,7 @@ export async function runRounds(plan: Rounds): Promise<{ measurements: Measureme
         const { failures, firstFailure } = measurement.load;
         if (round > 0) measurements.push(measurement);
         else if (failures > 0) {
-          const reason = `${failures} failed calls in the rehearsal; ${firstFailure}`;
+          const reason = `${failures} failed requests in the rehearsal; ${firstFailure}`;
           leftOut.push({ subject: subject.name, case: benchCase.name, reason });
         }
       }

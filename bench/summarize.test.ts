@@ -140,10 +140,10 @@ describe('waits', () => {
       [steady],
     ).split('\n');
     expect(lines[1]).toMatch(
-      /^✗ 500 plain calls a second +p50, tollgate − direct +at most 1.5 ms +2.00 \(1.50–8.50\) ms +missed$/,
+      /^✗ 500 plain requests per second +p50, tollgate − direct +at most 1.5 ms +2.00 \(1.50–8.50\) ms +missed$/,
     );
     expect(lines[2]).toMatch(
-      /^✗ 500 plain calls a second +longest stall, tollgate +at most 20 ms +21.0 ms \(12.0\) +missed$/,
+      /^✗ 500 plain requests per second +longest stall, tollgate +at most 20 ms +21.0 ms \(12.0\) +missed$/,
     );
   });
 });

@@ -32,7 +32,7 @@ function chooseFraming(head: string, unframed: Unframed): number | 'chunked' {
   if (length !== undefined) return Number(length);
   if (unframed === 'empty') return 0;
   throw new Error(
-    'the head has neither content-length nor chunked coding, so a complete body cannot be told from a cut one',
+    'the head has neither content-length nor chunked coding, so a complete body cannot be distinguished from a cut one',
   );
 }
 

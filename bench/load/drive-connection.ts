@@ -102,7 +102,7 @@ export function driveConnection(
   function onClosed(): void {
     if (call !== null && call.status !== 0) failConnection('the connection closed in the middle of an answer');
     else if (call !== null && reconnectsInARow >= RECONNECTS_IN_A_ROW_MAX) {
-      failConnection('the connection closed before any answer, again and again');
+      failConnection('the connection closed repeatedly before any answer');
     } else {
       reconnectsInARow += 1;
       tally.reconnects += 1;
@@ -114,7 +114,7 @@ export function driveConnection(
     const reader = createMessageReader(
       {
         onHead(head) {
-          if (call === null) throw new Error('an answer came that no call asked for');
+          if (call === null) throw new Error('an answer came without a request');
           call.status = Number(head.slice(9, 12));
           call.closing = /\r\nconnection:[ \t]*close/i.test(head);
         },

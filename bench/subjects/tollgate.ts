@@ -47,7 +47,9 @@ async function startTollgate(
   try {
     accessSync(tollgateCommand, constants.X_OK);
   } catch {
-    throw new SubjectUnavailable(`${tollgateCommand} is missing or cannot be executed; --tollgate names another one`);
+    throw new SubjectUnavailable(
+      `${tollgateCommand} is missing or cannot be executed; set another one with --tollgate`,
+    );
   }
   const port = findFreePort();
   const config = join(scratchDir, 'tollgate.yaml');

@@ -19,7 +19,7 @@ export function measure(work: () => unknown): Timing {
     for (let call = 0; call < calls; call++) sink = work();
     rounds.push((Bun.nanoseconds() - startedNs) / calls);
   }
-  if (sink === measure) throw new Error('unreachable: the result is only read so that it is computed');
+  if (sink === measure) throw new Error('unreachable: the result is read only to force its computation');
   rounds.sort((a, b) => a - b);
   return { bestNs: rounds[0] ?? 0, medianNs: rounds[ROUNDS >> 1] ?? 0 };
 }

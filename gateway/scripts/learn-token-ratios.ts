@@ -11,9 +11,7 @@ import { learnFamilies } from './token-ratios/learn-families.ts';
 
 const prompts = loadRecordedPrompts();
 if (prompts === null) {
-  console.error(
-    'The recordings are not there: they are looked for in ../shared/recordings, beside the project. Put them there.',
-  );
+  console.error('No recordings found in ../shared/recordings, next to the project. Put them there.');
   process.exit(1);
 }
 const halves = halvePrompts(prompts);
@@ -23,9 +21,9 @@ for (const { family, ratios, source } of learnFamilies(halves)) {
   console.log(`  ${family}: {\n    tools: '${ratios.tools}',`);
   console.log(`    text: [${ratios.text.join(', ')}],\n    frames: [${ratios.frames.join(', ')}],\n  },`);
 }
-console.log('};\n\nErrors of the table that stands now:');
+console.log('};\n\nErrors of the current table:');
 for (const [family, { learnt, judged }] of halves) {
   console.log(
-    `${family}: judged ${describeError(estimateError(judged))}; learnt ${describeError(estimateError(learnt))}`,
+    `${family}: judged ${describeError(estimateError(judged))}; learned ${describeError(estimateError(learnt))}`,
   );
 }

@@ -56,7 +56,9 @@ async function measureBackup(store: Store, folder: string): Promise<void> {
   rmSync(copy, { force: true });
   const before = await settleUntil(store, new Promise((resolve) => setTimeout(resolve, 3_000)));
   const during = await settleUntil(store, run('./measure-books.ts', folder, calls, 'backup'));
-  say(`a call's hold and settlement, worst: ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms beside the backup`);
+  say(
+    `a request's hold and settlement, worst: ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms during the backup`,
+  );
   rmSync(copy);
 }
 
@@ -67,7 +69,7 @@ function measureProof(): void {
   const { user, system } = process.cpuUsage(cpu);
   const cpuMs = Math.round((user + system) / 1_000);
   const megabytes = Math.round(statSync(path).size / 1e6);
-  say(`proof of ${entries} entries, ${ended} calls, ${megabytes} MB: ${sinceMs(startMs)} ms, ${cpuMs} ms of CPU`);
+  say(`proof of ${entries} entries, ${ended} requests, ${megabytes} MB: ${sinceMs(startMs)} ms, ${cpuMs} ms of CPU`);
   if (problem !== null) throw new Error(problem.message);
 }
 
@@ -107,7 +109,7 @@ async function longestTurn(during: Promise<unknown>): Promise<string> {
     longest.lateMs = Math.max(longest.lateMs, performance.now() - startMs - 1);
     longest.cpuMs = Math.max(longest.cpuMs, (user + system) / 1_000);
   }
-  return `longest turn ${longest.lateMs.toFixed(1)} ms, ${longest.cpuMs.toFixed(1)} ms of it its own CPU`;
+  return `longest turn ${longest.lateMs.toFixed(1)} ms, ${longest.cpuMs.toFixed(1)} ms of it own CPU`;
 }
 
 async function run(program: string, ...given: string[]): Promise<void> {

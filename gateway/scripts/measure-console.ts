@@ -48,7 +48,7 @@ async function timeRoute(name: string, path: string, key: string): Promise<void>
     return;
   }
   const { p50, p95, least } = quantiles(tookMs);
-  say(`${name}: p50 ${p50} ms, p95 ${p95} ms, least ${least} ms; ${Math.ceil(bytes / 1024)} KiB`);
+  say(`${name}: p50 ${p50} ms, p95 ${p95} ms, minimum ${least} ms; ${Math.ceil(bytes / 1024)} KiB`);
 }
 
 /**
@@ -74,7 +74,7 @@ async function compare(readerKey: string, callerKey: string, paths: readonly str
   for (const [name, all] of Object.entries(tookMs)) {
     const { p50, p95, p99, least } = quantiles(all);
     say(
-      `${name}, ${CALLS_PER_SECOND} a second: p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, least ${least} ms (${all.length} calls)`,
+      `${name}, ${CALLS_PER_SECOND} per second: p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, minimum ${least} ms (${all.length} requests)`,
     );
   }
 }

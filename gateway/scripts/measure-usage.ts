@@ -65,7 +65,7 @@ function fill(calls: number): void {
     });
     fillCalls(writer, batch);
   }
-  say(`${calls} calls kept in ${sinceMs(startMs)} ms`);
+  say(`${calls} requests stored in ${sinceMs(startMs)} ms`);
   startMs = performance.now();
   let steps = 0;
   let longestMs = 0;
@@ -75,7 +75,7 @@ function fill(calls: number): void {
     longestMs = Math.max(longestMs, performance.now() - stepMs);
   }
   const perCall = ((performance.now() - startMs) * 1_000) / calls;
-  say(`rolled up in ${steps} steps, the longest ${longestMs.toFixed(1)} ms: ${perCall.toFixed(1)} µs a call`);
+  say(`rolled up in ${steps} steps, the longest ${longestMs.toFixed(1)} ms: ${perCall.toFixed(1)} µs per request`);
   writer.close();
 }
 
@@ -116,7 +116,7 @@ async function measure({ usage }: Store): Promise<void> {
     });
   const whole = { fromMs: toMs - 90 * DAY_MS };
   const [newest] = (await list({})).calls;
-  if (newest === undefined) throw new Error('the account has no calls');
+  if (newest === undefined) throw new Error('the account has no requests');
   const questions: Readonly<Record<string, () => Promise<unknown>>> = {
     'usage, 24 hours by model': () => ask({ buckets: bucketsOf(toMs - DAY_MS, toMs, 3_600_000) }),
     'usage, 7 days by hour and model': () => ask({ buckets: bucketsOf(toMs - 7 * DAY_MS, toMs, 3_600_000) }),
@@ -136,7 +136,7 @@ async function measure({ usage }: Store): Promise<void> {
     'logs of one model': () => list({ model: 'model-3' }),
     'logs of a key that is seldom used': () => list({ keys: ['key_acme_39'] }, whole),
     'logs of one end user': () => list({ end_user: 'user-2000' }, whole),
-    'logs with faults of ours': () => list({}, { ...whole, outcome: 'server_error' }),
+    'logs with server errors': () => list({}, { ...whole, outcome: 'server_error' }),
     'logs by the beginning of an id': () =>
       list({}, { idPrefix: newest.request_id.slice(0, 12), fromMs: null, toMs: null }),
     'one call': () => usage.readCall(tenant, newest.request_id),
@@ -173,7 +173,7 @@ async function time(name: string, question: () => Promise<unknown>): Promise<voi
   }
   tookMs.sort((one, other) => one - other);
   const at = (part: number) => (tookMs[Math.ceil(tookMs.length * part) - 1] ?? 0).toFixed(0);
-  say(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, least ${(tookMs[0] ?? 0).toFixed(0)} ms`);
+  say(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, minimum ${(tookMs[0] ?? 0).toFixed(0)} ms`);
 }
 
 /** Buckets of one length; days are those of the time zone. */

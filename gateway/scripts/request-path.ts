@@ -100,7 +100,7 @@ async function ask(url: string, key: string): Promise<void> {
     body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'Hello!' }] }),
   });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`the request was answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`the request got status ${response.status}: ${text}`);
 }
 
 /** The files in which something ran for every one of the counted requests, in alphabetical order. */

@@ -51,4 +51,4 @@ await Bun.write(flag('out'), text);
 
 for (const line of refused) console.log(`left out: ${line}`);
 for (const line of compareSources(models, releases)) console.log(`compare: ${line}`);
-console.log(`${models.length} models written, ${refused.length} entries left out`);
+console.log(`${models.length} models written, ${refused.length} entries omitted`);

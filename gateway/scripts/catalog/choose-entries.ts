@@ -16,11 +16,11 @@ interface Rule {
 /** Entries in the price list that clients cannot, or should not, request by that name. */
 const REFUSED: readonly Rule[] = [
   { provider: 'openai', ids: /^ft:/, reason: 'is a price class of fine-tuned models, not a model' },
-  { provider: 'google', ids: /^(gemini-exp-|learnlm-|gemini-gemma-)/, reason: 'is an experiment long closed' },
+  { provider: 'google', ids: /^(gemini-exp-|learnlm-|gemini-gemma-)/, reason: 'is a closed experiment' },
   { provider: 'google', ids: /(-tts$|^lyria)/, reason: 'is made for audio' },
   { provider: 'groq', ids: /guard/, reason: 'classifies and does not chat' },
-  { provider: 'fireworks', ids: /^(?!accounts\/)/, reason: 'is a short form that the API does not take' },
-  { provider: 'deepseek', ids: /^deepseek\//, reason: 'is a prefixed form that the API does not take' },
+  { provider: 'fireworks', ids: /^(?!accounts\/)/, reason: 'is a short form that the API does not accept' },
+  { provider: 'deepseek', ids: /^deepseek\//, reason: 'is a prefixed form that the API does not accept' },
   { provider: 'mistral', ids: /-fim-/, reason: 'completes code and does not chat' },
 ];
 
@@ -73,7 +73,7 @@ function reasonToRefuse(
   if (rule !== undefined) return rule.reason;
   if (facts.shutdown !== null && facts.shutdown <= today) return `was shut down on ${facts.shutdown}`;
   // Fireworks publishes a cache price for each model it serves by the token; the others are rented by the hour.
-  if (facts.provider === 'fireworks' && facts.price.cache_read === undefined) return 'is not served by the token';
+  if (facts.provider === 'fireworks' && facts.price.cache_read === undefined) return 'is not charged per token';
   if (facts.sourced || KEPT_WITHOUT_PAGE.has(key)) return null;
   const release = releases.get(key);
   if (release?.input === facts.price.input && release.output === facts.price.output) return null;

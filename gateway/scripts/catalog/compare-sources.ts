@@ -20,7 +20,7 @@ export function compareSources(
     lines.push(...compareOutput(model));
   }
   const missing = [...releases.keys()].filter((key) => !known.has(key)).sort();
-  return [...lines, ...missing.map((key) => `${key}: only the older source has it; left out`)];
+  return [...lines, ...missing.map((key) => `${key}: only the older source has it; omitted`)];
 }
 
 function comparePrices(key: string, model: FoldedModel, release: Release): readonly string[] {
@@ -35,7 +35,7 @@ function comparePrices(key: string, model: FoldedModel, release: Release): reado
 function compareOutput({ provider, id, outputMax }: FoldedModel): readonly string[] {
   if (provider !== 'anthropic') return [];
   const gates = findGates(id);
-  if (gates === null) return [`${provider}/${id}: the table of gates does not have its family`];
+  if (gates === null) return [`${provider}/${id}: the table of gates lacks its family`];
   if (gates.outputMax === outputMax) return [];
   return [`${provider}/${id}: output_max ${outputMax}; the table of gates says ${gates.outputMax}`];
 }

@@ -73,8 +73,8 @@ describe('chooseEntries', () => {
       ids: [],
       refused: [
         'openai/ft:a is a price class of fine-tuned models, not a model',
-        'fireworks/glm is a short form that the API does not take',
-        'fireworks/accounts/fireworks/models/glm is not served by the token',
+        'fireworks/glm is a short form that the API does not accept',
+        'fireworks/accounts/fireworks/models/glm is not charged per token',
       ],
     });
   });
@@ -180,7 +180,7 @@ describe('compareSources', () => {
     expect(compareSources(models, releases)).toEqual([
       'anthropic/claude-opus-4-1: output_max 100; the table of gates says 32000',
       'openai/m: input 2; the older source says 3',
-      'openai/old: only the older source has it; left out',
+      'openai/old: only the older source has it; omitted',
     ]);
   });
 });

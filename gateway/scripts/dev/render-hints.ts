@@ -18,10 +18,10 @@ export function renderHints({ gatewayUrl, fakeUrl, key }: Hints): string {
   const messages = `${gatewayUrl}/v1/messages`;
   return [
     '',
-    `The fake upstream is ${fakeUrl}; what reached it: curl ${fakeUrl}/__fake/served`,
+    `The fake upstream is ${fakeUrl}; its requests: curl ${fakeUrl}/__fake/served`,
     `Models over chat completions: ${CHAT_MODELS.join(', ')}`,
     `Models over messages: ${MESSAGES_MODELS.join(', ')}`,
-    'Those called endless have no end: stream them, and stop with Ctrl-C.',
+    'Models named endless never stop: stream them, and stop with Ctrl-C.',
     `The key, the same at every run: ${key}`,
     '',
     ...renderCurl(chat, key, { model: 'ok', messages: MESSAGES }),
@@ -32,7 +32,7 @@ export function renderHints({ gatewayUrl, fakeUrl, key }: Hints): string {
     '',
     ...renderCurl(messages, key, { model: 'claude-long:50', max_tokens: 256, stream: true, messages: MESSAGES }),
     '',
-    'It starts anew when a file under gateway/src changes. Ctrl-C ends it.',
+    'It restarts when a file under gateway/src changes. Ctrl-C ends it.',
     '',
   ].join('\n');
 }

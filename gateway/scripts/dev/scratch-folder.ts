@@ -45,7 +45,7 @@ function refuseForeign(folder: string): void {
   const found = lstatSync(folder);
   const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
   if (!found.isDirectory() || !isOurs) {
-    throw new Error(`${folder} is not a folder of yours alone (mode 700). Remove it, or set TMPDIR to another place`);
+    throw new Error(`${folder} is not owned by you alone (mode 700). Remove it, or set TMPDIR to another place`);
   }
 }
 
@@ -61,7 +61,7 @@ async function seedKey(dataDir: string, keyFile: string): Promise<string> {
     new Response(command.stderr).text(),
     command.exited,
   ]);
-  if (status !== 0) throw new Error(`the key could not be made in ${dataDir}: ${complaint.trim()}`);
+  if (status !== 0) throw new Error(`the key could not be created in ${dataDir}: ${complaint.trim()}`);
   const { key } = JSON.parse(made) as { readonly key: string };
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
   return key;

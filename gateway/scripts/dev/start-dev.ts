@@ -54,10 +54,10 @@ export async function startDev({ scratch, sources, port, print }: DevPlan): Prom
   }
 
   const gateway = keepRunning(startGateway, (status) =>
-    print(`dev: the gateway ended with status ${status}; it starts again when a source file changes\n`),
+    print(`dev: the gateway ended with status ${status}; it restarts when a source file changes\n`),
   );
   const endWatch = watchSources(sources, () => {
-    print('dev: a source file has changed, the gateway starts anew\n');
+    print('dev: a source file changed, the gateway restarts\n');
     gateway.restart();
   });
   return {

@@ -27,5 +27,5 @@ async function callOnce(url: string, key: string): Promise<void> {
     body: BODY,
   });
   await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`a call got status ${response.status}`);
+  if (response.status !== 200) throw new Error(`a request got status ${response.status}`);
 }

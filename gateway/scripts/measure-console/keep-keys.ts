@@ -25,5 +25,5 @@ export function keepKeys(dataDir: string): void {
   }));
   const kept = writer.keepWrites([workspaces, keys]);
   writer.close();
-  if (kept !== true) throw new Error(`the keys were not kept: ${JSON.stringify(kept)}`);
+  if (kept !== true) throw new Error(`the keys were not stored: ${JSON.stringify(kept)}`);
 }

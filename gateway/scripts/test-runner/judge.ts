@@ -57,7 +57,7 @@ export function judge(run: Run): Verdict {
     ...(run.cases === null ? [] : filesThatRanNothing(run.files, cases)),
     ...cases
       .filter(({ outcome }) => outcome === 'todo')
-      .map((one) => `${title(one)}: test.todo promises a test that is not there`),
+      .map((one) => `${title(one)}: test.todo announces a missing test`),
     ...skips
       .filter((one) => reasonOf(one) === null)
       .map((one) => `${title(one)}: skipped without a reason; write "(needs …)" into its name or its describe's`),
@@ -72,11 +72,11 @@ export function judge(run: Run): Verdict {
 }
 
 function processProblems({ files, cases, status, signal, hungIn, lastFile }: Run, failed: number): string[] {
-  if (hungIn !== null) return [`${hungIn}: a test of it stood still and the run was ended`];
+  if (hungIn !== null) return [`${hungIn}: a test hung and the run was ended`];
   if (signal !== null) return [`bun test was ended by ${signal} in ${lastFile || files.join(', ')}`];
   if (cases === null)
     return [
-      `${files.join(', ')}: bun test ended with status ${status} and no report: no test was there to run, or one ended the process`,
+      `${files.join(', ')}: bun test ended with status ${status} and no report: there was no test to run, or one ended the process`,
     ];
   if (status !== 0 && failed === 0)
     return [`${files.join(', ')}: bun test ended with status ${status}: an error outside of any test, see above`];
@@ -86,7 +86,7 @@ function processProblems({ files, cases, status, signal, hungIn, lastFile }: Run
 
 function filesThatRanNothing(files: readonly string[], cases: readonly TestCase[]): string[] {
   const ran = new Set(cases.map(({ file }) => file));
-  return files.filter((file) => !ran.has(file)).map((file) => `${file}: no test of it ran`);
+  return files.filter((file) => !ran.has(file)).map((file) => `${file}: none of its tests ran`);
 }
 
 function reasonsByFile(skips: readonly TestCase[]): string[] {

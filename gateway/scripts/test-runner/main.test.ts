@@ -132,7 +132,7 @@ test('no test file at all fails', () => {
 test('a file whose tests did not run fails, though others passed', () => {
   const { status, output, last } = drive({ 'gateway/a.test.ts': GOOD, 'gateway/empty.test.ts': '' });
   expect({ status, last }).toEqual({ status: 1, last: '1 passed, 1 failed, 0 skipped' });
-  expect(output).toContain('problem: gateway/empty.test.ts: no test of it ran');
+  expect(output).toContain('problem: gateway/empty.test.ts: none of its tests ran');
 });
 
 test('a skip needs a reason in its name; with one it is printed and passes', () => {
@@ -156,7 +156,7 @@ test('a run that stands still is ended, and the file named', async () => {
   expect(run).toMatchObject({ hungIn: 'still.test.ts', signal: 'SIGKILL', cases: null });
   expect(judge(run)).toMatchObject({
     failed: 1,
-    problems: ['still.test.ts: a test of it stood still and the run was ended'],
+    problems: ['still.test.ts: a test hung and the run was ended'],
   });
 });
 
@@ -174,14 +174,14 @@ test('failures are shown with their file, passes and Bun’s sums are not', () =
 
 const REFUSED: [string, string, string, string][] = [
   ['a failed test', `${GOOD} test('bad', () => expect(1).toBe(2));`, '1 passed, 1 failed, 0 skipped', 'bad'],
-  ['an empty file', '', '0 passed, 1 failed, 0 skipped', 'no report: no test was there'],
+  ['an empty file', '', '0 passed, 1 failed, 0 skipped', 'no report: there was no test'],
   [
     'a skip without a reason',
     `${GOOD} test.skip('later', () => {});`,
     '1 passed, 1 failed, 1 skipped',
     'later: skipped without',
   ],
-  ['test.todo', `${GOOD} test.todo('later');`, '1 passed, 1 failed, 0 skipped', 'later: test.todo promises'],
+  ['test.todo', `${GOOD} test.todo('later');`, '1 passed, 1 failed, 0 skipped', 'later: test.todo announces'],
   ['test.only', `${GOOD} test.only('only', () => {});`, '0 passed, 1 failed, 0 skipped', '.only is disabled'],
   [
     'an error in a file after its tests',

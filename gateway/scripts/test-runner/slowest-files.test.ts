@@ -20,7 +20,7 @@ test('the slowest come first, with processor time where a file ran alone', () =>
     '   12.0          b',
     '    2.3     1.5  c',
     '    0.5          a',
-    '5 s of processor time in all',
+    '5 s of processor time in total',
   ]);
 });
 

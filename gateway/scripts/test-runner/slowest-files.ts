@@ -15,5 +15,5 @@ export function slowestFiles(runs: readonly TimedRun[]): string[] {
       ({ file, seconds, cpu }) => `${seconds.toFixed(1).padStart(7)} ${(cpu?.toFixed(1) ?? '').padStart(7)}  ${file}`,
     );
   const total = runs.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-  return ['seconds     cpu  file', ...rows, `${total.toFixed(0)} s of processor time in all`];
+  return ['seconds     cpu  file', ...rows, `${total.toFixed(0)} s of processor time in total`];
 }

@@ -51,5 +51,5 @@ test('what becomes nothing has its own fate, and turns, model and stream are car
 
 test('a row without an end is refused', () => {
   const row = { member: 'lost', becomes: null, fate: null, note: '' };
-  expect(() => renderDirection([row], UPSTREAM)).toThrow('lost: the table names neither what it becomes nor its fate');
+  expect(() => renderDirection([row], UPSTREAM)).toThrow('lost: the table has neither a feature nor a fate');
 });

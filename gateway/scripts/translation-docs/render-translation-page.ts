@@ -39,7 +39,7 @@ export function renderDirection(members: readonly MemberRow[], upstream: Feature
 
 function findEnd({ member, becomes, fate, note }: MemberRow, upstream: FeatureFates): { fate: Fate; note: string } {
   if (becomes === null) {
-    if (fate === null) throw new Error(`${member}: the table names neither what it becomes nor its fate`);
+    if (fate === null) throw new Error(`${member}: the table has neither a feature nor a fate`);
     return { fate, note };
   }
   if (becomes === 'model' || becomes === 'stream' || becomes === 'turns') return { fate: 'carried', note };
