@@ -130,9 +130,9 @@ export function renderGaps(skipped: readonly SkippedSubject[], leftOut: readonly
   ].join('\n');
 }
 
-export const MISSING = '–';
+const MISSING = '–';
 
-export function renderNumber(value: number | null, digits: number): string {
+function renderNumber(value: number | null, digits: number): string {
   return value === null ? MISSING : value.toFixed(digits);
 }
 

@@ -32,12 +32,12 @@ test('a folder that others can look into is refused', async () => {
   const folder = join(home, 'open');
   mkdirSync(folder);
   chmodSync(folder, 0o755);
-  await expect(openScratch(folder)).rejects.toThrow(/not a folder of yours alone/);
+  await expect(openScratch(folder)).rejects.toThrow(/not owned by you alone/);
 });
 
 test('a link to another folder is refused', async () => {
   const target = join(home, 'target');
   mkdirSync(target, { mode: 0o700 });
   symlinkSync(target, join(home, 'link'));
-  await expect(openScratch(join(home, 'link'))).rejects.toThrow(/not a folder of yours alone/);
+  await expect(openScratch(join(home, 'link'))).rejects.toThrow(/not owned by you alone/);
 });
