@@ -1,5 +1,5 @@
 /**
- * Checks the words of comments and documentation pages: no phrase that is not plain modern
+ * Checks the words of comments, documentation pages, and messages in gateway/src: no phrase that is not plain modern
  * English, and no coined term for which the field has a word. Each finding names the replacement.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -41,27 +41,44 @@ const COINED: readonly Phrase[] = [
   { found: /\bContentDesk\b/, use: 'ContentRecorder' },
   { found: /\bUsageApart\b/, use: 'MediaAndToolUsage, usage.extras' },
   { found: /\bStandings?\b/, use: 'RateLimitStatus' },
+  { found: /\b[Rr]osters?\b/, use: 'openCalls' },
+  { found: /\bdisorders?\b/i, use: 'protocolViolations' },
+  { found: /\bupstream_nonsense\b/, use: 'upstream_malformed' },
+  { found: /\bupstream_refused_us\b/, use: 'upstream_credential' },
+  { found: /\bstore_away\b/, use: 'store_unavailable' },
+  { found: /\bDisproof\b/, use: 'LedgerInvariantError' },
   { found: /\b(create)?FarQueries\b/, use: 'WorkerQueries, createWorkerQueries' },
   { found: /\bkeepAndBind\b/, use: 'persistAndApply' },
+  { found: /\b[Uu]nkept(Ends)?\b/, use: 'unsavedSettlements' },
   { found: /\b[Ll]earntRatios?\b/, use: 'tokenRatio' },
   { found: /\b[Ff]lagUsage\b/, use: 'usageChecks' },
   { found: /\b[Oo]ddUsage\b/, use: 'usageAnomalies' },
+  { found: /\b(told|Told)(?=[A-Z])\w*/, use: 'reported, received or sent' },
+  { found: /\bNOBODY\b/, use: 'ANONYMOUS' },
 ];
 
-/** Changed only by an edit of what they define or test. */
-const OWN_WORDS = /^gateway\/test\/architecture\/(language-rules|planted\.test)\.ts$/;
+/** Files that must contain such words: the rule and its tests, and the former names in stored records. */
+const EXEMPT = [
+  /^gateway\/test\/architecture\/(language-rules|planted\.test)\.ts$/,
+  /^gateway\/src\/store\/sqlite\/ledger\/call-record-row(\.test)?\.ts$/,
+];
 const PAGES = ['*.md', 'docs/**/*.md', 'bench/*.md', 'console/*.md', 'gateway/*.md'];
 
-/** No banned phrase and no coined term in comments and on documentation pages. */
+/** No banned phrase and no coined term in comments, in messages of gateway/src and on documentation pages. */
 export function plainWords({ root, sources }: Tree): Violation[] {
-  const own = sources.filter(({ path }) => !OWN_WORDS.test(path));
+  const own = sources.filter(({ path }) => !EXEMPT.some((pattern) => pattern.test(path)));
   return [...own.flatMap(judgeSource), ...pagesOf(root).flatMap((path) => judgePage(root, path))];
 }
 
-function judgeSource({ path, lines }: Source): Violation[] {
+function judgeSource({ path, lines, test }: Source): Violation[] {
+  const hasMessages = path.startsWith('gateway/src/') && !test;
   return lines.flatMap((line, index) => {
     const where = `${path}:${index + 1}`;
-    return [...judge(where, commentOf(line), PHRASES), ...judge(where, line, COINED)];
+    const messages = hasMessages ? messagesOf(line) : [];
+    return [
+      ...[commentOf(line), ...messages].flatMap((words) => judge(where, words, PHRASES)),
+      ...judge(where, line, COINED),
+    ];
   });
 }
 
@@ -90,6 +107,14 @@ function judge(where: string, words: string, phrases: readonly Phrase[]): Violat
 /** The words of a line's comment; empty where it has none. */
 function commentOf(line: string): string {
   return unquoted(/^\s*(?:\/\*\*?|\*|\/\/)(?!\/)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1] ?? '');
+}
+
+/** String literals of a line that are sentences or parts of one: they have a space. */
+function messagesOf(line: string): string[] {
+  if (/^\s*(\/\*|\*|\/\/)/.test(line)) return [];
+  return [...line.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g)]
+    .map(([, single, double, template]) => single ?? double ?? template ?? '')
+    .filter((text) => text.includes(' '));
 }
 
 /** Text between backticks and quotation marks is quoted. */

@@ -203,6 +203,12 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     'docs/guide.md:9: “Whoever”; use the person',
   ],
   [
+    'a coined phrase in a message',
+    { 'gateway/src/lib/say.ts': `${OPENING}export const say = () => 'ask whoever runs this gateway';\n` },
+    'words are plain English',
+    'say.ts:2: “whoever”; use the person',
+  ],
+  [
     'a coined identifier',
     { 'gateway/src/lib/desk.ts': `${OPENING}export interface MoneyDesk {}\n` },
     'words are plain English',

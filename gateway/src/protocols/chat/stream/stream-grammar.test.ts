@@ -119,7 +119,7 @@ describe('steps in chunks of others', () => {
     ).toEqual([]);
   });
 
-  test('show disorder', () => {
+  test('report violations of the order', () => {
     expect(observe(choice({ content: 'a' }))).toEqual(['a delta came before the role']);
     expect(observe(choice({ role: 'assistant' }), choice({ tool_calls: [tool(2, 'f')] }))).toEqual([
       'role',
