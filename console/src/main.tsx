@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './lib/queries.ts';
 import { applyTheme } from './lib/theme.ts';
 import { Router } from './router.tsx';
-import { CallDeps } from './shell/gate.tsx';
+import { CallDeps } from './shell/app.tsx';
 
 applyTheme();
 const root = document.getElementById('root');

@@ -6,7 +6,7 @@ import { useAccount } from '../lib/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../ui/field.tsx';
-import type { FilterChipsProps } from './filter-kind.ts';
+import type { FilterChipsProps } from './filters.ts';
 import { findNamed, type Named, unknownWords } from './find-named.ts';
 import { filterChange, readWithout } from './without.ts';
 

@@ -5,7 +5,7 @@ import { part } from '../lib/part.ts';
 import { useFilters } from '../lib/search.ts';
 import { DialogPart } from '../shell/page-fault.tsx';
 import { Button } from '../ui/button.tsx';
-import type { FilterChipsProps, FilterKind } from './filter-kind.ts';
+import type { FilterChipsProps, FilterKind } from './filters.ts';
 import { filterChange, readWithout } from './without.ts';
 
 const AddFilter = part(() => import('./add-filter.tsx'));

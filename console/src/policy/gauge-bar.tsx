@@ -1,9 +1,9 @@
 /** Renders one live gauge: used and held amounts of a limit, and when it resets. */
 import { percentOf } from '../lib/money.ts';
-import { relativeTime } from '../lib/numbers.ts';
-import { useNow } from '../lib/use-now.ts';
+import { relativeTime } from '../lib/format.ts';
+import { useNow } from '../lib/timers.ts';
 import { classNames } from '../ui/class-names.ts';
-import { type Gauge, gaugeAmount, gaugeName, subjectName } from './caps-words.ts';
+import { type Gauge, gaugeAmount, gaugeName, subjectName } from './caps-text.ts';
 
 interface GaugeBarProps {
   readonly gauge: Gauge;

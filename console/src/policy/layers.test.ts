@@ -1,7 +1,7 @@
 /** Tests the display of limits in two layers. */
 import { expect, test } from 'bun:test';
 import type { Caps } from './caps-draft.ts';
-import type { Gauge } from './caps-words.ts';
+import type { Gauge } from './caps-text.ts';
 import { capsByLayer, layeredWords, lowerRates, otherWords, tightestGauge } from './layers.ts';
 
 const NONE: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };

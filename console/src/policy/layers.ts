@@ -1,7 +1,7 @@
 /** Reads the two layers of limits, the operator's and the account's own. The lower cap applies. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import type { Caps } from './caps-draft.ts';
-import { budgetWords, type Gauge, rateWords } from './caps-words.ts';
+import { budgetWords, type Gauge, rateWords } from './caps-text.ts';
 
 export type Layered = Pick<Reply<'GET /accounts/{account}/limits'>['nodes'][number], 'layer' | 'caps' | 'other_caps'>;
 

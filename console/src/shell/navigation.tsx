@@ -2,7 +2,7 @@
 
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
-import { sentenceCase } from '../lib/numbers.ts';
+import { sentenceCase } from '../lib/format.ts';
 import { useAct } from '../lib/queries.ts';
 import { type CurrentAccount, clearSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';

@@ -10,7 +10,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { Mark, Navigation } from './navigation.tsx';
-import { PermittedPage } from './offered-page.tsx';
+import { PermittedPage } from './access.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
 

@@ -1,7 +1,7 @@
 /** Renders buttons that copy a text and confirm it. */
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { copyText } from '../lib/copy-text.ts';
+import { copyText } from '../lib/insecure-context.ts';
 import { Button, IconButton } from './button.tsx';
 import { toast } from './toasts.tsx';
 

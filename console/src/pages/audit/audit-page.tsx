@@ -17,7 +17,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { type AuditEntry, changesOf } from './audit-changes.ts';
 import { AuditSheet } from './audit-sheet.tsx';
-import { ACTIONS, actionName, actorWords, fieldName, targetKind } from './audit-words.ts';
+import { ACTIONS, actionName, actorWords, fieldName, targetKind } from './audit-labels.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { type AuditEntry, type Change, changesOf } from './audit-changes.ts';
-import { actionName, actorWords, fieldName, targetKind } from './audit-words.ts';
+import { actionName, actorWords, fieldName, targetKind } from './audit-labels.ts';
 
 interface AuditSheetProps {
   readonly entry: AuditEntry;

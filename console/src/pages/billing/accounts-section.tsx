@@ -3,7 +3,7 @@
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Money } from '../../ui/amounts.tsx';

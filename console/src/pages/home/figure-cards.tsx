@@ -1,7 +1,7 @@
 /** Renders the four figures above the chart, each with its change and sparkline; pressing one charts it. */
-import { share } from '../../lib/numbers.ts';
+import { share } from '../../lib/format.ts';
 import { classNames } from '../../ui/class-names.ts';
-import { Sparkline } from '../../ui/sparkline.tsx';
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { barValue, change, coarser, figure, METRIC_NAMES, METRICS, type Metric, type Overview } from './overview.ts';
 
 interface FigureCardsProps {

@@ -7,9 +7,9 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
-import { FirstKeySteps } from '../first-call/first-key-steps.tsx';
-import { Steps } from '../first-call/steps.tsx';
-import { SnippetChoice } from '../keys/snippet-choice.tsx';
+import { FirstKeySteps } from '../first-request/first-key-steps.tsx';
+import { Steps } from '../first-request/steps.tsx';
+import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { chooseModel, chooseWorkspace } from './first-choice.ts';
 
 interface FirstRunProps {

@@ -1,9 +1,9 @@
 /** Renders the home page: an overview of the account. Before the first call it shows the setup steps instead. */
 import { useState } from 'react';
-import { useModelSlots } from '../../lib/model-colors.ts';
+import { useModelSlots } from '../../charts/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
-import { seriesColors } from '../../lib/series-color.ts';
+import { seriesColors } from '../../charts/series-colors.ts';
 import { type CurrentAccount, useAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel } from '../../ui/page.tsx';

@@ -1,6 +1,6 @@
 /** Renders the health of the providers, with the calls it is based on. */
 
-import { share, shortNumber } from '../../lib/numbers.ts';
+import { share, shortNumber } from '../../lib/format.ts';
 import { Link } from '../../route/link.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { HealthBadge } from '../providers/health-badge.tsx';

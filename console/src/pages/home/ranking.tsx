@@ -1,7 +1,7 @@
 /** Renders a short ranking by cost, each entry with its share as a bar. */
 
 import { percentOf } from '../../lib/money.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { wholeNumber } from '../../lib/format.ts';
 import { Link } from '../../route/link.tsx';
 import { Money } from '../../ui/amounts.tsx';
 import { Panel } from '../../ui/page.tsx';

@@ -4,7 +4,7 @@
  */
 
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { counted, duration, shortNumber } from '../../lib/numbers.ts';
+import { counted, duration, shortNumber } from '../../lib/format.ts';
 import { Link } from '../../route/link.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import {

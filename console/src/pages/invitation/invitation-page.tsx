@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { clearSession, type Session, saveSession, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -11,7 +11,7 @@ import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
-import { roleWords } from '../members/role-words.ts';
+import { roleWords } from '../members/roles.ts';
 import { SignInSteps } from '../sign-in/sign-in-steps.tsx';
 import { NewPersonForm } from './new-person-form.tsx';
 

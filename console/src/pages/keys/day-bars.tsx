@@ -4,7 +4,7 @@
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
-import { counted } from '../../lib/numbers.ts';
+import { counted } from '../../lib/format.ts';
 import { useNavigate } from '../../route/route.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { KeyPage } from './key.ts';

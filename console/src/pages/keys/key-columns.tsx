@@ -2,14 +2,14 @@
 
 import type { ReactNode } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
-import { sentenceCase } from '../../lib/numbers.ts';
-import { rateWords } from '../../policy/caps-words.ts';
+import { sentenceCase } from '../../lib/format.ts';
+import { rateWords } from '../../policy/caps-text.ts';
 import { lowerRates } from '../../policy/layers.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
 import { BudgetBar, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import type { Column } from '../../ui/column.ts';
-import { Sparkline } from '../../ui/sparkline.tsx';
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { type Key, STATUS_TONE } from './key.ts';
 
 const NONE = <span className="text-ink-3">None</span>;

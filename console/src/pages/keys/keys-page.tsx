@@ -3,7 +3,7 @@
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { counted } from '../../lib/numbers.ts';
+import { counted } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
@@ -18,7 +18,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
 import { enableLock, type Key, type KeyAct, mayChange } from './key.ts';
-import { KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
+import { KeyDialog, KeyDialogs, KeyMenu } from './key-menu.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
 /** Two lines per row, so that all of a key fits without horizontal scrolling. */

@@ -10,7 +10,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import type { Key } from './key.ts';
-import { SnippetChoice } from './snippet-choice.tsx';
+import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { TryKey } from './try-key.tsx';
 
 interface RevealKeyProps {

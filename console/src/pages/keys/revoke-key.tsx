@@ -1,6 +1,6 @@
 /** Confirms the revocation of a key and shows its recent use. */
 
-import { counted } from '../../lib/numbers.ts';
+import { counted } from '../../lib/format.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { SkeletonLine } from '../../ui/skeleton.tsx';

@@ -1,7 +1,7 @@
 /** Renders a button that calls a model with a newly created key, and the result. */
 import { Play } from 'lucide-react';
 import { useState } from 'react';
-import { duration } from '../../lib/numbers.ts';
+import { duration } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { type TestCall, testCall } from './test-call.ts';

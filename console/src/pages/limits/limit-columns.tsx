@@ -1,9 +1,9 @@
 /** Defines the columns of the limit tables: each cap with its gauge. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { shortNumber } from '../../lib/numbers.ts';
-import type { Gauge } from '../../policy/caps-words.ts';
-import { subjectWord } from '../../policy/caps-words.ts';
+import { shortNumber } from '../../lib/format.ts';
+import type { Gauge } from '../../policy/caps-text.ts';
+import { subjectWord } from '../../policy/caps-text.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
 import { lowerRates, tightestGauge } from '../../policy/layers.ts';
 import { Badge } from '../../ui/badge.tsx';

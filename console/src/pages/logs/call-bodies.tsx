@@ -10,7 +10,7 @@ import { PanelPart } from '../../shell/page-fault.tsx';
 import { Section } from '../../ui/page.tsx';
 import type { CallDetail } from './call-cost.tsx';
 
-const KeptBodies = part(() => import('./kept-bodies.tsx'));
+const KeptBodies = part(() => import('./stored-payloads.tsx'));
 
 export function CallBodies({ detail }: { readonly detail: CallDetail }) {
   if (detail.content !== 'shown') return <NoBodies detail={detail} />;

@@ -1,7 +1,7 @@
 /** Renders the cost of a call: tokens and requests by price, held and settled amounts, and the ledger entries. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { sentenceCase, wholeNumber } from '../../lib/numbers.ts';
+import { sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { exactPicoUsd, usdPerMillion, usdPerThousand } from '../../lib/pico.ts';
 import { When } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';

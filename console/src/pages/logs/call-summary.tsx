@@ -1,7 +1,7 @@
 /** Renders the facts of a call: who, what, when, how it ended. */
 
 import type { ReactNode } from 'react';
-import { duration } from '../../lib/numbers.ts';
+import { duration } from '../../lib/format.ts';
 import { useAccount } from '../../lib/session.ts';
 import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';

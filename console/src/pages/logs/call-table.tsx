@@ -1,7 +1,7 @@
 /** Renders the table of calls, and reports when it must not move because someone is reading it. */
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { counted, shortNumber, wholeNumber } from '../../lib/format.ts';
 import { exactTime } from '../../lib/zone.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -4,7 +4,7 @@
  */
 
 import { Brain, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { CallDetail } from './call-cost.tsx';
 import { readableText } from './json-text.ts';

@@ -4,7 +4,7 @@ import { bucketLabels, type Step } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
-import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { counted, shortNumber, wholeNumber } from '../../lib/format.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';

@@ -2,7 +2,7 @@
  * Draws the time of a call as a waterfall: its attempts one below the other with connect, wait and stream, and a text
  * breakdown.
  */
-import { duration } from '../../lib/numbers.ts';
+import { duration } from '../../lib/format.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallView } from './call-list.ts';

@@ -10,7 +10,7 @@ import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
-import { Qr } from '../../ui/qr.tsx';
+import { Qr } from './qr.tsx';
 import { grouped } from './grouped.ts';
 
 type Enrolment = Reply<'POST /me/totp'>;

@@ -1,7 +1,7 @@
 /** Renders the table of pending invitations. */
 
 import { useState } from 'react';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -12,7 +12,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { WorkspaceNames } from './member-table.tsx';
-import type { Invitation } from './role-words.ts';
+import type { Invitation } from './roles.ts';
 
 interface InvitationTableProps {
   readonly account: CurrentAccount;

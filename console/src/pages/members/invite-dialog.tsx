@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { givenRights, type Rights, RightsFields, rightsFault } from './rights-fields.tsx';
+import { givenRights, type Rights, RightsFields, rightsFault } from './role-fields.tsx';
 import { ShareLink } from './share-link.tsx';
 
 interface InviteDialogProps {

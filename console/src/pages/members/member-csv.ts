@@ -1,6 +1,6 @@
 /** Columns of the members CSV. */
 import { type CsvColumns, listText } from '../../csv/csv-table.ts';
-import type { Member } from './role-words.ts';
+import type { Member } from './roles.ts';
 
 const COLUMNS: CsvColumns<Member> = [
   ['person', ({ person }) => person],

@@ -2,7 +2,7 @@
 
 import { Lock, MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -13,9 +13,9 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { ChangeDialog } from './change-dialog.tsx';
+import { ChangeDialog } from './member-dialogs.tsx';
 import { ResetDialog } from './reset-dialog.tsx';
-import { lockOf, type Member, mayReset, ROLES } from './role-words.ts';
+import { lockOf, type Member, mayReset, ROLES } from './roles.ts';
 
 interface MemberTableProps {
   readonly account: CurrentAccount;

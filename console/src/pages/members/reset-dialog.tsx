@@ -3,7 +3,7 @@ import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { Member } from './role-words.ts';
+import type { Member } from './roles.ts';
 import { ShareLink } from './share-link.tsx';
 
 interface ResetDialogProps {

@@ -1,6 +1,6 @@
 /** Formats and searches the facts and prices of models. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { counted, wholeNumber } from '../../lib/numbers.ts';
+import { counted, wholeNumber } from '../../lib/format.ts';
 
 export type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 export type PriceView = ModelView['prices'][number];

@@ -1,9 +1,9 @@
 /** Renders the details of one model: its facts, its prices with their start times, and a routing preview. */
 
 import { type ReactNode, useState } from 'react';
-import { counted, sentenceCase, wholeNumber } from '../../lib/numbers.ts';
+import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useNow } from '../../lib/use-now.ts';
+import { useNow } from '../../lib/timers.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -13,7 +13,7 @@ import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { RoutingPreview } from './dry-run.tsx';
+import { RoutingPreview } from './routing-preview.tsx';
 import {
   MEDIA_RATES,
   type ModelView,

@@ -2,7 +2,7 @@
 
 import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { counted, sentenceCase, wholeNumber } from '../../lib/numbers.ts';
+import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';

@@ -1,6 +1,6 @@
 /** Sets a price of a model from a given time on. */
 import { useState } from 'react';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';

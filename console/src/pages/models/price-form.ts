@@ -1,6 +1,6 @@
 /** Validates the price dialog's input and builds the request body. Prices stay text and never pass through floats. */
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { sentenceCase, wholeNumber } from '../../lib/numbers.ts';
+import { sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { parsePrice } from '../../lib/pico.ts';
 import { instantOf } from '../../lib/zone.ts';
 import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';

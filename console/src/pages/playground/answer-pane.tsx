@@ -3,7 +3,7 @@
 import { Brain, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { exactUsd } from '../../lib/money.ts';
-import { duration, wholeNumber } from '../../lib/numbers.ts';
+import { duration, wholeNumber } from '../../lib/format.ts';
 import { estimateText } from '../../lib/pico.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';

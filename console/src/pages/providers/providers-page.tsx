@@ -1,7 +1,7 @@
 /** Renders the providers page: each provider with its health, the last characters of its credential, and a test. */
 import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { counted, duration, share, wholeNumber } from '../../lib/numbers.ts';
+import { counted, duration, share, wholeNumber } from '../../lib/format.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';

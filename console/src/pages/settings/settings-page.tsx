@@ -4,7 +4,7 @@
 
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';

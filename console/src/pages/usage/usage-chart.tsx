@@ -6,7 +6,7 @@ import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useFilters } from '../../lib/search.ts';
-import type { Slots } from '../../lib/series-color.ts';
+import type { Slots } from '../../charts/series-colors.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';

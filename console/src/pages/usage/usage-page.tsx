@@ -6,7 +6,7 @@ import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_WORDS } from '../../filters/time-range.ts';
 import { clearFilters } from '../../filters/without.ts';
 import { addressOf } from '../../lib/api.ts';
-import { useSlots } from '../../lib/model-colors.ts';
+import { useSlots } from '../../charts/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -20,7 +20,7 @@ import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
 import { Forecast } from './forecast.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import type { UsageGroup, UsageReply } from './metrics.ts';
-import { Reconcile } from './proof-line.tsx';
+import { Reconcile } from './reconcile.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import {
   answeredQuery,

@@ -1,6 +1,6 @@
 /** Tests that the chart's series are the reply's sums, and how amounts are displayed. */
 import { describe, expect, test } from 'bun:test';
-import { slotsWith } from '../../lib/series-color.ts';
+import { slotsWith } from '../../charts/series-colors.ts';
 import { changeText, metricOf, type Sums, tileText, tokensOf, type UsageGroup, type UsageReply } from './metrics.ts';
 import { drawnGroups, groupName, tokenSeries, usageSeries } from './usage-series.ts';
 

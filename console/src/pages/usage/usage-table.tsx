@@ -1,8 +1,8 @@
 /** Renders the numbers under the chart, by group or over time: exact, with their sums. */
 import { useMemo } from 'react';
 import { bucketLabels } from '../../charts/bucket-labels.ts';
-import { share, shortNumber, wholeNumber } from '../../lib/numbers.ts';
-import type { Slots } from '../../lib/series-color.ts';
+import { share, shortNumber, wholeNumber } from '../../lib/format.ts';
+import type { Slots } from '../../charts/series-colors.ts';
 import { Money } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';
 import { Table } from '../../ui/table.tsx';

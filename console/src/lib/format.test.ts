@@ -1,6 +1,6 @@
 /** Tests the format of counts. */
 import { expect, test } from 'bun:test';
-import { counted } from './numbers.ts';
+import { counted } from './format.ts';
 
 test('counts singular and plural', () => {
   expect([0, 1, 2, 1_234].map((count) => counted(count, 'call'))).toEqual([

@@ -1,6 +1,6 @@
 /** Waits for the first request that a client sends with the key, and reports it. */
 import { Check } from 'lucide-react';
-import { duration } from '../../lib/numbers.ts';
+import { duration } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 

@@ -1,6 +1,6 @@
 /** Tests the text for caps and gauges. */
 import { expect, test } from 'bun:test';
-import { budgetWords, gaugeAmount, gaugeName, rateWords, subjectName } from './caps-words.ts';
+import { budgetWords, gaugeAmount, gaugeName, rateWords, subjectName } from './caps-text.ts';
 
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 

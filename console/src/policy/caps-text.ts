@@ -1,7 +1,7 @@
 /** Formats caps and gauges as text, for tables and screen readers. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../lib/money.ts';
-import { shortNumber } from '../lib/numbers.ts';
+import { shortNumber } from '../lib/format.ts';
 import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];

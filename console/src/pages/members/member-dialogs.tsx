@@ -2,14 +2,14 @@
 
 import { useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { memberError } from '../../ui/error-note.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { givenRights, type Rights, RightsFields, rightsFault } from './rights-fields.tsx';
-import type { Member } from './role-words.ts';
+import { givenRights, type Rights, RightsFields, rightsFault } from './role-fields.tsx';
+import type { Member } from './roles.ts';
 
 interface ChangeDialogProps {
   readonly account: CurrentAccount;

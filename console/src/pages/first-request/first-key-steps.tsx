@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { SnippetChoice } from '../keys/snippet-choice.tsx';
+import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { FirstRequest } from './first-request.tsx';
 import { Step } from './steps.tsx';
 import { TestResult } from './test-result.tsx';

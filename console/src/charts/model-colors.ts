@@ -3,8 +3,8 @@
  * color on every page, whatever else is filtered out.
  */
 import { useEffect, useMemo } from 'react';
-import { parseSlots, type Slots, slotsWith } from './series-color.ts';
-import { useAccount } from './session.ts';
+import { parseSlots, type Slots, slotsWith } from './series-colors.ts';
+import { useAccount } from '../lib/session.ts';
 
 /** Beyond this number, slots are no longer stored: new names get a color from their letters alone. */
 const KEPT_MAX = 256;

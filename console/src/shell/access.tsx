@@ -1,5 +1,5 @@
 /** Shows a message instead of a page that the user has no permission for in this account. */
-import { sentenceCase } from '../lib/numbers.ts';
+import { sentenceCase } from '../lib/format.ts';
 import type { CurrentAccount, Permission } from '../lib/session.ts';
 import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';

@@ -1,5 +1,5 @@
 /** Names the actor, the action, the target and the changed fields of an audit entry. */
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import type { AuditEntry } from './audit-changes.ts';
 
 export function actorWords({ kind, name, id }: AuditEntry['actor']): string {

@@ -1,6 +1,6 @@
 /** Tests that a name has one color, regardless of the other names shown and of their order. */
 import { describe, expect, test } from 'bun:test';
-import { parseSlots, seriesColors, slotsWith } from './series-color.ts';
+import { parseSlots, seriesColors, slotsWith } from './series-colors.ts';
 
 /** `a`, `i` and `q` prefer the same color, `b` the next one. */
 const NAMES = ['a', 'b', 'i', 'q'];

@@ -1,8 +1,8 @@
 /** Renders the live test call: its text as it arrives, then its timings or its error. */
-import { duration } from '../../lib/numbers.ts';
+import { duration } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { TestOutcome } from './run-test-call.ts';
+import type { TestOutcome } from './run-test-request.ts';
 
 interface TestResultProps {
   readonly model: string;

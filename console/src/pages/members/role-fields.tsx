@@ -1,14 +1,14 @@
 /** Renders the choice of a member's rights: one role with its description, and all or some workspaces. */
 
 import { useId, useRef } from 'react';
-import { sentenceCase } from '../../lib/numbers.ts';
+import { sentenceCase } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CheckField } from '../../ui/field.tsx';
 import { SkeletonLine } from '../../ui/skeleton.tsx';
 import { useShownError } from '../../ui/use-shown-error.ts';
-import { type Role, rolesToGive, roleWords } from './role-words.ts';
+import { type Role, rolesToGive, roleWords } from './roles.ts';
 
 export interface Rights {
   readonly role: Role;

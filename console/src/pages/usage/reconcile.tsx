@@ -3,7 +3,7 @@ import { ScaleIcon } from 'lucide-react';
 import { useState } from 'react';
 import { rangeText, type TimeRange } from '../../filters/time-range.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { counted } from '../../lib/numbers.ts';
+import { counted } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { exactTime, useZone } from '../../lib/zone.ts';

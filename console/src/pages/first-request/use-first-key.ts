@@ -1,7 +1,7 @@
 /** Creates the first key and calls a model with it at once. The secret exists only in this page's memory. */
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
-import { runTestCall, type TestOutcome } from './run-test-call.ts';
+import { runTestCall, type TestOutcome } from './run-test-request.ts';
 
 export interface FirstKey {
   readonly id: string;

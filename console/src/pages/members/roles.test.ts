@@ -6,7 +6,7 @@ import {
   roleMay,
   ROLES as TABLE_ROLES,
 } from '../../../../gateway/src/people/roles.ts';
-import { lockOf, type Member, mayReset, ROLES, rolesToGive, roleWords } from './role-words.ts';
+import { lockOf, type Member, mayReset, ROLES, rolesToGive, roleWords } from './roles.ts';
 
 const member = (person: string, role: Member['role']): Member => ({
   person,

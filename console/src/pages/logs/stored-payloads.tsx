@@ -3,7 +3,7 @@
  * stored.
  */
 import { useState } from 'react';
-import { counted } from '../../lib/numbers.ts';
+import { counted } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
