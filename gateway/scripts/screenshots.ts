@@ -39,9 +39,9 @@ async function takeAll(browser: Browser, state: string, url: string, names: Page
       const member = await newVisitor(browser, { colorScheme: theme, viewport });
       const stranger = await newVisitor(browser, { colorScheme: theme, viewport });
       await signIn(member.page, url, OWNER);
-      for (const { route, needsData, isForStrangers, path } of CONSOLE_PAGES) {
+      for (const { route, needsData, isPublic, path } of CONSOLE_PAGES) {
         if (!route.includes(part) || (needsData === true && names === null)) continue;
-        const { page } = isForStrangers === true ? stranger : member;
+        const { page } = isPublic === true ? stranger : member;
         await openPage(page, `${url}${path(names ?? { key: '', request: '' })}`);
         const name = route
           .slice(1)

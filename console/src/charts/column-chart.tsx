@@ -1,14 +1,20 @@
 /**
- * Renders a column chart over time and handles pointer, drag selection and keyboard navigation to every point.
- * `plot.tsx` draws it; the page shows the same numbers in a table.
+ * Renders a column chart over time with its tooltip, and handles pointer, drag selection and keyboard navigation to
+ * every point. The page shows the same numbers in a table.
  */
-import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type RefObject,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { classNames } from '../ui/class-names.ts';
 import type { BucketLabel } from './bucket-labels.ts';
-import { ChartTip } from './chart-tip.tsx';
-import { Plot } from './plot.tsx';
-import { layOutPlot } from './plot-layout.ts';
+import { layOutPlot, type PlotInput, type PlotLayout } from './plot-layout.ts';
 import { columnAt, nearestSeries, type Series, type Span, seriesAt, spanOf, stackUp } from './stack.ts';
-import { useWidth } from './use-width.ts';
 
 interface ColumnChartProps {
   /** For example "Cost by model". */
@@ -113,7 +119,7 @@ export function ColumnChart({
     event.preventDefault();
   }
 
-  const inSight = column !== null && column < count ? column : null;
+  const visible = column !== null && column < count ? column : null;
   const columnPx = place === null || count === 0 ? 0 : place.width / count;
   return (
     <div ref={frame} className="relative min-w-0" style={{ height }}>
@@ -125,8 +131,8 @@ export function ColumnChart({
           aria-label={`${label}. Left and right arrows move between columns, up and down between series. Enter filters. Shift and arrows select a range.`}
           aria-valuemin={0}
           aria-valuemax={count - 1}
-          aria-valuenow={inSight ?? 0}
-          aria-valuetext={columnWords(inSight ?? 0)}
+          aria-valuenow={visible ?? 0}
+          aria-valuetext={columnText(visible ?? 0)}
           onPointerDown={onPointerDown}
           onPointerMove={onPointerMove}
           onPointerUp={onPointerUp}
@@ -142,30 +148,30 @@ export function ColumnChart({
               style={{ left: selected.first * columnPx, width: (selected.last - selected.first + 1) * columnPx }}
             />
           )}
-          {inSight !== null && (
+          {visible !== null && (
             <div
               className="absolute inset-y-0 bg-ink/6"
-              style={{ left: inSight * columnPx, width: Math.max(1, columnPx) }}
+              style={{ left: visible * columnPx, width: Math.max(1, columnPx) }}
             />
           )}
         </div>
       )}
-      {place !== null && inSight !== null && (
+      {place !== null && visible !== null && (
         <ChartTip
-          title={labels[inSight]?.full ?? ''}
+          title={labels[visible]?.full ?? ''}
           series={series}
-          column={inSight}
+          column={visible}
           chosen={chosen}
           amountText={amountText}
-          sumText={sumText?.(inSight) ?? null}
-          x={place.left + (inSight + 0.5) * columnPx}
+          sumText={sumText?.(visible) ?? null}
+          x={place.left + (visible + 0.5) * columnPx}
           width={place.left + place.width}
         />
       )}
     </div>
   );
 
-  function columnWords(at: number): string {
+  function columnText(at: number): string {
     const pieces = series
       .map((one, index) => ({ one, index }))
       .filter(({ one }) => (one.values[at] ?? 0) !== 0)
@@ -174,4 +180,106 @@ export function ColumnChart({
     const sum = sumText === null || pieces.length < 2 ? '' : `, total ${sumText(at)}`;
     return `${labels[at]?.full ?? ''}: ${pieces.length === 0 ? 'no requests' : pieces.join(', ')}${sum}`;
   }
+}
+
+interface ChartTipProps {
+  readonly title: string;
+  readonly series: readonly Series[];
+  readonly column: number;
+  /** The segment under the pointer. */
+  readonly chosen: number | null;
+  readonly amountText: (series: number, column: number) => string;
+  /** Null when the series do not add up. */
+  readonly sumText: string | null;
+  /** Pixels: the middle of the column, and the width of the plot. */
+  readonly x: number;
+  readonly width: number;
+}
+
+const TIP_PX = 232;
+
+function ChartTip({ title, series, column, chosen, amountText, sumText, x, width }: ChartTipProps) {
+  const shown = series.map((one, at) => ({ ...one, at })).filter(({ values }) => (values[column] ?? 0) !== 0);
+  const left = x + 16 + TIP_PX > width ? Math.max(0, x - 16 - TIP_PX) : x + 16;
+  return (
+    <div
+      aria-hidden="true"
+      className="pointer-events-none absolute top-1 z-20 rounded-md border border-line bg-raised p-2.5 text-sm shadow-float"
+      style={{ left, width: Math.min(TIP_PX, width) }}
+    >
+      <p className="mb-1.5 font-medium">{title}</p>
+      {shown.length === 0 && <p className="text-ink-2">No requests</p>}
+      {shown.reverse().map(({ name, color, at }) => (
+        <p key={name} className={classNames('flex items-center gap-2', at === chosen && 'font-medium')}>
+          <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color }} />
+          <span className="min-w-0 flex-1 truncate text-ink-2">{name}</span>
+          <span className="figures">{amountText(at, column)}</span>
+        </p>
+      ))}
+      {sumText !== null && shown.length > 1 && (
+        <p className="mt-1.5 flex justify-between border-t border-line pt-1.5 font-medium">
+          <span>Total</span>
+          <span className="figures">{sumText}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface PlotProps {
+  readonly shape: PlotInput['shape'];
+  readonly layout: PlotLayout;
+  readonly columns: number;
+}
+
+/** With more columns, the gaps between segments would take most of the width. */
+const PARTED_MAX = 120;
+
+function Plot({ shape, layout, columns }: PlotProps) {
+  const { place, scale, labels, shapes } = layout;
+  return (
+    // The shape of a path is a style property too: with a transition on styles, bars would animate from old to new.
+    <svg
+      aria-hidden="true"
+      className="absolute inset-0 size-full overflow-hidden fill-ink-3 text-xs [&_path]:transition-none"
+    >
+      {scale.map(({ y, text }) => (
+        <g key={y}>
+          <path d={`M${place.left} ${y + 0.5}h${place.width}`} stroke="var(--line)" />
+          <text x={place.left - 6} y={y} textAnchor="end" dominantBaseline="central">
+            {text}
+          </text>
+        </g>
+      ))}
+      {labels.map(({ x, text }) => (
+        <text key={x} x={x} y={place.top + place.height + 6} textAnchor="middle" dominantBaseline="hanging">
+          {text}
+        </text>
+      ))}
+      {shapes.map(({ color, path }, at) =>
+        shape === 'bars' ? (
+          // A thin stroke in the background color separates neighbors without relying on color.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order of drawing is what tells them apart
+          <path key={at} d={path} fill={color} stroke="var(--panel)" strokeWidth={columns > PARTED_MAX ? 0 : 1} />
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order of drawing is what tells them apart
+          <path key={at} d={path} fill="none" stroke={color} strokeWidth={1.75} strokeLinejoin="round" />
+        ),
+      )}
+    </svg>
+  );
+}
+
+/** Pixels; null until measured, which happens before the first paint. */
+function useWidth(element: RefObject<HTMLElement | null>): number | null {
+  const [width, setWidth] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    const measured = element.current;
+    if (measured === null) return;
+    setWidth(measured.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(measured.clientWidth));
+    observer.observe(measured);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
 }

@@ -1,9 +1,9 @@
 /** Tests the positions of a chart's parts: the scale's values, bars from the baseline, lines with gaps. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { layOutPlot, type PlotGiven, scaleSteps } from './plot-layout.ts';
+import { layOutPlot, type PlotInput, scaleSteps } from './plot-layout.ts';
 
-const given = (shape: PlotGiven['shape'], ...values: (number | null)[][]): PlotGiven => ({
+const given = (shape: PlotInput['shape'], ...values: (number | null)[][]): PlotInput => ({
   shape,
   series: values.map((one, at) => ({ name: `s${at}`, color: `c${at}`, values: one })),
   labels: (values[0] ?? []).map((_, at) => ({ short: `${at}`, full: `${at}`, startsDay: false })),

@@ -2,7 +2,7 @@
 import type { BucketLabel } from './bucket-labels.ts';
 import { labelledColumns, type Series, stackUp } from './stack.ts';
 
-export interface PlotGiven {
+export interface PlotInput {
   readonly series: readonly Series[];
   readonly shape: 'bars' | 'lines';
   /** One per column. */
@@ -51,7 +51,7 @@ const HEADROOM = 0.04;
 const POINTS_BELOW = 40;
 
 /** `width`: the whole element, with scale and labels. */
-export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
+export function layOutPlot(given: PlotInput, width: number): PlotLayout {
   const { series, shape, labels, axisText, isWhole } = given;
   const stacked = shape === 'bars' ? stackUp(series) : series.map(({ values }) => values);
   const highest = Math.max(0, ...stacked.flat().map((value) => value ?? 0));

@@ -1,7 +1,9 @@
 /**
- * Assigns colors to names: derived from the letters, adjusted on collision, and then kept. Never depends on the
- * position in a list. `lib/model-colors.ts` stores the assignment.
+ * Assigns colors to names and stores them per account in this browser: derived from the letters, adjusted on
+ * collision, and then kept. Never depends on the position in a list.
  */
+import { useEffect, useMemo } from 'react';
+import { useAccount } from '../lib/session.ts';
 
 const COLORS = 8;
 
@@ -79,4 +81,27 @@ function preferred(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
   return (hash >>> 0) % COLORS;
+}
+
+/** Beyond this number, slots are no longer stored: new names get a color from their letters alone. */
+const KEPT_MAX = 256;
+
+/** Color slots of the shown models and of earlier ones; empty when no model is shown. For `seriesColors`. */
+export function useModelSlots(models: readonly string[]): Slots {
+  return useSlots('model', models);
+}
+
+/** The same for any kind of names, each kind separately: `model`, `key`, `model,key`. */
+export function useSlots(kind: string, shown: readonly string[]): Slots {
+  const { account } = useAccount();
+  const place = `tollgate.${kind}-colors.${account}`;
+  const names = shown.join('\n');
+  const slots = useMemo(
+    () => (names === '' ? NONE : slotsWith(parseSlots(localStorage.getItem(place)), names.split('\n'))),
+    [place, names],
+  );
+  useEffect(() => {
+    if (slots.size > 0 && slots.size <= KEPT_MAX) localStorage.setItem(place, JSON.stringify([...slots]));
+  }, [place, slots]);
+  return slots;
 }

@@ -1,12 +1,11 @@
-/** Asks for a range of days and offers the file for download. */
+/** Renders links that download a table as a file, and asks for a range of days first where a file needs one. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useZone } from '../lib/zone.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonClasses } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { monthRange, rangeInstants } from './day-range.ts';
-import { FileLink } from './file-link.tsx';
 
 interface RangeDownloadProps {
   /** Button label: "Statement CSV". */
@@ -67,5 +66,15 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
         </Dialog>
       )}
     </>
+  );
+}
+
+/** The server sets the file name. */
+export function FileLink({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <a href={href} download className={buttonClasses()}>
+      <Download size={14} aria-hidden="true" />
+      {children}
+    </a>
   );
 }

@@ -1,14 +1,12 @@
-/** Asks for a filter and its value. Loaded when it is first opened. */
+/** Asks for a filter and its value, and finds the id for a typed name. Loaded when it is first opened. */
 import { useId, useState } from 'react';
 import { useReply } from '../lib/queries.ts';
-import { useFilters } from '../lib/search.ts';
 import { useAccount } from '../lib/session.ts';
+import { useFilters } from '../route/route.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../ui/field.tsx';
-import type { FilterChipsProps } from './filters.ts';
-import { findNamed, type Named, unknownWords } from './find-named.ts';
-import { filterChange, readWithout } from './without.ts';
+import { type FilterChipsProps, filterChange, readWithout } from './filters.ts';
 
 /** Filters whose values are named ids, with the prefix of these ids. */
 const ID_PREFIXES: Readonly<Record<string, string>> = { key: 'key_', member: 'person_' };
@@ -48,7 +46,7 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
     if (!canApply) return;
     const found = wantsNone || names.idPrefix === null ? null : findNamed(asked, names.known, names.idPrefix);
     if (found?.kind === 'unknown') {
-      setProblem(unknownWords(kind?.word ?? name, asked, found.near));
+      setProblem(unknownText(kind?.word ?? name, asked, found.near));
       return;
     }
     change(filterChange(search, name, wantsNone ? null : (found?.value ?? asked)));
@@ -138,4 +136,42 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
       </form>
     </Dialog>
   );
+}
+
+/** An id with its label. */
+interface Named {
+  readonly value: string;
+  readonly label: string;
+}
+
+type Found =
+  | { readonly kind: 'found'; readonly value: string }
+  /** `near`: labels that begin with or contain the text, at most three. */
+  | { readonly kind: 'unknown'; readonly near: readonly string[] };
+
+const NEAR_MAX = 3;
+
+/**
+ * Matches by label, ignoring case when only one fits, or by id. An id missing from the list is accepted: its key may be
+ * deleted.
+ */
+export function findNamed(text: string, names: readonly Named[], idPrefix: string): Found {
+  const exact = names.find(({ value, label }) => label === text || value === text);
+  if (exact !== undefined) return { kind: 'found', value: exact.value };
+  const plain = text.toLowerCase();
+  const same = names.filter(({ label }) => label.toLowerCase() === plain);
+  const [only] = same;
+  if (only !== undefined && same.length === 1) return { kind: 'found', value: only.value };
+  if (text.startsWith(idPrefix)) return { kind: 'found', value: text };
+  const near = names.filter(({ label }) => label.toLowerCase().includes(plain)).map(({ label }) => label);
+  const [first] = near;
+  const match = names.find(({ label }) => label === first);
+  if (near.length === 1 && match !== undefined) return { kind: 'found', value: match.value };
+  return { kind: 'unknown', near: near.slice(0, NEAR_MAX) };
+}
+
+/** Message for a text that matches no name. */
+export function unknownText(word: string, text: string, near: readonly string[]): string {
+  const hint = near.length === 0 ? 'Choose one from the list.' : `Did you mean ${near.join(', ')}?`;
+  return `No ${/^API /.test(word) ? word : word.toLowerCase()} is named “${text}”. ${hint}`;
 }

@@ -2,11 +2,10 @@
 import { ListFilter, X } from 'lucide-react';
 import { useState } from 'react';
 import { part } from '../lib/part.ts';
-import { useFilters } from '../lib/search.ts';
+import { useFilters } from '../route/route.ts';
 import { DialogPart } from '../shell/page-fault.tsx';
 import { Button } from '../ui/button.tsx';
-import type { FilterChipsProps, FilterKind } from './filters.ts';
-import { filterChange, readWithout } from './without.ts';
+import { type FilterChipsProps, type FilterKind, filterChange, readWithout } from './filters.ts';
 
 const AddFilter = part(() => import('./add-filter.tsx'));
 

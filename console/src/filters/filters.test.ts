@@ -1,6 +1,6 @@
 /** Tests how an address selects calls without a value for a field. */
 import { expect, test } from 'bun:test';
-import { filterChange, readWithout, withoutQuery } from './without.ts';
+import { filterChange, readWithout, withoutQuery } from './filters.ts';
 
 test('sets, empties or removes one filter and keeps the others', () => {
   const search = { model: 'm', without: 'session,member' };

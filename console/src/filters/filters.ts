@@ -1,4 +1,7 @@
-/** Types of a page's filters. */
+/**
+ * Defines the filters of a page, and reads and changes filters for requests without a value. The address lists those
+ * separately, so that no real value is mistaken for a missing one.
+ */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 
 export interface FilterKind {
@@ -17,4 +20,36 @@ export interface FilterChipsProps {
   readonly kinds: readonly FilterKind[];
   /** Labels of values that are ids. */
   readonly labels: Reply<'GET /accounts/{account}/logs'>['filter_labels'];
+}
+
+/**
+ * Handles filters for calls that have no value of a dimension. The address keeps them in one list, so that no real
+ * value is mistaken for "none".
+ */
+
+const MEMBER = 'without';
+
+type Search = Readonly<Record<string, string | undefined>>;
+
+/** The dimensions that the address filters to calls without a value. */
+export function readWithout(search: Search): readonly string[] {
+  return search[MEMBER]?.split(',').filter((name) => name !== '') ?? [];
+}
+
+/** Address changes that set a filter to a value; null: to calls without one; undefined: remove it. */
+export function filterChange(search: Search, name: string, value: string | null | undefined) {
+  const others = readWithout(search).filter((one) => one !== name);
+  const without = value === null ? [...others, name] : others;
+  return { [name]: value ?? undefined, [MEMBER]: without.length === 0 ? undefined : without.join(',') };
+}
+
+/** Address changes that remove the filters with these names. */
+export function clearFilters(names: readonly string[]): Readonly<Record<string, undefined>> {
+  return Object.fromEntries([...names, MEMBER].map((name) => [name, undefined]));
+}
+
+/** The list as a query parameter, limited to known dimensions; empty when none applies. */
+export function withoutQuery(search: Search, known: readonly string[]): { readonly without?: string } {
+  const without = readWithout(search).filter((name) => known.includes(name) && search[name] === undefined);
+  return without.length === 0 ? {} : { without: [...new Set(without)].join(',') };
 }

@@ -1,6 +1,6 @@
 /** Tests how a typed name becomes the id that a filter uses. */
 import { expect, test } from 'bun:test';
-import { findNamed, unknownWords } from './find-named.ts';
+import { findNamed, unknownText } from './add-filter.tsx';
 
 const NAMES = [
   { value: 'key_1', label: 'prod web' },
@@ -28,8 +28,8 @@ test('doesn’t guess ambiguous or unknown names', () => {
 });
 
 test('suggests the nearest names', () => {
-  expect(unknownWords('API key', 'prod', ['prod web', 'prod batch'])).toBe(
+  expect(unknownText('API key', 'prod', ['prod web', 'prod batch'])).toBe(
     'No API key is named “prod”. Did you mean prod web, prod batch?',
   );
-  expect(unknownWords('Member', 'x', [])).toBe('No member is named “x”. Choose one from the list.');
+  expect(unknownText('Member', 'x', [])).toBe('No member is named “x”. Choose one from the list.');
 });

@@ -1,7 +1,7 @@
 /** Asks for a custom time range: two times in the account's zone. Loaded when first opened. */
 import { useState } from 'react';
-import { useFilters } from '../lib/search.ts';
 import { instantOf, useZone, wallTime } from '../lib/zone.ts';
+import { useFilters } from '../route/route.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';

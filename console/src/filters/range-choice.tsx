@@ -2,11 +2,11 @@
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { part } from '../lib/part.ts';
-import { useFilters } from '../lib/search.ts';
 import { useZone } from '../lib/zone.ts';
+import { useFilters } from '../route/route.ts';
 import { DialogPart } from '../shell/page-fault.tsx';
 import { Button } from '../ui/button.tsx';
-import { Segmented } from '../ui/segmented.tsx';
+import { Segmented } from '../ui/field.tsx';
 import { PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
 
 const OwnRange = part(() => import('./own-range.tsx'));

@@ -22,7 +22,7 @@ const PRESET_MS: Readonly<Record<Preset, number>> = {
   '90d': 90 * 24 * HOUR_MS,
 };
 
-export const PRESET_WORDS: Readonly<Record<Preset, string>> = {
+export const PRESET_LABELS: Readonly<Record<Preset, string>> = {
   '1h': 'last hour',
   '24h': 'last 24 hours',
   '7d': 'last 7 days',

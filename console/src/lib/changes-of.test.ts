@@ -1,7 +1,7 @@
 /** Tests that a form sends only the fields that were changed. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { changesOf } from './changes-of.ts';
+import { changesOf } from '../policy/read.ts';
 
 test('sends changed members, whole lists and emptied values', () => {
   const opened = { id: 'key_1', name: 'a', models: ['m'], ips: ['::1'], strict: false };

@@ -1,6 +1,6 @@
 /** Tests the format of the ids that make an action idempotent. */
 import { expect, test } from 'bun:test';
-import { formatUuid, randomUuid } from './uuid.ts';
+import { formatUuid, randomUuid } from './insecure-context.ts';
 
 test('formats sixteen bytes as a UUID of version 4', () => {
   expect(formatUuid(new Uint8Array(16))).toBe('00000000-0000-4000-8000-000000000000');

@@ -1,4 +1,4 @@
-/** Copies text to the clipboard, including on pages served by plain http from another machine. */
+/** Replaces browser features that are missing on pages served by plain http: the clipboard and random UUIDs. */
 
 /** Returns whether the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
@@ -23,4 +23,18 @@ function copyBySelection(text: string): boolean {
   const copied = document.execCommand('copy');
   area.remove();
   return copied;
+}
+
+/** A random UUID, version 4. */
+export function randomUuid(): string {
+  return formatUuid(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Formats sixteen bytes as a UUID of version 4, variant 1. */
+export function formatUuid(bytes: Uint8Array): string {
+  const marked = Uint8Array.from(bytes);
+  marked[6] = ((marked[6] ?? 0) & 0x0f) | 0x40;
+  marked[8] = ((marked[8] ?? 0) & 0x3f) | 0x80;
+  const hex = [...marked].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -1,6 +1,6 @@
 /** Tests that prices and costs of cost lines keep every digit. */
 import { expect, test } from 'bun:test';
-import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion, usdPerThousand } from './pico.ts';
+import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion, usdPerThousand } from './money.ts';
 
 test('formats prices per token as US dollars per million', () => {
   expect(['3000000', '300000', '1', '0'].map(usdPerMillion)).toEqual(['3', '0.3', '0.000001', '0']);

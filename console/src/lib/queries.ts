@@ -1,11 +1,14 @@
-/** Caches and refetches replies: one cache, keyed by route, path and query. */
+/** Caches and refetches replies, also page by page: one cache, keyed by route, path and query. */
 import {
+  type InfiniteData,
   keepPreviousData,
   MutationCache,
   QueryCache,
   QueryClient,
   type QueryKey,
+  type UseInfiniteQueryResult,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -63,10 +66,38 @@ export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
 }
 
 /** A mutation. Afterwards, every reply whose route is in `touches` is refetched. */
-export function useAct<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
+export function useAction<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();
   return useMutation<Reply<Route>, ApiError, Ask<Route>>({
     mutationFn: (given) => ask(route, given),
     onSuccess: () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] }))),
+  });
+}
+
+type Paged = {
+  [Route in ConsoleRoute & `GET ${string}`]: Reply<Route> extends { readonly next: string | null } ? Route : never;
+}[ConsoleRoute & `GET ${string}`];
+
+/**
+ * The pages read so far. `askAt` builds the request for a cursor; undefined: the first page. `given` identifies the
+ * list; the previous list stays until the next one arrives.
+ */
+export function usePages<Route extends Paged>(
+  route: Route,
+  given: unknown,
+  askAt: (before: string | undefined) => Ask<Route>,
+): UseInfiniteQueryResult<InfiniteData<Reply<Route>>, ApiError> {
+  return useInfiniteQuery<
+    Reply<Route>,
+    ApiError,
+    InfiniteData<Reply<Route>>,
+    readonly [Route, string, unknown],
+    string | undefined
+  >({
+    queryKey: [route, 'pages', given],
+    queryFn: ({ pageParam, signal }) => ask(route, askAt(pageParam), signal),
+    placeholderData: keepPreviousData,
+    initialPageParam: undefined,
+    getNextPageParam: (last) => (last as { readonly next: string | null }).next ?? undefined,
   });
 }

@@ -1,5 +1,5 @@
-/** Provides the shared clock for relative times; it ticks every half minute while something uses it. */
-import { useSyncExternalStore } from 'react';
+/** Provides the shared clock for relative times, and debounces values while the user types. */
+import { useEffect, useState, useSyncExternalStore } from 'react';
 
 const TICK_MS = 30_000;
 const listeners = new Set<() => void>();
@@ -24,4 +24,16 @@ function subscribe(listener: () => void): () => void {
 /** Unix ms, at most half a minute old. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => nowMs);
+}
+
+const REST_MS = 250;
+
+/** The value once it has been unchanged for a quarter of a second. */
+export function useDebounced(value: string): string {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), REST_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
 }

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  createdJson,
   creationOptions,
   fromBase64Url,
-  madeJson,
   PasskeyFailure,
   requestOptions,
   signedJson,
@@ -61,7 +61,7 @@ describe('WebAuthn messages', () => {
       id: 'AQ',
       response: { clientDataJSON: bytes(2), attestationObject: bytes(3) },
     } as unknown as PublicKeyCredential;
-    expect(madeJson(credential)).toEqual({
+    expect(createdJson(credential)).toEqual({
       id: 'AQ',
       type: 'public-key',
       response: { clientDataJSON: 'Ag', attestationObject: 'Aw' },

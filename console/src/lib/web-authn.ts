@@ -4,9 +4,9 @@
  */
 import type { Body, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 
-type MakeOptions = Reply<'POST /me/passkeys/options'>;
-type MadePasskey = Body<'POST /me/passkeys'>['response'];
-type SignOptions = Reply<'POST /sign-in/passkey/options'>;
+type CreationOptions = Reply<'POST /me/passkeys/options'>;
+type CreatedPasskey = Body<'POST /me/passkeys'>['response'];
+type RequestOptions = Reply<'POST /sign-in/passkey/options'>;
 type SignedByPasskey = Body<'POST /sign-in/passkey'>['response'];
 
 /** Why the browser or the user did not complete a passkey request, as a message that can be shown. */
@@ -17,24 +17,24 @@ export function canUsePasskeys(): boolean {
 }
 
 /** Whether the browser supports passkey autofill. */
-export async function canOfferPasskeys(): Promise<boolean> {
+export async function supportsPasskeyAutofill(): Promise<boolean> {
   return canUsePasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable?.()) === true;
 }
 
 /** Creates a passkey. @throws PasskeyFailure */
-export async function makePasskey(options: MakeOptions): Promise<MadePasskey> {
+export async function createPasskey(options: CreationOptions): Promise<CreatedPasskey> {
   const credential = await orFailure(navigator.credentials.create({ publicKey: creationOptions(options) }));
-  return madeJson(credential);
+  return createdJson(credential);
 }
 
 /** Signs in with a passkey. @throws PasskeyFailure */
-export async function askPasskey(options: SignOptions): Promise<SignedByPasskey> {
+export async function requestPasskey(options: RequestOptions): Promise<SignedByPasskey> {
   const credential = await orFailure(navigator.credentials.get({ publicKey: requestOptions(options) }));
   return signedJson(credential);
 }
 
 /** Offers passkeys as autofill until the signal aborts; returns the chosen one. @throws PasskeyFailure */
-export function takeOfferedPasskey(options: SignOptions, signal: AbortSignal): Promise<PublicKeyCredential> {
+export function requestPasskeyAutofill(options: RequestOptions, signal: AbortSignal): Promise<PublicKeyCredential> {
   return orFailure(navigator.credentials.get({ publicKey: requestOptions(options), mediation: 'conditional', signal }));
 }
 
@@ -62,7 +62,7 @@ function reasonOf(cause: unknown): string {
   }
 }
 
-export function creationOptions(json: MakeOptions): PublicKeyCredentialCreationOptions {
+export function creationOptions(json: CreationOptions): PublicKeyCredentialCreationOptions {
   return {
     ...json,
     challenge: fromBase64Url(json.challenge),
@@ -71,12 +71,12 @@ export function creationOptions(json: MakeOptions): PublicKeyCredentialCreationO
   };
 }
 
-export function requestOptions(json: SignOptions): PublicKeyCredentialRequestOptions {
+export function requestOptions(json: RequestOptions): PublicKeyCredentialRequestOptions {
   return { ...json, challenge: fromBase64Url(json.challenge) };
 }
 
 /** A created passkey with its bytes as text. */
-export function madeJson({ id, response }: PublicKeyCredential): MadePasskey {
+export function createdJson({ id, response }: PublicKeyCredential): CreatedPasskey {
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
   return {
     id,

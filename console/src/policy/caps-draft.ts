@@ -1,7 +1,6 @@
 /** Converts the caps of a rule between text fields and values. The gateway defines what they mean. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
-import { changesOf, isEmpty } from '../lib/changes-of.ts';
-import type { Read } from './read.ts';
+import { changesOf, isEmpty, type Read } from './read.ts';
 
 export type Caps = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number]['caps'];
 export type BudgetWindow = NonNullable<Caps['budget_window']>;

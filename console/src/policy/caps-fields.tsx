@@ -1,7 +1,8 @@
-/** Renders the fields of caps: rates, concurrent requests, and a budget with its window. */
+/** Renders the fields of caps, and the limits that apply in addition to those that the reader can change. */
 import type { ApiError } from '../lib/api.ts';
 import { SelectField, TextField } from '../ui/field.tsx';
 import { type BudgetWindow, type CapsDraft, WINDOWS } from './caps-draft.ts';
+import { type Layered, otherLayerText } from './caps-text.ts';
 import { type Faults, faultOf } from './read.ts';
 
 interface CapsFieldsProps {
@@ -60,5 +61,16 @@ export function CapsFields({ draft, faults, error, onChange }: CapsFieldsProps) 
         ))}
       </SelectField>
     </div>
+  );
+}
+
+export function OtherLimits({ layered }: { readonly layered: Layered }) {
+  const words = otherLayerText(layered);
+  if (words === null) return null;
+  return (
+    <p className="rounded-md border border-line bg-sunken px-3 py-2 text-sm text-ink-2">
+      {words}. The lower limit applies.
+      {layered.layer === 'account' && ' Only the gateway operator can change the operator’s limits.'}
+    </p>
   );
 }

@@ -1,20 +1,20 @@
 /** Tests the text for caps and gauges. */
 import { expect, test } from 'bun:test';
-import { budgetWords, gaugeAmount, gaugeName, rateWords, subjectName } from './caps-text.ts';
+import { budgetText, gaugeAmount, gaugeName, ratesText, subjectName } from './caps-text.ts';
 
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
 test('formats rates in one line, or null without any', () => {
-  expect(rateWords({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe(
+  expect(ratesText({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe(
     '60 requests/min · 100K tokens/min · 4 concurrent',
   );
-  expect(rateWords({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
+  expect(ratesText({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
 });
 
 test('formats a budget with its period', () => {
-  expect(budgetWords({ ...NONE, budget_usd: '1000', budget_window: 'month' })).toBe('$1,000.00 per month');
-  expect(budgetWords({ ...NONE, budget_usd: '0.5', budget_window: 'total' })).toBe('$0.50 total');
-  expect(budgetWords(NONE)).toBeNull();
+  expect(budgetText({ ...NONE, budget_usd: '1000', budget_window: 'month' })).toBe('$1,000.00 per month');
+  expect(budgetText({ ...NONE, budget_usd: '0.5', budget_window: 'total' })).toBe('$0.50 total');
+  expect(budgetText(NONE)).toBeNull();
 });
 
 test('names a gauge and formats its amounts', () => {

@@ -1,13 +1,14 @@
-/** Formats caps and gauges as text, for tables and screen readers. */
+/** Formats caps and gauges as text and as CSV columns, and reads the two layers of limits. The lower cap applies. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
-import { exactUsd } from '../lib/money.ts';
+import type { CsvColumns } from '../csv/csv-table.ts';
 import { shortNumber } from '../lib/format.ts';
+import { exactUsd } from '../lib/money.ts';
 import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
 /** `60 requests/min · 100K tokens/min · 4 concurrent`; null when there is none. Excludes the budget, which has its own bar. */
-export function rateWords(caps: Caps): string | null {
+export function ratesText(caps: Caps): string | null {
   const words = [
     caps.rpm === null ? null : `${shortNumber(caps.rpm)} requests/min`,
     caps.tpm === null ? null : `${shortNumber(caps.tpm)} tokens/min`,
@@ -17,7 +18,7 @@ export function rateWords(caps: Caps): string | null {
 }
 
 /** `$1,000.00 per month`; null when there is none. */
-export function budgetWords({ budget_usd, budget_window }: Caps): string | null {
+export function budgetText({ budget_usd, budget_window }: Caps): string | null {
   if (budget_usd === null) return null;
   const [whole = '', fraction = ''] = budget_usd.split('.');
   const amount = exactUsd(`${whole}${fraction.padEnd(9, '0')}`);
@@ -60,9 +61,66 @@ const SUBJECTS: Readonly<Record<Gauge['subject']['kind'], string>> = {
 
 /** Names the subject of a rule: `workspace research`, or `this API key` on the key's own page. */
 export function subjectName({ kind, id }: Gauge['subject'], ownKey: string | null): string {
-  return kind === 'key' && id === ownKey ? 'this API key' : `${subjectWord(kind)} ${id}`;
+  return kind === 'key' && id === ownKey ? 'this API key' : `${subjectKind(kind)} ${id}`;
 }
 
-export function subjectWord(kind: Gauge['subject']['kind']): string {
+export function subjectKind(kind: Gauge['subject']['kind']): string {
   return SUBJECTS[kind];
+}
+
+export type Layered = Pick<Reply<'GET /accounts/{account}/limits'>['nodes'][number], 'layer' | 'caps' | 'other_caps'>;
+
+const NO_CAPS: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+
+/** The caps of each layer, regardless of which one the reader may change. */
+export function capsByLayer({ layer, caps, other_caps }: Layered): { readonly operator: Caps; readonly account: Caps } {
+  const other = other_caps ?? NO_CAPS;
+  return layer === 'operator' ? { operator: caps, account: other } : { operator: other, account: caps };
+}
+
+/** `Set by the operator: $25.00 per month · 60 requests/min`; null when the layer that the reader cannot change has no cap. */
+export function otherLayerText({ layer, other_caps }: Layered): string | null {
+  const words = other_caps === null ? '' : capsText(other_caps);
+  if (words === '') return null;
+  return `Set by the ${layer === 'operator' ? 'account' : 'operator'}: ${words}`;
+}
+
+/** Both layers in short form, with who set each when there are two; empty: no limit. */
+export function layeredText(layered: Layered): string {
+  const own = capsText(layered.caps);
+  const other = otherLayerText(layered);
+  return [own, other].filter((words) => words !== null && words !== '').join(' · ');
+}
+
+function capsText(caps: Caps): string {
+  return [budgetText(caps), ratesText(caps)].filter((words) => words !== null).join(' · ');
+}
+
+/** The rates and concurrency that apply: the lower of both layers. */
+export function lowerRates({ caps, other_caps }: Layered): Caps {
+  const lower = (cap: 'rpm' | 'tpm' | 'concurrency') =>
+    Math.min(caps[cap] ?? Number.POSITIVE_INFINITY, other_caps?.[cap] ?? Number.POSITIVE_INFINITY);
+  const read = (cap: 'rpm' | 'tpm' | 'concurrency') => (Number.isFinite(lower(cap)) ? lower(cap) : null);
+  return { ...NO_CAPS, rpm: read('rpm'), tpm: read('tpm'), concurrency: read('concurrency') };
+}
+
+/** The gauge of a sort with the least left; undefined when there is none. */
+export function tightestGauge(gauges: readonly Gauge[], sort: Gauge['sort']): Gauge | undefined {
+  const left = ({ limit, used, held }: Gauge) => BigInt(limit) - BigInt(used) - BigInt(held);
+  return gauges
+    .filter((gauge) => gauge.sort === sort)
+    .reduce<Gauge | undefined>(
+      (tightest, gauge) => (tightest === undefined || left(gauge) < left(tightest) ? gauge : tightest),
+      undefined,
+    );
+}
+
+const CAPS = ['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window'] as const;
+
+/** The operator's caps under their plain names, the account's own as `own_…`, regardless of who saves the file. */
+export function capsColumns<Row extends Layered>(): CsvColumns<Row> {
+  return [
+    ...CAPS.map((cap): CsvColumns<Row>[number] => [cap, (row) => capsByLayer(row).operator[cap]]),
+    ...CAPS.map((cap): CsvColumns<Row>[number] => [`own_${cap}`, (row) => capsByLayer(row).account[cap]]),
+  ];
 }

@@ -1,6 +1,7 @@
 /** Renders one live gauge: used and held amounts of a limit, and when it resets. */
-import { percentOf } from '../lib/money.ts';
+
 import { relativeTime } from '../lib/format.ts';
+import { percentOf } from '../lib/money.ts';
 import { useNow } from '../lib/timers.ts';
 import { classNames } from '../ui/class-names.ts';
 import { type Gauge, gaugeAmount, gaugeName, subjectName } from './caps-text.ts';

@@ -1,26 +1,25 @@
 /** Tests the display of limits in two layers. */
 import { expect, test } from 'bun:test';
 import type { Caps } from './caps-draft.ts';
-import type { Gauge } from './caps-text.ts';
-import { capsByLayer, layeredWords, lowerRates, otherWords, tightestGauge } from './layers.ts';
+import { capsByLayer, type Gauge, layeredText, lowerRates, otherLayerText, tightestGauge } from './caps-text.ts';
 
 const NONE: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 const OPERATOR: Caps = { ...NONE, rpm: 60, budget_usd: '25', budget_window: 'month' };
 const OWN: Caps = { ...NONE, rpm: 90, tpm: 1_000 };
 
 test('names the limits of the other layer and who set them', () => {
-  expect(otherWords({ layer: 'account', caps: OWN, other_caps: OPERATOR })).toBe(
+  expect(otherLayerText({ layer: 'account', caps: OWN, other_caps: OPERATOR })).toBe(
     'Set by the operator: $25.00 per month · 60 requests/min',
   );
-  expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: OWN })).toBe(
+  expect(otherLayerText({ layer: 'operator', caps: OPERATOR, other_caps: OWN })).toBe(
     'Set by the account: 90 requests/min · 1,000 tokens/min',
   );
-  expect(otherWords({ layer: 'account', caps: OWN, other_caps: NONE })).toBeNull();
-  expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: null })).toBeNull();
-  expect(layeredWords({ layer: 'account', caps: NONE, other_caps: OPERATOR })).toBe(
+  expect(otherLayerText({ layer: 'account', caps: OWN, other_caps: NONE })).toBeNull();
+  expect(otherLayerText({ layer: 'operator', caps: OPERATOR, other_caps: null })).toBeNull();
+  expect(layeredText({ layer: 'account', caps: NONE, other_caps: OPERATOR })).toBe(
     'Set by the operator: $25.00 per month · 60 requests/min',
   );
-  expect(layeredWords({ layer: 'operator', caps: NONE, other_caps: null })).toBe('');
+  expect(layeredText({ layer: 'operator', caps: NONE, other_caps: null })).toBe('');
 });
 
 test('layers don’t depend on the reader, and the lower rate applies', () => {

@@ -1,6 +1,6 @@
 /** Tests how name patterns are split, sent and displayed. */
 import { expect, test } from 'bun:test';
-import { draftModels, modelsWords, readModels, readPatterns } from './model-patterns.ts';
+import { draftModels, modelsText, readModels, readPatterns } from './model-patterns.ts';
 
 test('splits patterns at commas, spaces and lines, without duplicates', () => {
   expect(readPatterns(' gpt-5*, claude-*\n\nopenai/gpt-5 gpt-5*,')).toEqual(['gpt-5*', 'claude-*', 'openai/gpt-5']);
@@ -13,7 +13,7 @@ test('all models are null, some are a list, none is an error', () => {
 });
 
 test('a table shows the first two patterns', () => {
-  expect(modelsWords(null)).toBe('All');
-  expect(modelsWords(['a', 'b'])).toBe('a, b');
-  expect(modelsWords(['a', 'b', 'c', 'd'])).toBe('a, b +2');
+  expect(modelsText(null)).toBe('All');
+  expect(modelsText(['a', 'b'])).toBe('a, b');
+  expect(modelsText(['a', 'b', 'c', 'd'])).toBe('a, b +2');
 });

@@ -26,7 +26,7 @@ export function readModels({ restricted, text }: ModelsDraft): { models: string[
 }
 
 /** Short form for a table: `All`, `gpt-5*`, `gpt-5*, claude-* +3`. */
-export function modelsWords(models: readonly string[] | null): string {
+export function modelsText(models: readonly string[] | null): string {
   if (models === null) return 'All';
   const more = models.length - 2;
   return models.slice(0, 2).join(', ') + (more > 0 ? ` +${more}` : '');

@@ -1,9 +1,9 @@
 /** Renders the choice of models by name patterns, with the models that match now. */
 import { useReply } from '../lib/queries.ts';
-import { useDebounced } from '../lib/use-debounced.ts';
+import { useDebounced } from '../lib/timers.ts';
 import { classNames } from '../ui/class-names.ts';
-import { TextAreaField } from '../ui/field.tsx';
-import { Segmented } from '../ui/segmented.tsx';
+import { Segmented, TextAreaField } from '../ui/field.tsx';
+
 import { type ModelsDraft, readPatterns } from './model-patterns.ts';
 
 interface ModelsFieldProps {

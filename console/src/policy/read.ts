@@ -1,4 +1,4 @@
-/** Defines the result of reading a form, a value or faults by member, and finds what to show and focus. */
+/** Defines the result of reading a form, a value or errors by member, and the changes that it sends. */
 import type { ApiError } from '../lib/api.ts';
 import { isPlaced, memberError } from '../ui/error-note.tsx';
 
@@ -19,4 +19,21 @@ export function restOf(error: ApiError | null, members: readonly string[]): ApiE
 /** Focuses the first invalid field after the next paint. */
 export function focusFirstFault(form: HTMLFormElement): void {
   requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}
+
+/**
+ * The members whose value differs from the opened one; lists and other non-primitive values are compared by content.
+ */
+export function changesOf<Filled extends object>(
+  opened: { readonly [Member in keyof Filled]: unknown },
+  filled: Filled,
+): Partial<Filled> {
+  const changed = Object.entries(filled).filter(
+    ([member, value]) => JSON.stringify(value) !== JSON.stringify(opened[member as keyof Filled]),
+  );
+  return Object.fromEntries(changed) as Partial<Filled>;
+}
+
+export function isEmpty(changes: object): boolean {
+  return Object.keys(changes).length === 0;
 }

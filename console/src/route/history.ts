@@ -8,13 +8,17 @@ type Scroll = number | null;
 
 const scrolledPx = new Map<number, number>();
 const holders = new Set<object>();
-let number = numberOf(history.state) ?? 0;
+let number = 0;
 let isReturning = false;
 let listener: ((scrollTo: Scroll) => void) | null = null;
 
-/** The browser would restore the position before the page is rendered. */
-history.scrollRestoration = 'manual';
-history.replaceState({ ...history.state, number }, '');
+/** Called once, before anything navigates. */
+export function startHistory(): void {
+  number = numberOf(history.state) ?? 0;
+  // The browser would restore the position before the page is rendered.
+  history.scrollRestoration = 'manual';
+  history.replaceState({ ...history.state, number }, '');
+}
 
 function numberOf(state: unknown): number | null {
   const found = (state as { number?: unknown } | null)?.number;

@@ -1,4 +1,4 @@
-/** Gives pages their address and navigation to others. `router.tsx` defines the pages. */
+/** Gives pages their address, their filters and navigation to others. `router.tsx` defines the pages. */
 import { createContext, useContext, useEffect } from 'react';
 import { fillPath, type Search, type SearchParams, searchText } from './address.ts';
 import { holdPage } from './history.ts';
@@ -71,4 +71,23 @@ export function useGoal(goal: Goal): { readonly href: string; go(): void; prefet
 /** Holds the page while the component is mounted: see `holdPage`. */
 export function useHeldPage(): void {
   useEffect(holdPage, []);
+}
+
+/**
+ * The search parameters, and a function that changes some (undefined or empty: remove). Replaces the history entry, so
+ * that Back leaves the page.
+ */
+export function useFilters(): readonly [
+  Readonly<Record<string, string>>,
+  (changes: Readonly<Record<string, string | undefined>>) => void,
+] {
+  const search = useSearch();
+  const navigate = useNavigate();
+  const change = (changes: Readonly<Record<string, string | undefined>>) => {
+    const next = Object.fromEntries(
+      Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== ''),
+    );
+    navigate({ search: next, replace: true });
+  };
+  return [search, change];
 }

@@ -5,10 +5,9 @@ import { EnteredSession, type Session, useAccountInAddress, useSession, useUnkno
 import { usePathname } from '../route/route.ts';
 import { RoutedPage } from '../router.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
-import { SkeletonPanel } from '../ui/skeleton.tsx';
-import { NoAccount } from './no-account.tsx';
+import { SkeletonPanel } from '../ui/page.tsx';
+import { NoAccount, UnknownAccount } from './access.tsx';
 import { Shell } from './shell.tsx';
-import { UnknownAccount } from './unknown-account.tsx';
 
 const SignIn = part(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
@@ -16,7 +15,7 @@ const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
 /** Public pages, which do not require a sign-in. */
 const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 
-export function CallDeps() {
+export function App() {
   const session = useSession();
   const pathname = usePathname();
   const [entered, setEntered] = useState<Session | null>(null);
@@ -66,8 +65,12 @@ export function CallDeps() {
 
 /** The content for signed-in users. */
 function Entered({ session }: { readonly session: Session }) {
-  const strange = useUnknownAccount(session);
+  const unknownAccount = useUnknownAccount(session);
   useAccountInAddress(session);
   if (session.accounts.length === 0) return <NoAccount session={session} />;
-  return strange === null ? <Shell session={session} /> : <UnknownAccount session={session} asked={strange} />;
+  return unknownAccount === null ? (
+    <Shell session={session} />
+  ) : (
+    <UnknownAccount session={session} asked={unknownAccount} />
+  );
 }

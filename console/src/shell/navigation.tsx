@@ -3,14 +3,14 @@
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceCase } from '../lib/format.ts';
-import { useAct } from '../lib/queries.ts';
+import { useAction } from '../lib/queries.ts';
 import { type CurrentAccount, clearSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
 import { Link } from '../route/link.tsx';
 import { useNavigate, usePathname } from '../route/route.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
-import { isAt, offeredPages } from './pages.ts';
+import { isAt, permittedPages } from './pages.ts';
 
 interface NavigationProps {
   readonly session: Session;
@@ -39,7 +39,7 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
         <kbd className="text-xs text-ink-3">{/Mac|iPhone/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <div className="flex flex-1 flex-col gap-3">
-        {offeredPages(account.may).map((group) => (
+        {permittedPages(account.may).map((group) => (
           <ul key={group[0]?.path} className="flex flex-col gap-px">
             {group.map(({ path, name, icon: Icon }) => (
               <li key={path}>
@@ -125,7 +125,7 @@ const THEMES: readonly (readonly [choice: ThemeChoice, word: string, icon: typeo
 ];
 
 function PersonMenu({ session }: { readonly session: Session }) {
-  const signOut = useAct('POST /sign-out');
+  const signOut = useAction('POST /sign-out');
   const navigate = useNavigate();
   const [theme, setTheme] = useState(themeChoice());
   return (

@@ -5,9 +5,8 @@ import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Empty } from '../ui/empty.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
-import { Page } from '../ui/page.tsx';
+import { Empty, Page } from '../ui/page.tsx';
 
 interface FaultBoundaryProps {
   /** A change of the address resets the fault. */

@@ -60,6 +60,6 @@ export function isAt(pathname: string, path: string): boolean {
 }
 
 /** The pages that the user may open. */
-export function offeredPages(may: (permission: Permission) => boolean): readonly (readonly PageEntry[])[] {
+export function permittedPages(may: (permission: Permission) => boolean): readonly (readonly PageEntry[])[] {
   return PAGE_GROUPS.map((group) => group.filter(({ needs }) => may(needs))).filter((group) => group.length > 0);
 }

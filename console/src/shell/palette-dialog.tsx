@@ -2,7 +2,7 @@
 import { Suspense, useRef, useState } from 'react';
 import { part } from '../lib/part.ts';
 import { usePathname } from '../route/route.ts';
-import { useModal } from '../ui/use-modal.ts';
+import { useModal } from '../ui/dialog.tsx';
 import { FaultBoundary } from './page-fault.tsx';
 import { PALETTE_FIELD, PALETTE_HINT, type TypedAhead } from './palette-field.ts';
 

@@ -7,7 +7,7 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { useReply } from '../lib/queries.ts';
 import { useAccount } from '../lib/session.ts';
 import { useNavigate } from '../route/route.ts';
-import { offeredPages } from './pages.ts';
+import { permittedPages } from './pages.ts';
 import { PALETTE_FIELD, PALETTE_HINT, type TypedAhead } from './palette-field.ts';
 
 const REQUEST_ID = /^req_[\w-]{4,}$/;
@@ -64,7 +64,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
           </Command.Group>
         )}
         <Command.Group heading="Pages" className={HEADING}>
-          {offeredPages(account.may)
+          {permittedPages(account.may)
             .flat()
             .map(({ path, name, icon: Icon, key }) => (
               <Command.Item key={path} value={name} onSelect={() => go(path)} className={ITEM}>

@@ -1,16 +1,17 @@
-/** Renders the frame of every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, toasts. */
-
+/**
+ * Renders the frame of every signed-in page: navigation, the drawer of a narrow window, palette, keyboard shortcuts,
+ * toasts.
+ */
 import { Menu as MenuIcon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
-import { useShortcuts } from '../lib/shortcuts.ts';
 import { ZoneContext } from '../lib/zone.ts';
 import { useNavigate } from '../route/route.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
-import { Mark, Navigation } from './navigation.tsx';
 import { PermittedPage } from './access.tsx';
+import { Mark, Navigation } from './navigation.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
 
@@ -120,4 +121,32 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
       </dl>
     </Dialog>
   );
+}
+
+const SEQUENCE_MS = 1_200;
+
+/** Whether keys type into the target. */
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** `sequences`: `g k` or a single key, each with its action. Inactive while a dialog is open. */
+function useShortcuts(sequences: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    let first: { key: string; atMs: number } | null = null;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      const started =
+        first !== null && performance.now() - first.atMs < SEQUENCE_MS ? `${first.key} ${event.key}` : null;
+      const act = (started === null ? undefined : sequences[started]) ?? sequences[event.key];
+      first = act === undefined ? { key: event.key, atMs: performance.now() } : null;
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [sequences]);
 }

@@ -1,9 +1,9 @@
 /** Renders a choice of snippets and the chosen one, ready to copy. */
 import { useState } from 'react';
-import type { Fill } from './snippet.ts';
-import { SNIPPETS } from './snippets.ts';
 import { classNames } from '../ui/class-names.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
+import type { Fill } from './snippet.ts';
+import { SNIPPETS } from './snippets.ts';
 
 interface SnippetChoiceProps {
   readonly fill: Fill;

@@ -1,15 +1,227 @@
-/** Lists the snippets in display order, agents first. */
-import { claudeCode, codex, openCode } from './agents.ts';
-import {
-  aiSdk,
-  anthropicPython,
-  anthropicTypeScript,
-  curl,
-  langChain,
-  openAiPython,
-  openAiTypeScript,
-} from './libraries.ts';
-import type { Snippet } from './snippet.ts';
+/**
+ * Lists the snippets of agents, curl and client libraries in display order. Source: their own documentation, read
+ * 2026-11.
+ */
+import { exportKey, quoted, rootUrl, type Snippet, shellText, versionUrl } from './snippet.ts';
+
+const HELLO = 'Hello!';
+
+const curl: Snippet = {
+  id: 'curl',
+  name: 'curl',
+  note: null,
+  parts: ({ url, model, key }) => [
+    {
+      what: 'Shell',
+      text: [
+        `curl ${shellText(`${versionUrl(url)}/chat/completions`)} \\`,
+        `  -H ${shellText(`Authorization: Bearer ${key}`)} \\`,
+        "  -H 'Content-Type: application/json' \\",
+        `  -d ${shellText(JSON.stringify({ model, messages: [{ role: 'user', content: HELLO }] }))}`,
+      ].join('\n'),
+    },
+  ],
+};
+
+const openAiTypeScript: Snippet = {
+  id: 'openai-ts',
+  name: 'OpenAI TypeScript',
+  note: null,
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.mjs',
+      text: `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: ${quoted(versionUrl(fill.url))}, apiKey: process.env.TOLLGATE_KEY });
+const answer = await client.chat.completions.create({
+  model: ${quoted(fill.model)},
+  messages: [{ role: 'user', content: '${HELLO}' }],
+});
+console.log(answer.choices[0].message.content);`,
+    },
+  ],
+};
+
+const openAiPython: Snippet = {
+  id: 'openai-python',
+  name: 'OpenAI Python',
+  note: null,
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.py',
+      text: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url=${quoted(versionUrl(fill.url))}, api_key=os.environ["TOLLGATE_KEY"])
+answer = client.chat.completions.create(
+    model=${quoted(fill.model)},
+    messages=[{"role": "user", "content": "${HELLO}"}],
+)
+print(answer.choices[0].message.content)`,
+    },
+  ],
+};
+
+const anthropicTypeScript: Snippet = {
+  id: 'anthropic-ts',
+  name: 'Anthropic TypeScript',
+  note: null,
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.mjs',
+      text: `import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ baseURL: ${quoted(rootUrl(fill.url))}, apiKey: process.env.TOLLGATE_KEY });
+const stream = client.messages.stream({
+  model: ${quoted(fill.model)},
+  max_tokens: 1024,
+  messages: [{ role: 'user', content: '${HELLO}' }],
+});
+stream.on('text', (text) => process.stdout.write(text));
+await stream.finalMessage();`,
+    },
+  ],
+};
+
+const anthropicPython: Snippet = {
+  id: 'anthropic-python',
+  name: 'Anthropic Python',
+  note: null,
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.py',
+      text: `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url=${quoted(rootUrl(fill.url))}, api_key=os.environ["TOLLGATE_KEY"])
+with client.messages.stream(
+    model=${quoted(fill.model)},
+    max_tokens=1024,
+    messages=[{"role": "user", "content": "${HELLO}"}],
+) as stream:
+    for text in stream.text_stream:
+        print(text, end="", flush=True)`,
+    },
+  ],
+};
+
+/** `.chat(…)` because the provider's default is the Responses API. */
+const aiSdk: Snippet = {
+  id: 'ai-sdk',
+  name: 'AI SDK',
+  note: 'Use .chat(…). The OpenAI provider defaults to the Responses API, which Tollgate doesn’t serve yet.',
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.mjs',
+      text: `import { createOpenAI } from '@ai-sdk/openai';
+import { generateText } from 'ai';
+
+const tollgate = createOpenAI({ baseURL: ${quoted(versionUrl(fill.url))}, apiKey: process.env.TOLLGATE_KEY });
+const { text } = await generateText({ model: tollgate.chat(${quoted(fill.model)}), prompt: '${HELLO}' });
+console.log(text);`,
+    },
+  ],
+};
+
+const langChain: Snippet = {
+  id: 'langchain',
+  name: 'LangChain',
+  note: null,
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.py',
+      text: `import os
+from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model=${quoted(fill.model)},
+    base_url=${quoted(versionUrl(fill.url))},
+    api_key=os.environ["TOLLGATE_KEY"],
+)
+print(model.invoke("${HELLO}").content)`,
+    },
+  ],
+};
+
+/** https://code.claude.com/docs/en/llm-gateway: the address without `/v1`, the key as a bearer token. */
+const claudeCode: Snippet = {
+  id: 'claude-code',
+  name: 'Claude Code',
+  note: 'If ANTHROPIC_API_KEY is set, unset it. Otherwise Claude Code asks which of the two keys to use.',
+  parts: ({ url, model, key }) => [
+    {
+      what: 'Shell',
+      text: [
+        `export ANTHROPIC_BASE_URL=${shellText(rootUrl(url))}`,
+        `export ANTHROPIC_AUTH_TOKEN=${shellText(key)}`,
+        `export ANTHROPIC_MODEL=${shellText(model)}`,
+        '# Model for small tasks, such as titles',
+        `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellText(model)}`,
+        'claude',
+      ].join('\n'),
+    },
+  ],
+};
+
+/** Codex removed chat completions in 0.97 (https://github.com/openai/codex/pull/10157, 2026-02). */
+const codex: Snippet = {
+  id: 'codex',
+  name: 'Codex',
+  note: 'Codex 0.97 and later support only the Responses API, which Tollgate doesn’t serve yet. This snippet installs 0.94, the last version known to support chat completions.',
+  parts: (fill) => [
+    {
+      what: '~/.codex/config.toml',
+      text: [
+        `model = ${quoted(fill.model)}`,
+        'model_provider = "tollgate"',
+        '',
+        '[model_providers.tollgate]',
+        'name = "Tollgate"',
+        `base_url = ${quoted(versionUrl(fill.url))}`,
+        'env_key = "TOLLGATE_KEY"',
+        'wire_api = "chat"',
+      ].join('\n'),
+    },
+    {
+      what: 'Shell',
+      text: ['npm install -g @openai/codex@0.94.0', exportKey(fill).text, 'codex'].join('\n'),
+    },
+  ],
+};
+
+/** https://opencode.ai/docs/providers: a custom provider, with the AI SDK package for this format. */
+const openCode: Snippet = {
+  id: 'opencode',
+  name: 'OpenCode',
+  note: null,
+  parts: (fill) => [
+    {
+      what: 'opencode.json',
+      text: JSON.stringify(
+        {
+          $schema: 'https://opencode.ai/config.json',
+          provider: {
+            tollgate: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Tollgate',
+              options: { baseURL: versionUrl(fill.url), apiKey: '{env:TOLLGATE_KEY}' },
+              models: { [fill.model]: {} },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+    },
+    { what: 'Shell', text: `${exportKey(fill).text}\nopencode -m ${shellText(`tollgate/${fill.model}`)}` },
+  ],
+};
 
 export const SNIPPETS: readonly Snippet[] = [
   claudeCode,

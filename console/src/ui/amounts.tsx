@@ -1,6 +1,7 @@
 /** Renders money, times and budgets: short, with the exact value in the tooltip. */
-import { exactUsd, missingZeros, percentOf, shortUsd } from '../lib/money.ts';
+
 import { relativeTime } from '../lib/format.ts';
+import { exactUsd, missingZeros, percentOf, shortUsd } from '../lib/money.ts';
 import { useNow } from '../lib/timers.ts';
 import { exactTime, useZone } from '../lib/zone.ts';
 import { classNames } from './class-names.ts';

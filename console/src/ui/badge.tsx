@@ -1,4 +1,4 @@
-/** Renders badges for states; color is never the only signal. */
+/** Renders badges for states, including the status of a request; color is never the only signal. */
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -30,4 +30,31 @@ export function statusTone(status: number): Tone {
   if (status < 400) return 'neutral';
   if (status === 499) return 'attention';
   return status < 500 ? 'attention' : 'bad';
+}
+
+interface Ended {
+  readonly status: number;
+  readonly error: string | null;
+}
+
+/** The response started, but was incomplete. */
+function isCut({ status, error }: Ended): boolean {
+  return status < 400 && error !== null;
+}
+
+export function CallStatus(call: Ended) {
+  return <Badge tone={toneOf(call)}>{wordsOf(call)}</Badge>;
+}
+
+function wordsOf(call: Ended): string {
+  if (call.status === 499) return '499 disconnected';
+  return isCut(call) ? `${call.status} incomplete` : String(call.status);
+}
+
+/** Errors caused by the client, not by the provider or the gateway. */
+const CLIENT_ENDED: ReadonlySet<string | null> = new Set(['quota_exceeded', 'reader_too_slow']);
+
+function toneOf(call: Ended): Tone {
+  if (!isCut(call)) return statusTone(call.status);
+  return CLIENT_ENDED.has(call.error) ? 'attention' : 'bad';
 }

@@ -1,12 +1,23 @@
 /**
- * Renders layers over a page: a dialog in the middle, a sheet at the right. Both are native modal dialogs, which keep
- * the focus inside, make the page behind inert, and close with Escape; after changes in a form, closing asks first.
+ * Renders layers over a page: a dialog in the middle, a sheet at the right, a confirmation. All are native modal
+ * dialogs, which keep the focus inside, make the page behind inert, and close with Escape; after changes in a form,
+ * closing asks first.
  */
 import { X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import {
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import type { ApiError } from '../lib/api.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
-import { useModal } from './use-modal.ts';
+import { ErrorNote } from './error-note.tsx';
 
 interface LayerProps {
   readonly title: string;
@@ -148,5 +159,75 @@ function Layer({
         </Dialog>
       )}
     </>
+  );
+}
+
+const FIRST_FIELD =
+  'form :is(input, select, textarea):not([readonly], [disabled], [type="hidden"]), [data-first-field]';
+
+/** Opener of dialogs that unmount in this commit: a dialog that replaces one restores the focus to the same opener. */
+let leaving: HTMLElement | null = null;
+
+export function useModal(ref: RefObject<HTMLDialogElement | null>): void {
+  const opener = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    opener.current = leaving ?? focusedElement() ?? opener.current;
+    if (dialog !== null && !dialog.open) dialog.showModal();
+    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
+    return () => {
+      leaving = opener.current;
+    };
+  }, [ref]);
+  useEffect(() => {
+    const dialog = ref.current;
+    // Runs after the dialog is removed: while it is open, nothing behind it can take the focus.
+    return () => {
+      leaving = null;
+      // A hidden page keeps its dialog in the document.
+      dialog?.close();
+      if (opener.current?.isConnected === true) opener.current.focus({ preventScroll: true });
+      // The opener is gone, such as the row that was deleted.
+      if (focusedElement() === null) document.getElementById('content')?.focus({ preventScroll: true });
+    };
+  }, [ref]);
+}
+
+function focusedElement(): HTMLElement | null {
+  const { activeElement } = document;
+  return activeElement instanceof HTMLElement && activeElement !== document.body ? activeElement : null;
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** Describes the consequence. */
+  readonly children: ReactNode;
+  /** For example "Revoke now". */
+  readonly submitLabel: string;
+  readonly busy: boolean;
+  readonly error: ApiError | null;
+  readonly onAction: () => void;
+  readonly onClose: () => void;
+}
+
+export function Confirm({ title, children, submitLabel, busy, error, onAction, onClose }: ConfirmProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="danger" busy={busy} onClick={onAction}>
+            {submitLabel}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-read">
+        {children}
+        {error !== null && <ErrorNote error={error} />}
+      </div>
+    </Dialog>
   );
 }

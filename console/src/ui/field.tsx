@@ -1,14 +1,19 @@
-/** Renders form fields: label, control, hint and error. */
+/** Renders form fields: label, control, hint and error; text, passwords, choices and collapsible parts. */
+
+import { Eye, EyeOff } from 'lucide-react';
 import {
   type InputHTMLAttributes,
   type ReactNode,
+  type RefObject,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
+  useEffect,
   useId,
   useRef,
+  useState,
 } from 'react';
+import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
-import { useShownError } from './use-shown-error.ts';
 
 /** Classes of every text control. */
 export const CONTROL =
@@ -148,5 +153,126 @@ export function CheckField({ label, hint, className, ...rest }: CheckProps) {
         )}
       </div>
     </div>
+  );
+}
+
+export function useShownError(
+  error: string | null,
+  frame: RefObject<HTMLElement | null>,
+): { readonly error: string | null; readonly noteChange: () => void } {
+  const [known, setKnown] = useState(error);
+  const [isCorrected, setCorrected] = useState(false);
+  if (known !== error) {
+    setKnown(error);
+    setCorrected(false);
+  }
+  useEffect(() => {
+    const form = frame.current?.closest('form');
+    const onSubmit = () => setCorrected(false);
+    form?.addEventListener('submit', onSubmit, true);
+    return () => form?.removeEventListener('submit', onSubmit, true);
+  }, [frame]);
+  return {
+    error: isCorrected ? null : error,
+    noteChange: () => {
+      if (error !== null) setCorrected(true);
+    },
+  };
+}
+
+interface PasswordFieldProps {
+  readonly label: string;
+  readonly value: string;
+  /** `new-password` lets the browser suggest a strong one. */
+  readonly autoComplete: 'current-password' | 'new-password';
+  readonly hint?: ReactNode;
+  readonly error: string | null;
+  readonly onValue: (value: string) => void;
+}
+
+export function PasswordField({ label, value, autoComplete, hint, error, onValue }: PasswordFieldProps) {
+  const [shown, setShown] = useState(false);
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(ids) => (
+        <div className="relative">
+          <input
+            type={shown ? 'text' : 'password'}
+            autoComplete={autoComplete}
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+            value={value}
+            onChange={(event) => onValue(event.target.value)}
+            className={`${CONTROL} pr-9`}
+            {...ids}
+          />
+          <IconButton
+            label={shown ? 'Hide password' : 'Show password'}
+            aria-pressed={shown}
+            onClick={() => setShown(!shown)}
+            className="absolute top-0.5 right-0.5 size-7"
+          >
+            {shown ? <EyeOff size={15} /> : <Eye size={15} />}
+          </IconButton>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+interface FoldProps {
+  readonly title: string;
+  /** Whether it is initially open. */
+  readonly opens: boolean;
+  /** Forces it open, because something in it must be visible. */
+  readonly mustShow?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Fold({ title, opens, mustShow = false, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(opens);
+  return (
+    <details open={isOpen || mustShow} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="w-fit text-ink-2 hover:text-ink">{title}</summary>
+      <div className="mt-2">{children}</div>
+    </details>
+  );
+}
+
+interface SegmentedProps<Value extends string> {
+  /** Accessible name. */
+  readonly label: string;
+  readonly value: Value;
+  readonly choices: readonly (readonly [value: Value, word: string])[];
+  readonly onChoose: (value: Value) => void;
+}
+
+/** Radio buttons in one row: the arrow keys move between them. */
+export function Segmented<Value extends string>({ label, value, choices, onChoose }: SegmentedProps<Value>) {
+  const name = useId();
+  return (
+    <fieldset className="inline-flex h-8 w-fit items-center rounded-md border border-line-strong bg-panel p-0.5">
+      <legend className="sr-only">{label}</legend>
+      {choices.map(([choice, word]) => (
+        <label
+          key={choice}
+          className={classNames(
+            'flex cursor-pointer items-center self-stretch rounded-sm px-2.5 transition-colors duration-120 has-focus-visible:outline-2 has-focus-visible:outline-accent',
+            choice === value ? 'bg-accent-soft font-medium text-accent-strong' : 'text-ink-2 hover:text-ink',
+          )}
+        >
+          <input
+            type="radio"
+            name={name}
+            value={choice}
+            checked={choice === value}
+            onChange={() => onChoose(choice)}
+            className="sr-only"
+          />
+          {word}
+        </label>
+      ))}
+    </fieldset>
   );
 }

@@ -1,6 +1,11 @@
-/** Handles what all forms share: Enter submits, the first field gets the focus, an error focuses its field. */
-import { type ReactNode, useEffect, useRef } from 'react';
+/**
+ * Renders forms and dialogs that are one form: Enter submits, the first field gets the focus, an error focuses its
+ * field.
+ */
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
 import type { ApiError } from '../lib/api.ts';
+import { Button, type ButtonKind } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { ErrorNote, isPlaced } from './error-note.tsx';
 
 /** Excludes read-only fields. */
@@ -50,5 +55,37 @@ export function Form({ id, label, error, members, onSubmit, takesFocus = true, c
       {error !== null && !isPlaced(error, members) && <ErrorNote error={error} />}
       {foot}
     </form>
+  );
+}
+
+interface FormDialogProps
+  extends Pick<ComponentProps<typeof Form>, 'label' | 'error' | 'members' | 'onSubmit' | 'children'> {
+  readonly title: string;
+  readonly lead?: string;
+  /** Label of the submit button. */
+  readonly submitLabel: string;
+  readonly kind?: ButtonKind;
+  readonly busy: boolean;
+  readonly onClose: () => void;
+}
+
+export function FormDialog({ title, lead, submitLabel, kind = 'primary', busy, onClose, ...form }: FormDialogProps) {
+  const id = useId();
+  return (
+    <Dialog
+      title={title}
+      lead={lead}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={id} kind={kind} busy={busy}>
+            {submitLabel}
+          </Button>
+        </>
+      }
+    >
+      <Form id={id} {...form} />
+    </Dialog>
   );
 }

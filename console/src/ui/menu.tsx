@@ -41,7 +41,7 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
     const menu = ref.current;
     const button = document.getElementById(`${id}-trigger`);
     if (!isOpen || menu === null || button === null) return;
-    setPlace(placeBeside(button.getBoundingClientRect(), menu, align));
+    setPlace(placeMenu(button.getBoundingClientRect(), menu, align));
     itemsOf(menu)[0]?.focus();
   }
 
@@ -76,7 +76,7 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
 }
 
 /** Below the button, or above it when there is no room; always inside the window. */
-function placeBeside(button: DOMRect, menu: HTMLElement, align: 'start' | 'end'): CSSProperties {
+function placeMenu(button: DOMRect, menu: HTMLElement, align: 'start' | 'end'): CSSProperties {
   const { offsetWidth, offsetHeight } = menu;
   const below = button.bottom + GAP_PX;
   const fits = below + offsetHeight + EDGE_PX <= innerHeight;

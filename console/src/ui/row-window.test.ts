@@ -1,14 +1,14 @@
 /** Tests which rows of a long table are drawn, and how far the table scrolls to show a row. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { rowsInSight, scrollToRow } from './row-window.ts';
+import { scrollToRow, visibleRows } from './table.tsx';
 
 test('renders visible rows and twelve below at the top', () => {
-  expect(rowsInSight(1000, 32, 0, 320)).toEqual({ first: 0, end: 22 });
+  expect(visibleRows(1000, 32, 0, 320)).toEqual({ first: 0, end: 22 });
 });
 
 test('renders twelve rows above and below in the middle', () => {
-  expect(rowsInSight(1000, 32, 3200, 320)).toEqual({ first: 88, end: 122 });
+  expect(visibleRows(1000, 32, 3200, 320)).toEqual({ first: 88, end: 122 });
 });
 
 test('renders exactly the visible rows and their margin at any scroll position', () => {
@@ -19,7 +19,7 @@ test('renders exactly the visible rows and their margin at any scroll position',
       fc.integer({ min: 0, max: 300_000 }),
       fc.integer({ min: 0, max: 2000 }),
       (count, rowPx, scrollPx, heightPx) => {
-        const { first, end } = rowsInSight(count, rowPx, scrollPx, heightPx);
+        const { first, end } = visibleRows(count, rowPx, scrollPx, heightPx);
         expect(first).toBeGreaterThanOrEqual(0);
         expect(end).toBeLessThanOrEqual(count);
         expect(first).toBeLessThan(end);

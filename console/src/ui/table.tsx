@@ -1,12 +1,21 @@
 /**
- * Renders tables: sticky header, sortable and resizable columns, keyboard navigation, and virtual rows. Columns define
- * the content of rows.
+ * Renders tables: sticky header, sortable and resizable columns, keyboard navigation, and virtual rows, of which only
+ * the visible ones and some around them exist. All rows have the same height.
  */
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  type RefObject,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { flushSync } from 'react-dom';
 import { classNames } from './class-names.ts';
-import type { Column } from './column.ts';
-import { ColumnHead } from './column-head.tsx';
-import { scrollToRow, useRowWindow } from './row-window.ts';
 
 export interface Sorting {
   readonly column: string;
@@ -210,4 +219,160 @@ function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], so
 function compare(one: number | bigint | string, other: number | bigint | string): number {
   if (typeof one === 'string' && typeof other === 'string') return one.localeCompare(other, 'en', { numeric: true });
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+export interface Column<Row> {
+  readonly id: string;
+  /** With the unit, when the cells are numbers. */
+  readonly head: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Right-aligns numbers. */
+  readonly align?: 'right';
+  /** Initial width in pixels, ignored on narrow windows; default: the remaining width. */
+  readonly width?: number;
+  /** Sort value; without it the column is not sortable. */
+  readonly sortBy?: (row: Row) => number | bigint | string;
+  /** Stays visible at the right while the table scrolls sideways: for a row's actions. */
+  readonly pinned?: boolean;
+  /** Hidden on narrow windows. */
+  readonly wideOnly?: boolean;
+}
+
+interface ColumnHeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: 'ascending' | 'descending' | null;
+  /** Pixels the user dragged it to; null: not resized. */
+  readonly width: number | null;
+  readonly onSort: () => void;
+  readonly onWidth: (widthPx: number) => void;
+}
+
+const WIDTH_MIN_PX = 48;
+const STEP_PX = 16;
+
+function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: ColumnHeadProps<Row>) {
+  const ref = useRef<HTMLTableCellElement>(null);
+  const widthNow = () => ref.current?.offsetWidth ?? WIDTH_MIN_PX;
+
+  function drag(event: PointerEvent<HTMLElement>): void {
+    const edge = event.currentTarget;
+    const startPx = event.clientX;
+    const startWidth = widthNow();
+    edge.setPointerCapture(event.pointerId);
+    edge.onpointermove = (move) => onWidth(Math.max(WIDTH_MIN_PX, startWidth + move.clientX - startPx));
+    edge.onpointerup = () => {
+      edge.onpointermove = null;
+    };
+  }
+
+  return (
+    <th
+      ref={ref}
+      scope="col"
+      aria-sort={sort ?? undefined}
+      style={width === null ? defaultWidth(column.width) : { width, minWidth: width }}
+      className={classNames(
+        'group/head sticky top-0 z-10 h-8 border-b border-line bg-panel px-2 py-1 text-sm/4 font-medium text-ink-2 md:px-3',
+        width === null && column.width !== undefined && 'md:w-(--usual-width) md:min-w-(--usual-width)',
+        column.align === 'right' ? 'text-right' : 'text-left',
+        column.pinned === true && 'right-0 z-20',
+        column.wideOnly === true && 'max-md:hidden',
+      )}
+    >
+      {column.head === '' && <span className="sr-only">Actions</span>}
+      {column.sortBy === undefined ? (
+        column.head
+      ) : (
+        <button
+          type="button"
+          onClick={onSort}
+          className={classNames(
+            'inline-flex items-center gap-1 hover:text-ink',
+            column.align === 'right' ? 'text-right' : 'text-left',
+          )}
+        >
+          {column.head}
+          {sort === 'ascending' && <ArrowUp size={12} className="shrink-0" aria-hidden="true" />}
+          {sort === 'descending' && <ArrowDown size={12} className="shrink-0" aria-hidden="true" />}
+        </button>
+      )}
+      {column.head !== '' && (
+        // biome-ignore lint/a11y/useSemanticElements: an hr cannot be focused and dragged
+        <div
+          role="separator"
+          aria-orientation="vertical"
+          aria-label={`Resize ${column.head}`}
+          aria-valuenow={width ?? column.width ?? 0}
+          tabIndex={0}
+          onPointerDown={drag}
+          onKeyDown={(event) => {
+            const step = event.key === 'ArrowRight' ? STEP_PX : event.key === 'ArrowLeft' ? -STEP_PX : 0;
+            if (step === 0) return;
+            event.preventDefault();
+            onWidth(Math.max(WIDTH_MIN_PX, widthNow() + step));
+          }}
+          className="absolute inset-y-1 right-0 w-1 cursor-col-resize touch-none rounded-full hover:bg-line-strong focus-visible:bg-accent"
+        />
+      )}
+    </th>
+  );
+}
+
+/** A CSS variable, applied by a class on wide windows only. */
+function defaultWidth(px: number | undefined): CSSProperties | undefined {
+  return px === undefined ? undefined : ({ '--usual-width': `${px}px` } as CSSProperties);
+}
+
+interface RowWindow {
+  readonly first: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
+/** Rows rendered above and below the visible ones, so that scrolling and arrow keys find them. */
+const AROUND = 12;
+/** A table's sticky head is as high as a row. */
+const HEAD_ROWS = 1;
+
+/** The rows that are visible at the scroll position `scrollPx`, and some around them. */
+export function visibleRows(count: number, rowPx: number, scrollPx: number, heightPx: number): RowWindow {
+  const first = Math.min(Math.floor(scrollPx / rowPx), Math.max(0, count - 1));
+  return {
+    first: Math.max(0, first - AROUND),
+    end: Math.min(count, first + Math.ceil(heightPx / rowPx) + AROUND),
+  };
+}
+
+/** The scroll position at which the row is fully visible. */
+export function scrollToRow(row: number, rowPx: number, scrollPx: number, heightPx: number): number {
+  const lowest = row * rowPx;
+  const highest = (row + 1 + HEAD_ROWS) * rowPx - heightPx;
+  return Math.max(Math.min(scrollPx, lowest), highest);
+}
+
+/** Follows the scroller. When `isOn` is false, all rows are rendered. */
+function useRowWindow(
+  scroller: RefObject<HTMLElement | null>,
+  { count, rowPx, isOn }: { readonly count: number; readonly rowPx: number; readonly isOn: boolean },
+): RowWindow {
+  const [seen, setSeen] = useState<RowWindow>({ first: 0, end: 0 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!isOn || element === null) return;
+    const look = () => {
+      const next = visibleRows(count, rowPx, element.scrollTop, element.clientHeight);
+      setSeen((known) => (known.first === next.first && known.end === next.end ? known : next));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    // Synchronous, so that no gap shows and the next row exists when an arrow key moves to it.
+    const onScroll = () => flushSync(look);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [scroller, count, rowPx, isOn]);
+  return isOn ? seen : { first: 0, end: count };
 }

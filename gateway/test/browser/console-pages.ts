@@ -19,7 +19,7 @@ export interface ConsolePage {
   /** Needs data that an empty gateway does not have. */
   readonly needsData?: true;
   /** Opened by a visitor who is not signed in. */
-  readonly isForStrangers?: true;
+  readonly isPublic?: true;
   path(names: PageNames): string;
 }
 
@@ -45,16 +45,16 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/settings'),
   plain('/app/me'),
   plain('/status'),
-  { ...plain('/app/sign-in'), isForStrangers: true },
-  { route: '/app/setup', isForStrangers: true, path: () => `/app/setup?token=${DEAD_TOKEN}` },
+  { ...plain('/app/sign-in'), isPublic: true },
+  { route: '/app/setup', isPublic: true, path: () => `/app/setup?token=${DEAD_TOKEN}` },
   {
     route: '/app/invitations/$token',
-    isForStrangers: true,
+    isPublic: true,
     path: ({ invitation = DEAD_TOKEN }) => `/app/invitations/${invitation}`,
   },
   {
     route: '/app/reset/$token',
-    isForStrangers: true,
+    isPublic: true,
     path: ({ reset = DEAD_TOKEN }) => `/app/reset/${reset}`,
   },
 ];

@@ -55,8 +55,8 @@ async function namedIn(path: string): Promise<readonly string[]> {
 }
 
 describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
-  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isForStrangers }) => {
-    const fetched = await fetchedBy(path(seeded.names), isForStrangers === true ? [] : session);
+  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isPublic }) => {
+    const fetched = await fetchedBy(path(seeded.names), isPublic === true ? [] : session);
     const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
     const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
     expect(bytes, `${bytes} bytes, of them\n${largest.join('\n')}\n`).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);

@@ -102,7 +102,7 @@ async function call(key: string, body: object): Promise<string> {
 }
 
 describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', () => {
-  const pages = CONSOLE_PAGES.filter(({ isForStrangers }) => isForStrangers !== true);
+  const pages = CONSOLE_PAGES.filter(({ isPublic }) => isPublic !== true);
   const queries = [
     '',
     '?q=%3Cimg%20src%3Dx%20onerror%3Dwindow.__ran%3D1%3E&model=%22%3E%3Cscript%3Ewindow.__ran%3D1%3C/script%3E',

@@ -50,14 +50,14 @@ afterAll(async () => {
 });
 
 /** Returns the visitor with this view, created on first use. */
-async function visitorOf(state: State, { theme, size }: View, isStranger: boolean): Promise<Visitor> {
-  const name = `${state} ${theme} ${size} ${isStranger}`;
+async function visitorOf(state: State, { theme, size }: View, isPublic: boolean): Promise<Visitor> {
+  const name = `${state} ${theme} ${size} ${isPublic}`;
   const known = visitors.get(name);
   if (known !== undefined) return known;
   const visitor = await newVisitor(browser, {
     colorScheme: theme,
     viewport: SIZES[size],
-    ...(isStranger ? {} : { storageState: signedIn[state] }),
+    ...(isPublic ? {} : { storageState: signedIn[state] }),
   });
   visitors.set(name, visitor);
   return visitor;
@@ -91,7 +91,7 @@ test('all pages of the router are covered', () => {
 
 describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => {
   test.each(CASES.map((one) => [one.name, one] as const))('%s', async (_, { page, state, view }) => {
-    const visitor = await visitorOf(state, view, page.isForStrangers === true);
+    const visitor = await visitorOf(state, view, page.isPublic === true);
     const names = state === 'full' ? full.names : { ...NO_NAMES, invitation };
     await openPage(visitor.page, `${urlOf(state)}${page.path(names)}`);
     const isAsked = await visitor.page.getByRole('heading', { name: 'Sign in' }).count();

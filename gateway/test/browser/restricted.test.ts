@@ -14,7 +14,7 @@ import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);
-const PAGES = CONSOLE_PAGES.filter(({ needsData, isForStrangers }) => !needsData && !isForStrangers);
+const PAGES = CONSOLE_PAGES.filter(({ needsData, isPublic }) => !needsData && !isPublic);
 const ACCOUNT_WIDE = ['/app/billing', '/app/providers', '/app/settings'];
 
 let browser: Browser;

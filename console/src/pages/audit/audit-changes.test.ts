@@ -1,6 +1,6 @@
 /** Tests the changes of an audit entry, member by member. */
 import { expect, test } from 'bun:test';
-import { changesOf } from './audit-changes.ts';
+import { changesOf } from './audit-labels.ts';
 
 test('lists only changed members', () => {
   expect(

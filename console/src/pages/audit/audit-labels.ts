@@ -1,8 +1,9 @@
-/** Names the actor, the action, the target and the changed fields of an audit entry. */
-import { sentenceCase } from '../../lib/format.ts';
-import type { AuditEntry } from './audit-changes.ts';
+/** Names the actor, the action, the target and the fields of an audit entry, and lists its changes as text. */
 
-export function actorWords({ kind, name, id }: AuditEntry['actor']): string {
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { sentenceCase } from '../../lib/format.ts';
+
+export function actorName({ kind, name, id }: AuditEntry['actor']): string {
   switch (kind) {
     case 'person':
       return name;
@@ -92,4 +93,37 @@ const FIELDS: Readonly<Record<string, string>> = {
 export function fieldName(member: string): string {
   const [, inner = member] = /^caps\.(\w+)$/.exec(member) ?? [];
   return FIELDS[inner] ?? sentenceCase(inner).replaceAll('.', ' › ');
+}
+
+export type AuditEntry = Reply<'GET /accounts/{account}/audit'>['entries'][number];
+
+export interface Change {
+  /** `caps.rpm`. */
+  readonly member: string;
+  /** Null when the member did not exist. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Unchanged members are omitted. Lists are compared and shown as a whole. */
+export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly Change[] {
+  const old = flatten(before);
+  const next = flatten(after);
+  return [...new Set([...old.keys(), ...next.keys()])]
+    .map((member) => ({ member, before: old.get(member) ?? null, after: next.get(member) ?? null }))
+    .filter((change) => change.before !== change.after);
+}
+
+function flatten(value: unknown, path = '', found = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (value === null && path === '') return found;
+  if (isRecord(value) && (path === '' || Object.keys(value).length > 0)) {
+    for (const [name, inner] of Object.entries(value)) flatten(inner, path === '' ? name : `${path}.${name}`, found);
+    return found;
+  }
+  found.set(path, typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'));
+  return found;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,22 +2,19 @@
 import { useEffect, useId, useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';
-import { useFilters } from '../../lib/search.ts';
+import { usePages } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useDebounced } from '../../lib/use-debounced.ts';
-import { usePages } from '../../lib/use-pages.ts';
+import { useDebounced } from '../../lib/timers.ts';
+import { useFilters } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
-import { type AuditEntry, changesOf } from './audit-changes.ts';
+import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+import { ACTIONS, type AuditEntry, actionName, actorName, changesOf, fieldName, targetKind } from './audit-labels.ts';
 import { AuditSheet } from './audit-sheet.tsx';
-import { ACTIONS, actionName, actorWords, fieldName, targetKind } from './audit-labels.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
@@ -25,8 +22,8 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     id: 'actor',
     head: 'Actor',
     cell: ({ actor }) => (
-      <span className="block truncate max-md:max-w-24" title={actorWords(actor)}>
-        {actorWords(actor)}
+      <span className="block truncate max-md:max-w-24" title={actorName(actor)}>
+        {actorName(actor)}
       </span>
     ),
   },

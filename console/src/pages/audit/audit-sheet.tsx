@@ -1,10 +1,17 @@
 /** Renders the details of an audit entry: actor, action, target, origin and difference. */
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyIcon } from '../../ui/copy-button.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
-import { type AuditEntry, type Change, changesOf } from './audit-changes.ts';
-import { actionName, actorWords, fieldName, targetKind } from './audit-labels.ts';
+import {
+  type AuditEntry,
+  actionName,
+  actorName,
+  type Change,
+  changesOf,
+  fieldName,
+  targetKind,
+} from './audit-labels.ts';
 
 interface AuditSheetProps {
   readonly entry: AuditEntry;
@@ -32,7 +39,7 @@ export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
       <div className="flex flex-col gap-5">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
           <dt className="text-ink-3">Actor</dt>
-          <dd className="min-w-0 break-words">{actorWords(entry.actor)}</dd>
+          <dd className="min-w-0 break-words">{actorName(entry.actor)}</dd>
           <dt className="text-ink-3">Target</dt>
           <dd className="flex min-w-0 items-center gap-1">
             {targetKind(entry.subject.kind)} <code className="truncate">{entry.subject.id}</code>

@@ -11,13 +11,13 @@ export function AccountFigures({ account }: { readonly account: Account }) {
         <Figure
           name="Balance"
           nanoUsd={account.balance_nano_usd}
-          means={isPrepaid ? 'Prepaid: requests stop at $0' : 'Postpaid: usage isn’t blocked'}
+          description={isPrepaid ? 'Prepaid: requests stop at $0' : 'Postpaid: usage isn’t blocked'}
           tone={isPrepaid && BigInt(account.balance_nano_usd) <= 0n ? 'text-red' : ''}
         />
-        <Figure name="Reserved" nanoUsd={account.held_nano_usd} means="For requests in progress" />
-        <Figure name="Charged" nanoUsd={account.charged_nano_usd} means="All time" />
-        <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} means="All time" />
-        <Figure name="Written off" nanoUsd={account.written_off_nano_usd} means="Paid by operator" />
+        <Figure name="Reserved" nanoUsd={account.held_nano_usd} description="For requests in progress" />
+        <Figure name="Charged" nanoUsd={account.charged_nano_usd} description="All time" />
+        <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} description="All time" />
+        <Figure name="Written off" nanoUsd={account.written_off_nano_usd} description="Paid by operator" />
       </dl>
     </Panel>
   );
@@ -26,12 +26,12 @@ export function AccountFigures({ account }: { readonly account: Account }) {
 function Figure({
   name,
   nanoUsd,
-  means,
+  description,
   tone = '',
 }: {
   readonly name: string;
   readonly nanoUsd: string;
-  readonly means: string;
+  readonly description: string;
   readonly tone?: string;
 }) {
   return (
@@ -40,7 +40,7 @@ function Figure({
       <dd className={`figures truncate text-title font-semibold ${tone}`} title={exactUsd(nanoUsd)}>
         {shortUsd(nanoUsd)}
       </dd>
-      <dd className="text-sm text-ink-3">{means}</dd>
+      <dd className="text-sm text-ink-3">{description}</dd>
     </div>
   );
 }

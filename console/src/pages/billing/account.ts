@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<Entry['kind'], string>> = {
   absorb: 'Written off',
 };
 
-export function kindWord(kind: Entry['kind']): string {
+export function kindLabel(kind: Entry['kind']): string {
   return KINDS[kind];
 }
 

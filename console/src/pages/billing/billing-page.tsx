@@ -2,22 +2,22 @@
 import { useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Segmented } from '../../ui/field.tsx';
+import { Page, Section, SkeletonPanel } from '../../ui/page.tsx';
+
 import { AccountFigures } from './account-figures.tsx';
 import { AccountsSection } from './accounts-section.tsx';
 import { LedgerTable, useLedger } from './ledger-table.tsx';
-import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
+import { type MoneyAction, MoneyDialog } from './money-dialog.tsx';
 
 export default function BillingPage() {
   const { account, may } = useAccount();
   const [filters, setFilters] = useFilters();
-  const [money, setMoney] = useState<MoneyAct | null>(null);
+  const [money, setMoney] = useState<MoneyAction | null>(null);
   const kind = filters.kind === 'all' ? 'all' : 'money';
   const pages = useLedger(account, kind);
   const current = pages.data?.pages[0]?.account;
@@ -67,7 +67,7 @@ export default function BillingPage() {
       </Section>
       {may('operator.read') && <AccountsSection mayWrite={may('operator.write')} />}
       {money !== null && current !== undefined && (
-        <MoneyDialog act={money} account={current} onClose={() => setMoney(null)} />
+        <MoneyDialog action={money} account={current} onClose={() => setMoney(null)} />
       )}
     </Page>
   );

@@ -1,15 +1,14 @@
 /** Renders the ledger of an account as a table, page by page. */
-import { usePages } from '../../lib/use-pages.ts';
+import { usePages } from '../../lib/queries.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { CopyIcon } from '../../ui/copy-button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
-import { type Entry, kindWord } from './account.ts';
+import { Empty, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+import { type Entry, kindLabel } from './account.ts';
 
 const COLUMNS: readonly Column<Entry>[] = [
   { id: 'at', head: 'Time', width: 110, cell: ({ at }) => <When at={at} /> },
@@ -19,7 +18,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     width: 130,
     cell: ({ kind }) => (
       <Badge tone={kind === 'topup' ? 'good' : kind === 'correct' || kind === 'absorb' ? 'attention' : 'neutral'}>
-        {kindWord(kind)}
+        {kindLabel(kind)}
       </Badge>
     ),
   },

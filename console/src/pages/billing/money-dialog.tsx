@@ -3,45 +3,45 @@
  * after a lost reply, moves the money once.
  */
 import { useId, useState } from 'react';
+import { randomUuid } from '../../lib/insecure-context.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { useAct } from '../../lib/queries.ts';
-import { randomUuid } from '../../lib/uuid.ts';
+import { useAction } from '../../lib/queries.ts';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
+import { Segmented, TextField } from '../../ui/field.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { type Account, MONEY_READS, readUsd } from './account.ts';
 
-export type MoneyAct = 'topup' | 'correct';
+export type MoneyAction = 'topup' | 'correct';
 
 interface MoneyDialogProps {
-  readonly act: MoneyAct;
+  readonly action: MoneyAction;
   readonly account: Account;
   readonly onClose: () => void;
 }
 
-export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
+export function MoneyDialog({ action, account, onClose }: MoneyDialogProps) {
   const form = useId();
   const [id] = useState(randomUuid);
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
   const [direction, setDirection] = useState<'give' | 'take'>('give');
   const [faults, setFaults] = useState<Faults>({});
-  const topUp = useAct('POST /accounts/{account}/topup', MONEY_READS);
-  const correct = useAct('POST /accounts/{account}/correct', MONEY_READS);
-  const { error, isPending } = act === 'topup' ? topUp : correct;
+  const topUp = useAction('POST /accounts/{account}/topup', MONEY_READS);
+  const correct = useAction('POST /accounts/{account}/correct', MONEY_READS);
+  const { error, isPending } = action === 'topup' ? topUp : correct;
   const rest = restOf(error, ['usd', 'note']);
-  const takes = act === 'correct' && direction === 'take';
+  const takes = action === 'correct' && direction === 'take';
   const amount = readUsd(text);
   const after = amount === null ? null : BigInt(account.balance_nano_usd) + (takes ? -amount.nanoUsd : amount.nanoUsd);
 
   function submit(element: HTMLFormElement): void {
     const found: Record<string, string> = {};
     if (amount === null || amount.nanoUsd === 0n) found.usd = 'Enter an amount in US dollars, such as 50 or 12.50.';
-    if (act === 'correct' && note.trim() === '')
+    if (action === 'correct' && note.trim() === '')
       found.note = 'Enter a reason. It appears in the ledger and the statement.';
     setFaults(found);
     if (amount === null || Object.keys(found).length > 0) {
@@ -57,16 +57,16 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
     };
     const path = { account: account.id };
     const reason = note.trim();
-    if (act === 'topup')
+    if (action === 'topup')
       topUp.mutate({ path, body: { id, usd: amount.usd, note: reason === '' ? null : reason } }, done);
     else correct.mutate({ path, body: { id, usd: `${takes ? '-' : ''}${amount.usd}`, note: reason } }, done);
   }
 
   return (
     <Dialog
-      title={act === 'topup' ? `Top up ${account.name}` : `Adjust balance of ${account.name}`}
+      title={action === 'topup' ? `Top up ${account.name}` : `Adjust balance of ${account.name}`}
       lead={
-        act === 'topup'
+        action === 'topup'
           ? 'Adds funds, available immediately.'
           : 'Use this to fix a wrong charge. The charge stays in the ledger; the adjustment is a new entry.'
       }
@@ -75,7 +75,7 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind={takes ? 'danger' : 'primary'} type="submit" form={form} busy={isPending}>
-            {act === 'topup' ? 'Add funds' : takes ? 'Debit account' : 'Credit account'}
+            {action === 'topup' ? 'Add funds' : takes ? 'Debit account' : 'Credit account'}
           </Button>
         </>
       }
@@ -89,7 +89,7 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
           submit(event.currentTarget);
         }}
       >
-        {act === 'correct' && (
+        {action === 'correct' && (
           <Segmented
             label="Adjustment"
             value={direction}
@@ -110,10 +110,10 @@ export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
           onChange={({ target }) => setText(target.value)}
         />
         <TextField
-          label={act === 'topup' ? 'Note (optional)' : 'Reason'}
+          label={action === 'topup' ? 'Note (optional)' : 'Reason'}
           maxLength={500}
           autoComplete="off"
-          placeholder={act === 'topup' ? 'Invoice 2026-114' : 'Provider charged request 01J… twice'}
+          placeholder={action === 'topup' ? 'Invoice 2026-114' : 'Provider charged request 01J… twice'}
           value={note}
           error={faultOf(faults, error, 'note')}
           onChange={({ target }) => setNote(target.value)}

@@ -1,6 +1,6 @@
 /** Tests reading a streamed chat completion: cut anywhere, broken off, ended by an error. */
 import { describe, expect, test } from 'bun:test';
-import { readChatStream } from './chat-stream.ts';
+import { readChatStream } from './run-test-request.ts';
 
 const WHOLE = [
   'data: {"choices":[{"delta":{"role":"assistant","content":""}}]}',

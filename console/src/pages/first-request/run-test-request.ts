@@ -1,7 +1,7 @@
 /**
- * Runs the live test call of setup: a real streamed call with the new key. Returns its result as a message and timings.
+ * Sends the test request of setup with the new key and reads the streamed chat completion. Returns its result as a
+ * message and timings.
  */
-import { readChatStream } from './chat-stream.ts';
 
 export interface TestOutcome {
   /** The id in the log; null when the call never reached the gateway. */
@@ -16,7 +16,7 @@ export interface TestOutcome {
 const QUESTION = 'Say hello to your new owner in one short sentence.';
 
 /** Calls the server that served the page, whatever public address the snippets name. */
-export async function runTestCall(key: string, model: string, onText: (text: string) => void): Promise<TestOutcome> {
+export async function runTestRequest(key: string, model: string, onText: (text: string) => void): Promise<TestOutcome> {
   const startMs = performance.now();
   let firstWordMs: number | null = null;
   let requestId: string | null = null;
@@ -47,4 +47,49 @@ export async function runTestCall(key: string, model: string, onText: (text: str
 async function refusalOf(response: Response): Promise<string> {
   const reply = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
   return `${response.status}: ${reply?.error?.message ?? 'no error message'}`;
+}
+
+/** The content of one line of the stream. */
+type Said = { readonly text: string } | { readonly error: string } | 'end' | null;
+
+type StreamEnd = { readonly complete: true } | { readonly complete: false; readonly error: string };
+
+/** Passes each piece of text to `onText`. A stream without `[DONE]` counts as cut. */
+export async function readChatStream(
+  body: ReadableStream<Uint8Array>,
+  onText: (text: string) => void,
+): Promise<StreamEnd> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    rest += done ? `${decoder.decode()}\n` : decoder.decode(value, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const said = readLine(line);
+      if (said === null) continue;
+      if (said !== 'end' && 'text' in said) {
+        onText(said.text);
+        continue;
+      }
+      await reader.cancel();
+      return said === 'end' ? { complete: true } : { complete: false, error: said.error };
+    }
+    if (done) return { complete: false, error: 'the stream ended early' };
+  }
+}
+
+function readLine(line: string): Said {
+  if (!line.startsWith('data:')) return null;
+  const text = line.slice(5).trim();
+  if (text === '[DONE]') return 'end';
+  const event = JSON.parse(text) as {
+    error?: { message?: string };
+    choices?: readonly { delta?: { content?: string | null } }[];
+  };
+  if (event.error !== undefined) return { error: event.error.message ?? 'the stream ended with an error' };
+  const piece = event.choices?.[0]?.delta?.content ?? '';
+  return piece === '' ? null : { text: piece };
 }

@@ -1,20 +1,21 @@
 /** Renders the four figures above the chart, each with its change and sparkline; pressing one charts it. */
+
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { share } from '../../lib/format.ts';
 import { classNames } from '../../ui/class-names.ts';
-import { Sparkline } from '../../charts/sparkline.tsx';
 import { barValue, change, coarser, figure, METRIC_NAMES, METRICS, type Metric, type Overview } from './overview.ts';
 
 interface FigureCardsProps {
   readonly overview: Overview;
   readonly chosen: Metric;
   /** "7 days". */
-  readonly rangeWords: string;
+  readonly rangeLabel: string;
   readonly onChoose: (metric: Metric) => void;
 }
 
 const BARS = 24;
 
-export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCardsProps) {
+export function FigureCards({ overview, chosen, rangeLabel, onChoose }: FigureCardsProps) {
   const { sums, before, series } = overview;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
@@ -39,7 +40,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
               <span className="mb-1.5 hidden sm:block">
                 <Sparkline
                   values={coarser(values, BARS, metric)}
-                  label={`${METRIC_NAMES[metric]}, last ${rangeWords}`}
+                  label={`${METRIC_NAMES[metric]}, last ${rangeLabel}`}
                 />
               </span>
             </span>
@@ -48,7 +49,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
               {changed !== null && (
                 <span>
                   {changed}
-                  <span className="max-xl:sr-only"> vs previous {rangeWords}</span>
+                  <span className="max-xl:sr-only"> vs previous {rangeLabel}</span>
                 </span>
               )}
             </span>

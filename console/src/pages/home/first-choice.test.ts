@@ -1,6 +1,6 @@
 /** Tests which model and workspace the first call uses. */
 import { expect, test } from 'bun:test';
-import { chooseModel, chooseWorkspace } from './first-choice.ts';
+import { chooseModel, chooseWorkspace } from './first-run.tsx';
 
 const model = (name: string, source: string, price: unknown = {}, protocols = ['chat', 'messages']) => ({
   name,

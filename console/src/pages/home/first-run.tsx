@@ -1,26 +1,23 @@
-/** Renders the home page before the first call: an introduction and the steps to a first request. */
-
+/** Renders the home page before the first request: an introduction and the steps to a first request. */
 import { useReply } from '../../lib/queries.ts';
 import { type CurrentAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
+import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Panel, Section } from '../../ui/page.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { FirstKeySteps } from '../first-request/first-key-steps.tsx';
 import { Steps } from '../first-request/steps.tsx';
-import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
-import { chooseModel, chooseWorkspace } from './first-choice.ts';
 
 interface FirstRunProps {
   readonly account: CurrentAccount;
   readonly hasKeys: boolean;
   /** A key is being created: the page must stay until the secret was shown. */
-  readonly onBegin: () => void;
+  readonly onStart: () => void;
   readonly onDone: () => void;
 }
 
-export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
+export function FirstRun({ account, hasKeys, onStart, onDone }: FirstRunProps) {
   const path = { account: account.account };
   const session = useSession();
   const models = useReply('GET /accounts/{account}/models', { path });
@@ -51,7 +48,7 @@ export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
               }
               from={1}
               isOpen
-              onBegin={onBegin}
+              onStart={onStart}
               onward={
                 <p>
                   <Button kind="primary" onClick={onDone}>
@@ -105,4 +102,34 @@ function NothingToCall({
       )}
     </Panel>
   );
+}
+
+/** Chooses defaults for the first call: a model that answers, and a workspace for its key. */
+
+interface Callable {
+  readonly name: string;
+  readonly protocols: readonly string[];
+  readonly price: unknown;
+  readonly source: string;
+}
+
+/**
+ * Prefers a real model to the built-in one, and a priced one to an unpriced one, which would be refused where a budget
+ * applies.
+ */
+export function chooseModel(models: readonly Callable[]): string | null {
+  const rank = ({ source, price }: Callable): number => (source === 'demo' ? 1 : 0) + (price === null ? 2 : 0);
+  const [first] = models
+    .filter(({ protocols }) => protocols.includes('chat'))
+    .sort((one, other) => rank(one) - rank(other));
+  return first?.name ?? null;
+}
+
+/** `default` if the user has access to it, else the first accessible one. `own` null: all are accessible. */
+export function chooseWorkspace(
+  workspaces: readonly { readonly id: string }[],
+  own: readonly string[] | null,
+): string | null {
+  const ids = workspaces.map(({ id }) => id).filter((id) => own === null || own.includes(id));
+  return ids.find((id) => id === 'default') ?? ids[0] ?? null;
 }

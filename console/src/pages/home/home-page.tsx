@@ -1,20 +1,18 @@
 /** Renders the home page: an overview of the account. Before the first call it shows the setup steps instead. */
 import { useState } from 'react';
-import { useModelSlots } from '../../charts/model-colors.ts';
+import { seriesColors, useModelSlots } from '../../charts/series-colors.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
-import { seriesColors } from '../../charts/series-colors.ts';
 import { type CurrentAccount, useAccount } from '../../lib/session.ts';
+import { useFilters } from '../../route/route.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, Panel } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Segmented } from '../../ui/field.tsx';
+import { Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
+
 import { FigureCards } from './figure-cards.tsx';
 import { FirstRun } from './first-run.tsx';
-import { MoneyPanel } from './money-panel.tsx';
 import { type Metric, type Overview, RANGES, readMetric, readRange } from './overview.ts';
-import { ProviderPanel } from './provider-panel.tsx';
-import { Ranking } from './ranking.tsx';
+import { MoneyPanel, ProviderPanel, Ranking } from './panels.tsx';
+
 import { TrendChart } from './trend-chart.tsx';
 
 const REFRESH_MS = 30_000;
@@ -22,7 +20,7 @@ const REFRESH_MS = 30_000;
 export default function HomePage() {
   const account = useAccount();
   const [filters, setFilters] = useFilters();
-  const [begun, setBegun] = useState(false);
+  const [started, setBegun] = useState(false);
   const range = readRange(filters.range);
   const home = useReply(
     'GET /accounts/{account}/home',
@@ -30,13 +28,13 @@ export default function HomePage() {
     { everyMs: REFRESH_MS, keepsPrevious: true },
   );
   const overview = home.data;
-  if (overview !== undefined && (!overview.has_calls || begun)) {
+  if (overview !== undefined && (!overview.has_calls || started)) {
     return (
       <Page title="No requests yet" lead="Spend, traffic, errors and latency appear here after the first request.">
         <FirstRun
           account={account}
           hasKeys={overview.has_keys}
-          onBegin={() => setBegun(true)}
+          onStart={() => setBegun(true)}
           onDone={() => {
             setBegun(false);
             void home.refetch();
@@ -66,7 +64,7 @@ export default function HomePage() {
           overview={overview}
           account={account}
           metric={readMetric(filters.metric, overview.sums)}
-          rangeWords={RANGES.find(([one]) => one === range)?.[1] ?? range}
+          rangeLabel={RANGES.find(([one]) => one === range)?.[1] ?? range}
           onMetric={(metric) => setFilters({ metric })}
         />
       )}
@@ -78,30 +76,30 @@ interface ContentProps {
   readonly overview: Overview;
   readonly account: CurrentAccount;
   readonly metric: Metric;
-  readonly rangeWords: string;
+  readonly rangeLabel: string;
   readonly onMetric: (metric: Metric) => void;
 }
 
-function Content({ overview, account, metric, rangeWords, onMetric }: ContentProps) {
+function Content({ overview, account, metric, rangeLabel, onMetric }: ContentProps) {
   const { models, keys, sums, providers } = overview;
   const names = models.map(({ model }) => model);
   const colors = seriesColors(names, useModelSlots(names));
   const mayLogs = account.may('logs.read');
   return (
     <>
-      <FigureCards overview={overview} chosen={metric} rangeWords={rangeWords} onChoose={onMetric} />
+      <FigureCards overview={overview} chosen={metric} rangeLabel={rangeLabel} onChoose={onMetric} />
       <div className="grid min-w-0 gap-3 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
         <Panel>
           <TrendChart
             overview={overview}
             metric={metric}
-            rangeWords={rangeWords}
+            rangeLabel={rangeLabel}
             opens={mayLogs ? '/app/logs' : '/app/usage'}
           />
         </Panel>
         <div className="flex min-w-0 flex-col gap-3">
           {account.workspaces === null && <MoneyPanel overview={overview} account={account} />}
-          <ProviderPanel providers={providers} rule={overview.health_rule} leads={account.may('operator.read')} />
+          <ProviderPanel providers={providers} rule={overview.health_rule} isLinked={account.may('operator.read')} />
         </div>
       </div>
       <div className="grid min-w-0 items-start gap-3 lg:grid-cols-2">

@@ -1,7 +1,7 @@
 /** Computes the numbers of the home page: which are shown, their change, and their course over time. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { approximateUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber } from '../../lib/format.ts';
+import { approximateUsd, shortUsd } from '../../lib/money.ts';
 
 export type Overview = Reply<'GET /accounts/{account}/home'>;
 export type Sums = Overview['sums'];

@@ -23,12 +23,12 @@ import {
 interface TrendChartProps {
   readonly overview: Overview;
   readonly metric: Metric;
-  readonly rangeWords: string;
+  readonly rangeLabel: string;
   /** Target page of a column. */
   readonly opens: '/app/logs' | '/app/usage';
 }
 
-export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartProps) {
+export function TrendChart({ overview, metric, rangeLabel, opens }: TrendChartProps) {
   const { buckets, series, sums, time_zone: timeZone } = overview;
   const [read, setRead] = useState<number | null>(null);
   const [at, setAt] = useState(buckets.length - 1);
@@ -50,7 +50,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
         <span className="font-medium">{METRIC_NAMES[metric]}</span>
         <span className="figures text-sm text-ink-2">
           {read === null
-            ? `${rangeWords.replace(/s$/, '').replace(' ', '-')} total`
+            ? `${rangeLabel.replace(/s$/, '').replace(' ', '-')} total`
             : bucketLabel(buckets, read, timeZone)}
           : {words(shown)}
         </span>
@@ -60,7 +60,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
         {metric === 'ttfb' && <Line values={values} top={top} />}
         <ul
           ref={columns}
-          aria-label={`${METRIC_NAMES[metric]}, last ${rangeWords}`}
+          aria-label={`${METRIC_NAMES[metric]}, last ${rangeLabel}`}
           className="absolute inset-0 flex"
           onKeyDown={walk}
           onPointerLeave={() => setRead(null)}

@@ -1,19 +1,19 @@
 /** Renders the page of an invitation link: its content, and accepting it as a new or an existing user. */
-
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { clearSession, type Session, saveSession, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
-import { roleWords } from '../members/roles.ts';
-import { SignInSteps } from '../sign-in/sign-in-steps.tsx';
-import { NewPersonForm } from './new-person-form.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { SkeletonPanel } from '../../ui/page.tsx';
+import { roleText } from '../members/roles.ts';
+import { SignInSteps } from '../sign-in/code-step.tsx';
 
 type Invitation = Reply<'GET /invitations/{token}'>;
 
@@ -37,7 +37,7 @@ export default function InvitationPage() {
       </OpenFrame>
     );
   }
-  if (!invitation.data.valid) return <InvitationGone isIn={session.data.state === 'signed_in'} />;
+  if (!invitation.data.valid) return <InvalidInvitation isIn={session.data.state === 'signed_in'} />;
   return <Open token={token} invitation={invitation.data} session={session.data} />;
 }
 
@@ -62,21 +62,21 @@ function Open({ token, invitation, session }: OpenProps) {
         <>
           {invitation.invited_by ?? 'An admin'} invited you as{' '}
           <span className="font-medium text-ink">{sentenceCase(invitation.role ?? '')}</span>.{' '}
-          {invitation.role !== null && roleWords(invitation.role, account)}
+          {invitation.role !== null && roleText(invitation.role, account)}
         </>
       }
     >
       {session.state === 'signed_in' ? (
         <AsSignedIn token={token} account={account} email={email} session={session} onJoined={join} />
       ) : (
-        <AsStranger token={token} account={account} email={email} session={session} onJoined={join} />
+        <AsNewUser token={token} account={account} email={email} session={session} onJoined={join} />
       )}
     </OpenFrame>
   );
 }
 
 /** Offers both ways to everyone: the link must not reveal whether the address has an account. */
-function AsStranger({ token, account, email, session, onJoined }: AsSignedInProps) {
+function AsNewUser({ token, account, email, session, onJoined }: AsSignedInProps) {
   const [isUser, setIsUser] = useState(session.state === 'second_factor');
   return (
     <>
@@ -104,8 +104,8 @@ interface AsSignedInProps {
 }
 
 function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProps) {
-  const accept = useAct('POST /invitations/{token}');
-  const signOut = useAct('POST /sign-out');
+  const accept = useAction('POST /invitations/{token}');
+  const signOut = useAction('POST /sign-out');
   const own = session.person?.email ?? '';
   if (own.toLowerCase() !== email.toLowerCase()) {
     return (
@@ -140,7 +140,7 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
   );
 }
 
-function InvitationGone({ isIn }: { readonly isIn: boolean }) {
+function InvalidInvitation({ isIn }: { readonly isIn: boolean }) {
   return (
     <OpenFrame
       title="This invitation is no longer valid"
@@ -150,5 +150,49 @@ function InvitationGone({ isIn }: { readonly isIn: boolean }) {
         {isIn ? 'Open the console' : 'Sign in'}
       </Link>
     </OpenFrame>
+  );
+}
+
+interface NewPersonFormProps {
+  readonly token: string;
+  readonly account: string;
+  readonly email: string;
+  readonly onJoined: (session: Session) => void;
+}
+
+function NewPersonForm({ token, account, email, onJoined }: NewPersonFormProps) {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const accept = useAction('POST /invitations/{token}');
+  return (
+    <Form
+      label="Your account"
+      error={accept.error}
+      members={['name', 'password']}
+      onSubmit={() => accept.mutate({ path: { token }, body: { name, password } }, { onSuccess: onJoined })}
+      foot={
+        <Button type="submit" kind="primary" busy={accept.isPending}>
+          Join {account}
+        </Button>
+      }
+    >
+      <TextField
+        label="Name"
+        autoComplete="name"
+        required
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        error={memberError(accept.error, 'name')}
+      />
+      <TextField label="Email" type="email" autoComplete="username" readOnly value={email} />
+      <PasswordField
+        label="Password"
+        autoComplete="new-password"
+        hint="At least 12 characters."
+        value={password}
+        onValue={setPassword}
+        error={memberError(accept.error, 'password')}
+      />
+    </Form>
   );
 }

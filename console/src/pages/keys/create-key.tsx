@@ -1,6 +1,9 @@
-/** Renders the sheet that creates a key, from a preset or as a copy of another key. */
+/**
+ * Renders the sheet that creates a key, from a preset or as a copy of another key. Presets have sensible limits for
+ * four uses.
+ */
 import { useId, useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useZone } from '../../lib/zone.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,8 +13,6 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { KEY_READS, type Key } from './key.ts';
 import { draftCopy, emptyDraft, type KeyDraft, readDraft } from './key-draft.ts';
 import { KEY_MEMBERS, KeyForm } from './key-form.tsx';
-import { applyPreset, KEY_PRESETS } from './key-presets.ts';
-import { keepLastWorkspace, readLastWorkspace, usualWorkspace } from './last-workspace.ts';
 
 interface CreateKeyProps {
   readonly account: string;
@@ -27,12 +28,12 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
   const zone = useZone();
   const [draft, setDraft] = useState<KeyDraft>(() =>
     like === null
-      ? emptyDraft(usualWorkspace(workspaces, readLastWorkspace(account)))
+      ? emptyDraft(defaultWorkspace(workspaces, readLastWorkspace(account)))
       : draftCopy(like, Date.now(), zone),
   );
   const [preset, setPreset] = useState<string | null>(null);
   const [faults, setFaults] = useState<Faults>({});
-  const create = useAct('POST /accounts/{account}/keys', KEY_READS);
+  const create = useAction('POST /accounts/{account}/keys', KEY_READS);
   const rest = restOf(create.error, KEY_MEMBERS);
 
   function submit(element: HTMLFormElement): void {
@@ -46,7 +47,7 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
       { path: { account }, body: read.value },
       {
         onSuccess: ({ key, secret }) => {
-          keepLastWorkspace(account, key.workspace);
+          storeLastWorkspace(account, key.workspace);
           onCreated(key, secret);
         },
         onError: () => focusFirstFault(element),
@@ -98,7 +99,7 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
                 )}
               >
                 <span className="font-medium">{one.name}</span>
-                <span className="text-sm text-ink-2">{one.means}</span>
+                <span className="text-sm text-ink-2">{one.description}</span>
               </button>
             ))}
           </fieldset>
@@ -115,4 +116,79 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
       </form>
     </Sheet>
   );
+}
+
+/** Chooses the default workspace of a new key: the last one used in this browser, else `default`. */
+
+const place = (account: string) => `tollgate.last-workspace.${account}`;
+
+function readLastWorkspace(account: string): string | null {
+  return localStorage.getItem(place(account));
+}
+
+function storeLastWorkspace(account: string, workspace: string): void {
+  localStorage.setItem(place(account), workspace);
+}
+
+/**
+ * The first workspace is used only when a member may use neither the last one nor `default`. Empty when there is none.
+ */
+export function defaultWorkspace(workspaces: readonly string[], last: string | null): string {
+  const usual = [last, 'default'].find((one) => one !== null && workspaces.includes(one));
+  return usual ?? workspaces[0] ?? '';
+}
+
+interface KeyPreset {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly fills: Pick<KeyDraft, 'caps' | 'expiry' | 'scopes'>;
+}
+
+export const KEY_PRESETS: readonly KeyPreset[] = [
+  {
+    id: 'agent',
+    name: 'Coding agent',
+    description: 'For one developer’s agent and subagents: $25 per day, expires in 90 days.',
+    fills: {
+      caps: { rpm: '120', tpm: '2000000', concurrency: '16', budget: '25', window: 'day' },
+      expiry: '90d',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'production',
+    name: 'Production',
+    description: 'For a service: high rate limits, $1,000 per month, no expiry.',
+    fills: {
+      caps: { rpm: '3000', tpm: '', concurrency: '500', budget: '1000', window: 'month' },
+      expiry: 'never',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'ci',
+    name: 'CI',
+    description: 'For automated tests: $5 per day, 8 concurrent requests, expires in 90 days.',
+    fills: {
+      caps: { rpm: '60', tpm: '500000', concurrency: '8', budget: '5', window: 'day' },
+      expiry: '90d',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'trial',
+    name: 'Trial',
+    description: 'For evaluation: $5 total, 2 concurrent requests, expires in 7 days.',
+    fills: {
+      caps: { rpm: '20', tpm: '100000', concurrency: '2', budget: '5', window: 'total' },
+      expiry: '7d',
+      scopes: ['inference'],
+    },
+  },
+];
+
+/** Applies the preset's limits to the draft. */
+export function applyPreset(draft: KeyDraft, preset: KeyPreset): KeyDraft {
+  return { ...draft, ...preset.fills, expiresAt: '' };
 }

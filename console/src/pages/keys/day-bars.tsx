@@ -1,14 +1,13 @@
 /**
- * Renders a key's daily cost as bars, with calls and errors as text. One tab stop; the arrow keys move between days.
+ * Renders a key's daily cost as bars, with requests and errors as text. One tab stop; the arrow keys move between
+ * days.
  */
-
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { counted } from '../../lib/format.ts';
+import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { useNavigate } from '../../route/route.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { KeyPage } from './key.ts';
-import { dayWords } from './key-days.ts';
 
 type Day = KeyPage['days'][number];
 
@@ -33,7 +32,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
       <p className="figures flex flex-wrap gap-x-4 gap-y-1" aria-live="off">
         {day !== undefined && (
           <>
-            <span className="font-medium">{dayWords(day.day)}</span>
+            <span className="font-medium">{dayText(day.day)}</span>
             <span title={exactUsd(day.cost_nano_usd)}>{shortUsd(day.cost_nano_usd)}</span>
             <span className="text-ink-2">{counted(day.requests, 'request')}</span>
             <span className={day.errors > 0 ? 'text-red' : 'text-ink-3'}>{counted(day.errors, 'error')}</span>
@@ -50,7 +49,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
               <button
                 type="button"
                 tabIndex={index === at ? 0 : -1}
-                aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${counted(one.requests, 'request')}, ${counted(one.errors, 'error')}. View in logs`}
+                aria-label={`${dayText(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${counted(one.requests, 'request')}, ${counted(one.errors, 'error')}. View in logs`}
                 onPointerEnter={() => setAt(index)}
                 onFocus={() => setAt(index)}
                 onClick={() => navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } })}
@@ -66,9 +65,19 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
         })}
       </ul>
       <div className="figures flex justify-between text-sm text-ink-3" aria-hidden="true">
-        <span>{days[0] === undefined ? '' : dayWords(days[0].day)}</span>
-        <span>{days.at(-1) === undefined ? '' : dayWords(days.at(-1)?.day ?? '')}</span>
+        <span>{days[0] === undefined ? '' : dayText(days[0].day)}</span>
+        <span>{days.at(-1) === undefined ? '' : dayText(days.at(-1)?.day ?? '')}</span>
       </div>
     </div>
   );
+}
+
+/** Formats the days of a key's usage. They are days in the account's zone, given as dates only. */
+
+const WORDS = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** `2026-11-22` → `Nov 22`; other text is returned unchanged. */
+export function dayText(day: string): string {
+  const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(day) ? `${day}T00:00:00Z` : day);
+  return Number.isNaN(at.getTime()) ? day : WORDS.format(at);
 }

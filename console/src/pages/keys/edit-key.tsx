@@ -1,12 +1,12 @@
 /** Renders the sheet that edits a key. Changes apply from its next call; the secret stays. */
 import { useId, useState } from 'react';
-import { changesOf, isEmpty } from '../../lib/changes-of.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
-import { OtherLimits } from '../../policy/other-limits.tsx';
-import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
+import { OtherLimits } from '../../policy/caps-fields.tsx';
+import { changesOf, type Faults, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
+
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -29,7 +29,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
   const [opened] = useState(apiKey);
   const [draft, setDraft] = useState(() => draftOf(opened, zone));
   const [faults, setFaults] = useState<Faults>({});
-  const change = useAct('PATCH /accounts/{account}/keys/{key}', KEY_READS);
+  const change = useAction('PATCH /accounts/{account}/keys/{key}', KEY_READS);
   const { may } = useAccount();
   const tightensOnly = !may('limits.write') && Object.values(opened.caps).some((cap) => cap !== null);
   const rest = restOf(change.error, KEY_MEMBERS);

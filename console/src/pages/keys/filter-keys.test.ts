@@ -1,7 +1,6 @@
 /** Tests which keys the list shows for the filters in its address. */
 import { expect, test } from 'bun:test';
-import { filterKeys } from './filter-keys.ts';
-import type { Key } from './key.ts';
+import { filterKeys, type Key } from './key.ts';
 
 const key = (name: string, status: Key['status'], workspace = 'default'): Key => ({
   id: `key_${name}`,

@@ -1,7 +1,7 @@
 /** Columns of the keys CSV. */
 import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
 import { sumNano } from '../../lib/money.ts';
-import { capsColumns } from '../../policy/caps-csv.ts';
+import { capsColumns } from '../../policy/caps-text.ts';
 import type { Key } from './key.ts';
 
 const COLUMNS: CsvColumns<Key> = [

@@ -1,8 +1,8 @@
 /** Tests the body sent for a completed key form, and that every preset can be sent. */
 import { describe, expect, test } from 'bun:test';
+import { applyPreset, KEY_PRESETS } from './create-key.tsx';
 import type { Key } from './key.ts';
 import { draftCopy, draftOf, emptyDraft, readDraft } from './key-draft.ts';
-import { applyPreset, KEY_PRESETS } from './key-presets.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00.000Z');
 const ZONE = 'America/New_York';

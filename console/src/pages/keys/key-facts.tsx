@@ -1,9 +1,12 @@
-/** Renders the facts of one key: owner, permissions, and a rotation in progress. */
+/** Renders the facts of one key: owner, permissions, a rotation in progress, and its current limits. */
 import type { ReactNode } from 'react';
-import { layeredWords } from '../../policy/layers.ts';
+import { useReply } from '../../lib/queries.ts';
+import { layeredText } from '../../policy/caps-text.ts';
+import { GaugeBar } from '../../policy/gauge-bar.tsx';
 import { ExactTime, When } from '../../ui/amounts.tsx';
-import { CopyIcon } from '../../ui/copy-button.tsx';
-import { Panel } from '../../ui/page.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { type Key, SCOPES } from './key.ts';
 
 export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
@@ -21,7 +24,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
         <Fact name="Models">
           {apiKey.models === null ? 'All models of the workspace' : <code>{apiKey.models.join(', ')}</code>}
         </Fact>
-        <Fact name="Limits">{layeredWords(apiKey) || 'None'}</Fact>
+        <Fact name="Limits">{layeredText(apiKey) || 'None'}</Fact>
         <Fact name="Allowed IP addresses">{apiKey.ips === null ? 'All' : <code>{apiKey.ips.join(', ')}</code>}</Fact>
         <Fact name="Permissions">
           {SCOPES.filter(([scope]) => apiKey.scopes.includes(scope))
@@ -84,5 +87,38 @@ export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
         </Fact>
       </dl>
     </section>
+  );
+}
+
+/** While the window is visible. */
+const LIVE_MS = 5_000;
+
+export function KeyGauges({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/keys/{key}/gauges',
+    { path: { account, key: apiKey } },
+    { everyMs: LIVE_MS },
+  );
+  return (
+    <Section title="Current limits" aside={<span className="text-sm text-ink-3">Live</span>}>
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonPanel heightPx={96} />}
+      {data !== undefined && (
+        <Panel className="flex flex-col gap-4 p-4">
+          {data.gauges.map((gauge) => (
+            <GaugeBar
+              key={`${gauge.layer} ${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`}
+              layered={data.gauges.some(({ layer }) => layer === 'account')}
+              gauge={gauge}
+              named
+              ownKey={apiKey}
+            />
+          ))}
+          {data.gauges.length === 0 && (
+            <p className="text-ink-2">No limits are set for this key, its workspace or its account.</p>
+          )}
+        </Panel>
+      )}
+    </Section>
   );
 }

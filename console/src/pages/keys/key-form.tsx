@@ -5,8 +5,8 @@ import { useZone } from '../../lib/zone.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
-import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
-import { useShownError } from '../../ui/use-shown-error.ts';
+import { CheckField, SelectField, TextField, useShownError } from '../../ui/field.tsx';
+
 import { SCOPES } from './key.ts';
 import type { Expiry, KeyDraft } from './key-draft.ts';
 
@@ -184,11 +184,11 @@ function Scopes({
       className="flex min-w-0 flex-col gap-2"
     >
       <legend className="mb-2 font-medium">Permissions</legend>
-      {SCOPES.map(([scope, name, means]) => (
+      {SCOPES.map(([scope, name, description]) => (
         <CheckField
           key={scope}
           label={name}
-          hint={means}
+          hint={description}
           checked={draft.scopes.includes(scope)}
           aria-invalid={fault === null ? undefined : true}
           onChange={({ target }) =>

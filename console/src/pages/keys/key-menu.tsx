@@ -1,12 +1,12 @@
 /** Renders the menu of a key and the dialog of the chosen act, for the list and for the key's page. */
 import { Ban, CircleCheck, Copy, EllipsisVertical, Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { part } from '../../lib/part.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { DialogPart } from '../../shell/page-fault.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { KEY_READS, type Key, type KeyAct } from './key.ts';
+import { KEY_READS, type Key, type KeyAction } from './key.ts';
 
 /** The dialogs, loaded when an act is first chosen. */
 export const KeyDialogs = part(() => import('./key-dialogs.tsx'));
@@ -14,16 +14,16 @@ export const KeyDialogs = part(() => import('./key-dialogs.tsx'));
 interface KeyDialogProps {
   readonly account: string;
   readonly workspaces: readonly string[];
-  readonly act: KeyAct | null;
-  readonly onAct: (act: KeyAct | null) => void;
+  readonly action: KeyAction | null;
+  readonly onAction: (action: KeyAction | null) => void;
 }
 
 /** The dialog of the current act, if any. */
-export function KeyDialog({ act, ...rest }: KeyDialogProps) {
+export function KeyDialog({ action, ...rest }: KeyDialogProps) {
   return (
-    act !== null && (
-      <DialogPart onClose={() => rest.onAct(null)}>
-        <KeyDialogs act={act} {...rest} />
+    action !== null && (
+      <DialogPart onClose={() => rest.onAction(null)}>
+        <KeyDialogs action={action} {...rest} />
       </DialogPart>
     )
   );
@@ -31,8 +31,8 @@ export function KeyDialog({ act, ...rest }: KeyDialogProps) {
 
 /** Disables or enables a key; both can be undone. */
 function useSwitch(account: string): (key: Key, on: boolean) => void {
-  const disable = useAct('POST /accounts/{account}/keys/{key}/disable', KEY_READS);
-  const enable = useAct('POST /accounts/{account}/keys/{key}/enable', KEY_READS);
+  const disable = useAction('POST /accounts/{account}/keys/{key}/disable', KEY_READS);
+  const enable = useAction('POST /accounts/{account}/keys/{key}/enable', KEY_READS);
   return function turn(key, on) {
     const { mutateAsync } = on ? enable : disable;
     mutateAsync({ path: { account, key: key.id }, body: {} }).then(
@@ -54,10 +54,10 @@ interface KeyMenuProps {
   readonly mayChange: boolean;
   /** Why the user may not enable a disabled key; null: they may. */
   readonly lock: string | null;
-  readonly onAct: (act: KeyAct) => void;
+  readonly onAction: (action: KeyAction) => void;
 }
 
-export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAct }: KeyMenuProps) {
+export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAction }: KeyMenuProps) {
   const turn = useSwitch(account);
   const isOver = apiKey.status === 'revoked';
   if (!mayCreate && (!mayChange || isOver)) return null;
@@ -76,16 +76,16 @@ export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAct }: 
     >
       {mayChange && !isOver && (
         <>
-          <MenuItem icon={<Pencil size={14} />} onSelect={() => onAct({ kind: 'edit', key: apiKey })}>
+          <MenuItem icon={<Pencil size={14} />} onSelect={() => onAction({ kind: 'edit', key: apiKey })}>
             Edit…
           </MenuItem>
-          <MenuItem icon={<RotateCw size={14} />} onSelect={() => onAct({ kind: 'rotate', key: apiKey })}>
+          <MenuItem icon={<RotateCw size={14} />} onSelect={() => onAction({ kind: 'rotate', key: apiKey })}>
             Rotate…
           </MenuItem>
         </>
       )}
       {mayCreate && (
-        <MenuItem icon={<Copy size={14} />} onSelect={() => onAct({ kind: 'create', like: apiKey })}>
+        <MenuItem icon={<Copy size={14} />} onSelect={() => onAction({ kind: 'create', like: apiKey })}>
           Duplicate…
         </MenuItem>
       )}
@@ -104,7 +104,7 @@ export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAct }: 
               Disable
             </MenuItem>
           )}
-          <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => onAct({ kind: 'revoke', key: apiKey })}>
+          <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => onAction({ kind: 'revoke', key: apiKey })}>
             Revoke…
           </MenuItem>
         </>

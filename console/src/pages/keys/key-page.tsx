@@ -2,27 +2,25 @@
 
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
-import { exactUsd, sumNano } from '../../lib/money.ts';
 import { counted, sentenceCase } from '../../lib/format.ts';
+import { exactUsd, sumNano } from '../../lib/money.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
-import { Badge } from '../../ui/badge.tsx';
+import { Badge, CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CallStatus } from '../../ui/call-status.tsx';
-import type { Column } from '../../ui/column.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, Panel, Section } from '../../ui/page.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import { actionName } from '../audit/audit-labels.ts';
 import { DayBars } from './day-bars.tsx';
-import { enableLock, type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
+import { enableLock, type KeyAction, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
+import { DisabledNote, KeyFacts, KeyGauges, RotationNote } from './key-facts.tsx';
 import { KeyDialog, KeyMenu } from './key-menu.tsx';
-import { DisabledNote, KeyFacts, RotationNote } from './key-facts.tsx';
-import { KeyGauges } from './key-gauges.tsx';
+
 import { ModelAccess } from './model-access.tsx';
 
 const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
@@ -48,14 +46,14 @@ export default function OneKeyPage() {
   const account = useAccount();
   const person = useSession().data?.person?.id ?? null;
   const navigate = useNavigate();
-  const [act, setAct] = useState<KeyAct | null>(null);
+  const [action, setAction] = useState<KeyAction | null>(null);
   const { data, error, refetch } = useReply('GET /accounts/{account}/keys/{key}', {
     path: { account: account.account, key: id },
   });
   const list = useReply(
     'GET /accounts/{account}/keys',
     { path: { account: account.account } },
-    { enabled: act !== null },
+    { enabled: action !== null },
   );
   if (data === undefined) {
     return (
@@ -93,8 +91,8 @@ export default function OneKeyPage() {
         <>
           {mayEdit && key.status !== 'revoked' && (
             <>
-              <Button onClick={() => setAct({ kind: 'edit', key })}>Edit</Button>
-              <Button icon={<RotateCw size={14} />} onClick={() => setAct({ kind: 'rotate', key })}>
+              <Button onClick={() => setAction({ kind: 'edit', key })}>Edit</Button>
+              <Button icon={<RotateCw size={14} />} onClick={() => setAction({ kind: 'rotate', key })}>
                 Rotate
               </Button>
             </>
@@ -105,7 +103,7 @@ export default function OneKeyPage() {
             mayCreate={account.may('keys.write')}
             mayChange={mayEdit}
             lock={enableLock(key, account, person)}
-            onAct={setAct}
+            onAction={setAction}
           />
         </>
       }
@@ -162,8 +160,8 @@ export default function OneKeyPage() {
       <KeyDialog
         account={account.account}
         workspaces={list.data?.workspaces ?? [key.workspace]}
-        act={act}
-        onAct={setAct}
+        action={action}
+        onAction={setAction}
       />
     </Page>
   );

@@ -1,4 +1,4 @@
-/** Labels, permission checks and affected replies that the pages about keys share. */
+/** Labels, permission checks, filters and affected replies that the pages about keys share. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import type { Tone } from '../../ui/badge.tsx';
@@ -40,14 +40,45 @@ export function enableLock(
   return `Disabled by ${by?.name ?? 'another user'}. Only an owner or admin can enable it.`;
 }
 
-export const SCOPES: readonly (readonly [Scope, name: string, means: string])[] = [
+export const SCOPES: readonly (readonly [Scope, name: string, description: string])[] = [
   ['inference', 'Call models', 'For applications and agents'],
   ['usage', 'Read usage', 'Usage, logs, API keys and limits of its workspace, through the API'],
   ['admin', 'Administer', 'Everything an admin can do, through the API'],
 ];
 
 /** An act that opens a dialog. */
-export type KeyAct =
+export type KeyAction =
   | { readonly kind: 'create'; readonly like: Key | null }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
   | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };
+
+export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
+  ['live', 'Not revoked'],
+  ['all', 'All statuses'],
+  ['active', 'Active'],
+  ['disabled', 'Disabled'],
+  ['expired', 'Expired'],
+  ['revoked', 'Revoked'],
+];
+
+export function filterKeys(
+  keys: readonly Key[],
+  { q = '', status = 'live', workspace = '' }: Readonly<Record<string, string>>,
+): readonly Key[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return keys.filter(
+    (key) =>
+      matchesStatus(key, status) &&
+      (workspace === '' || key.workspace === workspace) &&
+      words.every((word) => textOf(key).includes(word)),
+  );
+}
+
+function matchesStatus(key: Key, status: string): boolean {
+  if (status === 'all') return true;
+  return status === 'live' ? key.status !== 'revoked' : key.status === status;
+}
+
+function textOf({ id, name, last4, owner, workspace }: Key): string {
+  return `${id} ${name} tg_…${last4} ${owner?.name ?? ''} ${workspace}`.toLowerCase();
+}

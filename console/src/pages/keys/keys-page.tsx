@@ -1,25 +1,24 @@
-/** Renders the keys page: the table, its filters, and key creation. */
-
+/** Renders the keys page: the table with two lines per row, its filters, and key creation. */
 import { Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { counted } from '../../lib/format.ts';
+import { counted, sentenceCase } from '../../lib/format.ts';
+import { exactUsd, sumNano } from '../../lib/money.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
-import { useNavigate } from '../../route/route.ts';
+import { lowerRates, ratesText } from '../../policy/caps-text.ts';
+import { modelsText } from '../../policy/model-patterns.ts';
+import { useFilters, useNavigate } from '../../route/route.ts';
+import { BudgetBar, When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
-import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
-import { enableLock, type Key, type KeyAct, mayChange } from './key.ts';
+import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { enableLock, filterKeys, type Key, type KeyAction, mayChange, STATUS_CHOICES, STATUS_TONE } from './key.ts';
 import { KeyDialog, KeyDialogs, KeyMenu } from './key-menu.tsx';
-import { KEY_COLUMNS } from './key-columns.tsx';
 
 /** Two lines per row, so that all of a key fits without horizontal scrolling. */
 const ROW_PX = 43;
@@ -29,14 +28,14 @@ export default function KeysPage() {
   const person = useSession().data?.person?.id ?? null;
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
-  const [act, setAct] = useState<KeyAct | null>(null);
+  const [action, setAction] = useState<KeyAction | null>(null);
   const { data, error, refetch } = useReply('GET /accounts/{account}/keys', { path: { account: account.account } });
   const mayCreate = account.may('keys.write');
   const columns = useMemo<readonly Column<Key>[]>(
     () => [
       ...KEY_COLUMNS,
       {
-        id: 'acts',
+        id: 'actions',
         head: 'Actions',
         width: 76,
         pinned: true,
@@ -49,7 +48,7 @@ export default function KeysPage() {
               mayCreate={mayCreate}
               mayChange={mayChange(key, account, person)}
               lock={enableLock(key, account, person)}
-              onAct={setAct}
+              onAction={setAction}
             />
           </span>
         ),
@@ -63,7 +62,7 @@ export default function KeysPage() {
       icon={<Plus size={15} />}
       onPointerEnter={KeyDialogs.prefetch}
       onFocus={KeyDialogs.prefetch}
-      onClick={() => setAct({ kind: 'create', like: null })}
+      onClick={() => setAction({ kind: 'create', like: null })}
     >
       Create key
     </Button>
@@ -161,7 +160,115 @@ export default function KeysPage() {
           onOpen={({ id }) => navigate({ to: '/app/keys/$key', names: { key: id } })}
         />
       )}
-      <KeyDialog account={account.account} workspaces={data?.workspaces ?? []} act={act} onAct={setAct} />
+      <KeyDialog account={account.account} workspaces={data?.workspaces ?? []} action={action} onAction={setAction} />
     </Page>
   );
 }
+
+const NONE = <span className="text-ink-3">None</span>;
+
+/** The second line is smaller; both are truncated, with the full text in the tooltip. */
+function TwoLines({
+  above,
+  below,
+  title,
+}: {
+  readonly above: ReactNode;
+  readonly below: ReactNode;
+  readonly title?: string;
+}) {
+  return (
+    <span title={title} className="flex max-w-24 min-w-16 flex-col md:max-w-36 md:min-w-20 text-base/[18px]">
+      <span className="truncate">{above}</span>
+      <span className="truncate text-sm text-ink-3">{below}</span>
+    </span>
+  );
+}
+
+const KEY_COLUMNS: readonly Column<Key>[] = [
+  {
+    id: 'name',
+    head: 'Name',
+    sortBy: ({ name }) => name,
+    cell: ({ name, last4 }) => (
+      <TwoLines
+        title={name}
+        above={<span className="font-medium">{name}</span>}
+        below={<code className="text-xs/4">tg_…{last4}</code>}
+      />
+    ),
+  },
+  {
+    id: 'status',
+    head: 'Status',
+    sortBy: ({ status }) => status,
+    cell: (key) => (
+      <span className="flex flex-wrap gap-1">
+        <Badge tone={STATUS_TONE[key.status]}>{sentenceCase(key.status)}</Badge>
+        {key.rotation !== null && <Badge tone="accent">Rotating</Badge>}
+      </span>
+    ),
+  },
+  {
+    id: 'owner',
+    head: 'Owner, workspace',
+    sortBy: ({ owner, workspace }) => `${workspace} ${owner?.name ?? ''}`,
+    cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'Command line'} below={workspace} />,
+  },
+  {
+    id: 'models',
+    head: 'Models, limits',
+    wideOnly: true,
+    cell: ({ models, ...layered }) => {
+      const rates = ratesText(lowerRates(layered)) ?? 'No rate limit';
+      return (
+        <TwoLines
+          title={`${models?.join(', ') ?? 'All models'}\n${rates}`}
+          above={models === null ? 'All' : <code>{modelsText(models)}</code>}
+          below={rates}
+        />
+      );
+    },
+  },
+  {
+    id: 'budget',
+    head: 'Budget (USD)',
+    sortBy: ({ budget }) => (budget === null ? -1n : BigInt(budget.used_nano_usd)),
+    cell: ({ budget, name }) =>
+      budget === null ? (
+        NONE
+      ) : (
+        <BudgetBar
+          used={budget.used_nano_usd}
+          held={budget.held_nano_usd}
+          limit={budget.limit_nano_usd}
+          label={`Budget, ${name}`}
+        />
+      ),
+  },
+  {
+    id: 'used',
+    head: 'Last used',
+    sortBy: ({ last_used }) => last_used?.at ?? '',
+    cell: ({ last_used }) => <TwoLines above={<When at={last_used?.at ?? null} />} below={last_used?.client ?? ''} />,
+  },
+  {
+    id: 'expires',
+    head: 'Expires',
+    wideOnly: true,
+    sortBy: ({ expires_at }) => expires_at ?? '~',
+    cell: ({ expires_at }) => <When at={expires_at} />,
+  },
+  {
+    id: 'week',
+    head: 'Last 7 days',
+    wideOnly: true,
+    sortBy: ({ week_nano_usd }) => BigInt(sumNano(week_nano_usd)),
+    cell: ({ week_nano_usd, week_requests }) => (
+      <Sparkline
+        values={week_requests}
+        label={`Requests per day, last 7 days: ${week_requests.join(', ')}; cost ${exactUsd(sumNano(week_nano_usd))}`}
+      />
+    ),
+  },
+];

@@ -1,6 +1,6 @@
 /** Tests which workspace is preselected for a new key. */
 import { expect, test } from 'bun:test';
-import { usualWorkspace } from './last-workspace.ts';
+import { defaultWorkspace } from './create-key.tsx';
 
 test.each([
   [['archive', 'default', 'team-a'], null, 'default'],
@@ -9,5 +9,5 @@ test.each([
   [['team-a', 'team-b'], null, 'team-a'],
   [[], 'default', ''],
 ] as const)('of %p after %p it is %p', (workspaces, last, usual) => {
-  expect(usualWorkspace(workspaces, last)).toBe(usual);
+  expect(defaultWorkspace(workspaces, last)).toBe(usual);
 });

@@ -5,10 +5,8 @@ import { Reasons } from '../../policy/reasons.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL, Field } from '../../ui/field.tsx';
-import { Panel } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonLine } from '../../ui/skeleton.tsx';
+import { CONTROL, Field, Segmented } from '../../ui/field.tsx';
+import { Panel, SkeletonLine } from '../../ui/page.tsx';
 
 interface AccessQuery {
   readonly model: string;

@@ -4,14 +4,14 @@ import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useSession } from '../../lib/session.ts';
 import { useHeldPage } from '../../route/route.ts';
+import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import type { Key } from './key.ts';
-import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
-import { TryKey } from './try-key.tsx';
+import { TestKey } from './try-key.tsx';
 
 interface RevealKeyProps {
   readonly account: string;
@@ -71,7 +71,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
             )}
             {model !== '' && (
               <>
-                <TryKey key={model} secret={secret} model={model} />
+                <TestKey key={model} secret={secret} model={model} />
                 <SnippetChoice fill={{ url: session?.public_url ?? location.origin, model, key: secret }} />
               </>
             )}

@@ -1,6 +1,6 @@
 /** Tests what is read from the response to a test call, whatever the response is. */
 import { expect, test } from 'bun:test';
-import { readAnswer } from './test-call.ts';
+import { readAnswer } from './try-key.tsx';
 
 test('reads the text of a response', () => {
   expect(readAnswer('{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}')).toEqual({

@@ -1,18 +1,17 @@
-/** Renders a button that calls a model with a newly created key, and the result. */
+/** Renders a button that sends a request with a newly created key, and the response with its duration and cost. */
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { duration } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { type TestCall, testCall } from './test-call.ts';
 
-export function TryKey({ secret, model }: { readonly secret: string; readonly model: string }) {
+export function TestKey({ secret, model }: { readonly secret: string; readonly model: string }) {
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<TestCall | null>(null);
+  const [result, setResult] = useState<TestResult | null>(null);
 
   async function test(): Promise<void> {
     setBusy(true);
-    setResult(await testCall(secret, model));
+    setResult(await sendTestRequest(secret, model));
     setBusy(false);
   }
 
@@ -31,7 +30,7 @@ export function TryKey({ secret, model }: { readonly secret: string; readonly mo
   );
 }
 
-function Result({ result }: { readonly result: TestCall }) {
+function Result({ result }: { readonly result: TestResult }) {
   return (
     <div className="flex flex-col gap-1.5 border-t border-line pt-2.5">
       <div className="figures flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -55,4 +54,89 @@ function Result({ result }: { readonly result: TestCall }) {
       </p>
     </div>
   );
+}
+
+/** Sends one real call with a key from the browser; returns its answer, duration and cost. Stores nothing. */
+
+type TestResult =
+  | {
+      readonly ok: true;
+      readonly answer: string;
+      readonly durationMs: number;
+      /** As reported by the gateway; null when not reported. */
+      readonly costUsd: string | null;
+      readonly requestId: string | null;
+    }
+  | {
+      readonly ok: false;
+      /** 0 when there was no response. */
+      readonly status: number;
+      readonly message: string;
+      readonly durationMs: number;
+      readonly requestId: string | null;
+    };
+
+const TOKENS_MAX = 256;
+
+/** A short chat completion. It is charged like every call. */
+async function sendTestRequest(key: string, model: string): Promise<TestResult> {
+  const startMs = performance.now();
+  const since = () => performance.now() - startMs;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch('/v1/chat/completions', {
+      method: 'POST',
+      // Authenticates with the key alone: the session cookie must not reach /v1.
+      credentials: 'omit',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model,
+        max_tokens: TOKENS_MAX,
+        messages: [{ role: 'user', content: 'Say hello in one short sentence.' }],
+      }),
+    });
+    text = await response.text();
+  } catch {
+    return {
+      ok: false,
+      status: 0,
+      message: 'Can’t reach the gateway. Check that it’s running.',
+      durationMs: since(),
+      requestId: null,
+    };
+  }
+  const durationMs = since();
+  const requestId = response.headers.get('x-request-id');
+  const read = readAnswer(text);
+  if (!response.ok || read.answer === null) {
+    const message =
+      read.message ?? `The gateway responded with status ${response.status}, but not with a chat completion.`;
+    return { ok: false, status: response.status, message, durationMs, requestId };
+  }
+  return {
+    ok: true,
+    answer: read.answer,
+    durationMs,
+    costUsd: response.headers.get('x-tollgate-cost-usd'),
+    requestId,
+  };
+}
+
+/** The text of a chat completion, or its error message; each null when missing. An empty answer is empty text. */
+export function readAnswer(text: string): { answer: string | null; message: string | null } {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    return { answer: null, message: null };
+  }
+  const { choices, error } = (reply ?? {}) as {
+    choices?: readonly { message?: { content?: unknown } }[];
+    error?: { message?: unknown };
+  };
+  const message = typeof error?.message === 'string' ? error.message : null;
+  const said = Array.isArray(choices) ? choices[0]?.message : undefined;
+  if (said === undefined) return { answer: null, message };
+  return { answer: typeof said.content === 'string' ? said.content : '', message };
 }

@@ -1,11 +1,11 @@
 /** Renders the sheet that sets the caps of one subject, or of a new end user or model. */
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
-import { CapsFields } from '../../policy/caps-fields.tsx';
+import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
-import { OtherLimits } from '../../policy/other-limits.tsx';
+
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -40,7 +40,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
   const [opened] = useState(node?.caps ?? NONE);
   const [draft, setDraft] = useState(() => draftCaps(opened));
   const [faults, setFaults] = useState<Faults>({});
-  const set = useAct('PUT /accounts/{account}/limits/{kind}/{subject}', READS);
+  const set = useAction('PUT /accounts/{account}/limits/{kind}/{subject}', READS);
   const rest = restOf(set.error, [...CAPS_MEMBERS, 'subject']);
   const name = node?.name ?? subject;
 

@@ -1,20 +1,21 @@
-/** Renders the limits page: every rule with its remaining amount, and a simulator. */
-import { Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+/** Renders the limits page: every limit with its current use, and a simulator. */
+import { ChevronDown, ChevronRight, Plus } from 'lucide-react';
+import { type CSSProperties, useMemo, useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
+import { shortNumber } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { type Gauge, lowerRates, subjectKind, tightestGauge } from '../../policy/caps-text.ts';
+import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { useFilters } from '../../route/route.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Empty, Page, Section, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { CapsSheet } from './caps-sheet.tsx';
-import { RULE_COLUMNS, treeColumns } from './limit-columns.tsx';
-import { allShown, type LimitNode, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
+import { allShown, type LimitNode, type LimitRow, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
 import { Simulator } from './simulator.tsx';
 
 /** Polling interval of the gauges. */
@@ -108,7 +109,7 @@ export default function LimitsPage() {
           <Rules
             title="End users"
             empty="Limit a single end user of an application, identified by the user ID in requests, without affecting others."
-            act="Add end-user limit"
+            addLabel="Add end-user limit"
             rows={rulesOf(nodes, 'end_user')}
             mayWrite={maySet('end_user', account)}
             onOpen={openNode}
@@ -117,7 +118,7 @@ export default function LimitsPage() {
           <Rules
             title="Models"
             empty="Limit one model across all callers, for example to stay within its provider’s quota or to cap an expensive model."
-            act="Add model limit"
+            addLabel="Add model limit"
             rows={rulesOf(nodes, 'model')}
             mayWrite={maySet('model', account)}
             onOpen={openNode}
@@ -157,21 +158,21 @@ export default function LimitsPage() {
 interface RulesProps {
   readonly title: string;
   readonly empty: string;
-  readonly act: string;
+  readonly addLabel: string;
   readonly rows: readonly LimitNode[];
   readonly mayWrite: boolean;
   readonly onOpen: (node: LimitNode) => void;
   readonly onAdd: () => void;
 }
 
-function Rules({ title, empty, act, rows, mayWrite, onOpen, onAdd }: RulesProps) {
+function Rules({ title, empty, addLabel, rows, mayWrite, onOpen, onAdd }: RulesProps) {
   return (
     <Section
       title={title}
       aside={
         mayWrite && (
           <Button icon={<Plus size={14} />} onClick={onAdd}>
-            {act}
+            {addLabel}
           </Button>
         )
       }
@@ -190,3 +191,103 @@ function Rules({ title, empty, act, rows, mayWrite, onOpen, onAdd }: RulesProps)
     </Section>
   );
 }
+
+const SORTS: readonly (readonly [Gauge['sort'], string])[] = [
+  ['rpm', 'Requests/min'],
+  ['tpm', 'Tokens/min'],
+  ['concurrency', 'Concurrent requests'],
+  ['budget', 'Budget (USD)'],
+];
+
+/** One column per sort of cap, for rows that have a node. */
+function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row>[] {
+  return SORTS.map(([sort, head]) => ({
+    id: sort,
+    head,
+    cell: (row) => {
+      const node = nodeOf(row);
+      const gauge = tightestGauge(node.gauges, sort);
+      if (gauge !== undefined) return <GaugeBar gauge={gauge} />;
+      return <span className="text-ink-3">{capText(node, sort) ?? <NoLimit />}</span>;
+    },
+  }));
+}
+
+function NoLimit() {
+  return (
+    <>
+      <span aria-hidden="true">–</span>
+      <span className="sr-only">No limit</span>
+    </>
+  );
+}
+
+/** Formats a cap without a gauge: its subject was never called. */
+function capText(node: LimitNode, sort: Gauge['sort']): string | null {
+  if (sort === 'budget') {
+    const budget = node.caps.budget_usd ?? node.other_caps?.budget_usd ?? null;
+    return budget === null ? null : `of $${budget}`;
+  }
+  const cap = lowerRates(node)[sort];
+  return cap === null ? null : `of ${shortNumber(cap)}`;
+}
+
+function treeColumns(closed: ReadonlySet<string>, onToggle: (subject: string) => void): readonly Column<LimitRow>[] {
+  return [
+    {
+      id: 'subject',
+      head: 'Applies to',
+      cell: ({ node, depth, children }) => {
+        const subject = subjectKey(node.subject);
+        const isClosed = closed.has(subject);
+        return (
+          <span
+            className="flex items-center gap-1 pl-[calc(var(--depth)*6px)] md:min-w-40 md:pl-[calc(var(--depth)*20px)]"
+            style={{ '--depth': depth } as CSSProperties}
+          >
+            {children > 0 ? (
+              <IconButton
+                label={`${isClosed ? 'Expand' : 'Collapse'} ${node.name}`}
+                aria-expanded={!isClosed}
+                className="size-6"
+                onClick={(event) => {
+                  event.stopPropagation();
+                  onToggle(subject);
+                }}
+              >
+                {isClosed ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
+              </IconButton>
+            ) : (
+              <span className="w-6 shrink-0" />
+            )}
+            <span className="flex min-w-0 flex-col md:flex-row md:items-center md:gap-1">
+              <span className="truncate font-medium" title={node.name}>
+                {node.name}
+              </span>
+              <span className="truncate text-sm text-ink-3">
+                {subjectKind(node.subject.kind)}
+                {isClosed && children > 0 ? `, ${children} hidden` : ''}
+              </span>
+            </span>
+          </span>
+        );
+      },
+    },
+    ...gaugeColumns<LimitRow>(({ node }) => node),
+  ];
+}
+
+const RULE_COLUMNS: readonly Column<LimitNode>[] = [
+  {
+    id: 'subject',
+    head: 'Applies to',
+    sortBy: ({ name }) => name,
+    cell: ({ subject, binds }) => (
+      <span className="flex flex-wrap items-center gap-2">
+        <code className="font-medium">{subject.id}</code>
+        {!binds && <Badge tone="attention">Unused: model not available</Badge>}
+      </span>
+    ),
+  },
+  ...gaugeColumns<LimitNode>((node) => node),
+];

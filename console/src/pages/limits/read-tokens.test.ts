@@ -1,6 +1,6 @@
 /** Tests how a token count is read. */
 import { expect, test } from 'bun:test';
-import { readTokens } from './read-tokens.ts';
+import { readTokens } from './simulator.tsx';
 
 test('parses a count with or without separators', () => {
   expect(readTokens(' 12,000 ', 0)).toBe(12_000);

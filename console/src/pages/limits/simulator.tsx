@@ -1,6 +1,6 @@
-/** Simulates the limits that a call would meet, without sending it. */
+/** Simulates the limits that a request would meet, without sending it. */
 import { type FormEvent, useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { Reasons } from '../../policy/reasons.tsx';
 import { Money } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -9,7 +9,6 @@ import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { LimitNode } from './limit-tree.ts';
-import { readTokens } from './read-tokens.ts';
 
 interface SimulatorProps {
   readonly account: string;
@@ -24,7 +23,7 @@ export function Simulator({ account, keys }: SimulatorProps) {
   const [most, setMost] = useState('');
   const [stream, setStream] = useState(true);
   const [isRead, setIsRead] = useState(false);
-  const simulate = useAct('POST /accounts/{account}/limits/simulate');
+  const simulate = useAction('POST /accounts/{account}/limits/simulate');
   const inputTokens = readTokens(input, 0);
   const maxTokens = most.trim() === '' ? null : readTokens(most, 1);
   const fault = (member: string) => memberError(simulate.error, member);
@@ -129,4 +128,16 @@ export function Simulator({ account, keys }: SimulatorProps) {
       </div>
     </Panel>
   );
+}
+
+/** Parses a token count as typed. */
+
+const TOKENS_MAX = 100_000_000;
+
+/** Undefined unless it is a whole number from `least` to a hundred million. Separators are ignored. */
+export function readTokens(text: string, least: number): number | undefined {
+  const digits = text.replace(/[\s,_]/g, '');
+  if (!/^\d{1,9}$/.test(digits)) return undefined;
+  const count = Number(digits);
+  return count >= least && count <= TOKENS_MAX ? count : undefined;
 }

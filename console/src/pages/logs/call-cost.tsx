@@ -1,19 +1,18 @@
 /** Renders the cost of a call: tokens and requests by price, held and settled amounts, and the ledger entries. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { exactUsd } from '../../lib/money.ts';
 import { sentenceCase, wholeNumber } from '../../lib/format.ts';
-import { exactPicoUsd, usdPerMillion, usdPerThousand } from '../../lib/pico.ts';
+import { exactPicoUsd, exactUsd, usdPerMillion, usdPerThousand } from '../../lib/money.ts';
+
 import { When } from '../../ui/amounts.tsx';
-import type { Column } from '../../ui/column.ts';
-import { CopyIcon } from '../../ui/copy-button.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 
 export type CallDetail = Reply<'GET /accounts/{account}/logs/{request}'>;
 type CostLine = NonNullable<CallDetail['cost']>['lines'][number];
 type Entry = CallDetail['entries'][number];
 
-const KIND_WORDS: Readonly<Record<string, string>> = {
+const KIND_LABELS: Readonly<Record<string, string>> = {
   input: 'Input',
   cache_read: 'Cache read',
   cache_write_5m: 'Cache write (5 min)',
@@ -28,12 +27,12 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   mark_up: 'Markup',
 };
 const LINES: readonly Column<CostLine>[] = [
-  { id: 'kind', head: 'Type', cell: ({ kind }) => KIND_WORDS[kind] ?? sentenceCase(kind) },
+  { id: 'kind', head: 'Type', cell: ({ kind }) => KIND_LABELS[kind] ?? sentenceCase(kind) },
   { id: 'count', head: 'Quantity', align: 'right', cell: countText },
   { id: 'price', head: 'Price (USD)', align: 'right', cell: priceText },
   { id: 'cost', head: 'Cost (USD)', align: 'right', cell: (line) => exactPicoUsd(line.cost_pico_usd) },
 ];
-const ENTRY_WORDS: Readonly<Record<string, string>> = {
+const ENTRY_LABELS: Readonly<Record<string, string>> = {
   hold: 'Reserved',
   extend: 'Reservation extended',
   post: 'Charged',
@@ -43,7 +42,7 @@ const ENTRY_WORDS: Readonly<Record<string, string>> = {
 };
 const ENTRIES: readonly Column<Entry>[] = [
   { id: 'seq', head: 'No.', align: 'right', width: 64, cell: ({ seq }) => wholeNumber(seq) },
-  { id: 'kind', head: 'Type', cell: ({ kind }) => ENTRY_WORDS[kind] ?? kind },
+  { id: 'kind', head: 'Type', cell: ({ kind }) => ENTRY_LABELS[kind] ?? kind },
   { id: 'amount', head: 'Amount (USD)', align: 'right', cell: (entry) => exactUsd(entry.amount_nano_usd) },
   { id: 'released', head: 'Released (USD)', align: 'right', cell: (entry) => exactUsd(entry.released_nano_usd) },
   { id: 'at', head: 'Time', wideOnly: true, cell: ({ at }) => <When at={at} /> },

@@ -1,6 +1,6 @@
 /** Tests that a list of calls keeps its order, does not jump, and stays bounded. */
 import { describe, expect, test } from 'bun:test';
-import { addNewer, addOlder, beginList, type CallView, type LogsReply, showWaiting } from './call-list.ts';
+import { addNewer, addOlder, type CallView, type LogsReply, showWaiting, startList } from './use-call-list.ts';
 
 const call = (id: string): CallView => ({
   request_id: id,
@@ -41,7 +41,7 @@ const page = (
 const ids = (calls: readonly CallView[]) => calls.map(({ request_id }) => request_id);
 
 describe('request list', () => {
-  const list = beginList(page(['c', 'b'], 'older'));
+  const list = startList(page(['c', 'b'], 'older'));
 
   test('appends older requests without duplicates', () => {
     const longer = addOlder(list, page(['b', 'a']));

@@ -1,15 +1,20 @@
-/** Renders the full details of a call in a sheet with its own address. */
+/**
+ * Renders the full details of a request in a sheet with its own address. Says when payloads are not stored or not
+ * visible to the user.
+ */
+
+import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
-import { CallStatus } from '../../ui/call-status.tsx';
-import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Link } from '../../route/link.tsx';
+import { PanelPart } from '../../shell/page-fault.tsx';
+import { CallStatus } from '../../ui/badge.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Section } from '../../ui/page.tsx';
-import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
-import { CallBodies } from './call-bodies.tsx';
-import { CallCost } from './call-cost.tsx';
+import { Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
+import { CallCost, type CallDetail } from './call-cost.tsx';
 import { CallSummary } from './call-summary.tsx';
 import { callTitle } from './call-table.tsx';
 import { Waterfall } from './waterfall.tsx';
@@ -45,9 +50,48 @@ export function CallSheet({ request, onClose }: { readonly request: string; read
             <Waterfall call={data.call} />
           </Section>
           <CallCost detail={data} />
-          <CallBodies detail={data} />
+          <Payloads detail={data} />
         </div>
       )}
     </Sheet>
+  );
+}
+
+const StoredPayloads = part(() => import('./stored-payloads.tsx'));
+
+function Payloads({ detail }: { readonly detail: CallDetail }) {
+  if (detail.content !== 'shown') return <NoPayloads detail={detail} />;
+  return (
+    <PanelPart>
+      <StoredPayloads detail={detail} />
+    </PanelPart>
+  );
+}
+
+function NoPayloads({ detail }: { readonly detail: CallDetail }) {
+  const account = useAccount();
+  return (
+    <Section title="Prompts & responses">
+      {detail.content === 'hidden' ? (
+        <p className="text-ink-2">
+          Prompts and responses are stored, but your role can’t view them. An admin can change your role.
+        </p>
+      ) : (
+        <p className="text-ink-2">
+          Prompts and responses aren’t stored: storage is off in the workspace <strong>{detail.call.workspace}</strong>,
+          or the retention period has ended.{' '}
+          {account.may('workspaces.write') ? (
+            <>
+              <Link to="/app/workspaces" className="text-accent underline underline-offset-2">
+                Change the workspace’s policy
+              </Link>{' '}
+              to store future ones.
+            </>
+          ) : (
+            'An admin can turn on storage under Workspaces.'
+          )}
+        </p>
+      )}
+    </Section>
   );
 }

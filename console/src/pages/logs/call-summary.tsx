@@ -8,10 +8,10 @@ import { Link } from '../../route/link.tsx';
 import { ExactTime, Money } from '../../ui/amounts.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import type { CallDetail } from './call-cost.tsx';
-import type { CallView } from './call-list.ts';
+import type { CallView } from './use-call-list.ts';
 import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
 
-const SOURCE_WORDS: Readonly<Record<string, string>> = {
+const SOURCE_LABELS: Readonly<Record<string, string>> = {
   upstream: 'Provider',
   partial: 'Provider, until the response was cut off',
   counted: 'Gateway estimate (the provider sent no counts)',
@@ -19,7 +19,7 @@ const SOURCE_WORDS: Readonly<Record<string, string>> = {
   void: 'None charged',
   cache: 'Replayed from an earlier request',
 };
-const FLAG_WORDS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], string>> = {
+const FLAG_TEXTS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], string>> = {
   sum: 'the parts don’t add up to the total',
   cached: 'cached tokens exceed the input',
   reasoning: 'reasoning tokens exceed the output',
@@ -42,7 +42,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
       {call.error !== null && <FailureNote call={call} explanation={explanation} />}
       {call.usage_flags !== undefined && (
         <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
-          The provider’s token counts look wrong: {call.usage_flags.map((flag) => FLAG_WORDS[flag]).join('; ')}. They
+          The provider’s token counts look wrong: {call.usage_flags.map((flag) => FLAG_TEXTS[flag]).join('; ')}. They
           are billed as reported.
         </p>
       )}
@@ -81,7 +81,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
         <Fact name="Finish reason">{call.finish_reason ?? 'None'}</Fact>
         {call.end_user !== null && <Fact name="End user">{call.end_user}</Fact>}
         {call.session !== null && <Fact name="Session">{call.session}</Fact>}
-        <Fact name="Token count source">{SOURCE_WORDS[call.usage_source] ?? call.usage_source}</Fact>
+        <Fact name="Token count source">{SOURCE_LABELS[call.usage_source] ?? call.usage_source}</Fact>
       </dl>
     </div>
   );

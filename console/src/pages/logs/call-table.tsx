@@ -4,12 +4,12 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { counted, shortNumber, wholeNumber } from '../../lib/format.ts';
 import { exactTime } from '../../lib/zone.ts';
 import { Money, When } from '../../ui/amounts.tsx';
+import { CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CallStatus } from '../../ui/call-status.tsx';
-import type { Column } from '../../ui/column.ts';
-import { CopyIcon } from '../../ui/copy-button.tsx';
-import { Table } from '../../ui/table.tsx';
-import type { CallView } from './call-list.ts';
+import { CopyIcon } from '../../ui/code-block.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+import type { CallView } from './use-call-list.ts';
 
 const COLUMNS: readonly Column<CallView>[] = [
   { id: 'at', head: 'Time', width: 108, cell: ({ at }) => <When at={at} /> },

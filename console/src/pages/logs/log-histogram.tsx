@@ -5,11 +5,11 @@ import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { counted, shortNumber, wholeNumber } from '../../lib/format.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useZone } from '../../lib/zone.ts';
+import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
-import type { LogsReply } from './call-list.ts';
+import type { LogsReply } from './use-call-list.ts';
 
 type Histogram = NonNullable<LogsReply['histogram']>;
 

@@ -1,21 +1,21 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
-import { Download, Radio, Search } from 'lucide-react';
+import { Radio, Search } from 'lucide-react';
 import { useState } from 'react';
+import { FileLink } from '../../csv/range-download.tsx';
 import { FilterChips } from '../../filters/filter-chips.tsx';
+import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
-import { PRESET_WORDS, readRange } from '../../filters/time-range.ts';
-import { clearFilters } from '../../filters/without.ts';
+import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
-import { Button, buttonClasses } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
+
+import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
+import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
+
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
 import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';
@@ -63,9 +63,7 @@ export default function LogsPage() {
           >
             Live tail
           </Button>
-          <a href={csv} download className={buttonClasses()}>
-            <Download size={14} aria-hidden="true" /> CSV
-          </a>
+          <FileLink href={csv}>CSV</FileLink>
         </>
       }
       filters={
@@ -80,7 +78,10 @@ export default function LogsPage() {
       {histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
       {list === null && error === null && <Waiting />}
       {list !== null && list.calls.length === 0 && (
-        <NoCalls span={range.preset === null ? 'this range' : `the ${PRESET_WORDS[range.preset]}`} isLive={isLive} />
+        <NoRequests
+          span={range.preset === null ? 'this range' : `the ${PRESET_LABELS[range.preset]}`}
+          isLive={isLive}
+        />
       )}
       {list !== null && list.calls.length > 0 && (
         <CallTable
@@ -150,7 +151,7 @@ function Waiting() {
   );
 }
 
-function NoCalls({ span, isLive }: { readonly span: string; readonly isLive: boolean }) {
+function NoRequests({ span, isLive }: { readonly span: string; readonly isLive: boolean }) {
   const [search, change] = useFilters();
   if (isFiltered(search)) {
     return (

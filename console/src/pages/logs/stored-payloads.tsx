@@ -1,17 +1,18 @@
 /**
- * Renders the stored payloads of a request: its conversation, and the bodies as sent. Loaded only when something is
- * stored.
+ * Renders the stored payloads of a request: its conversation, and the bodies as sent. Content is always shown as text.
+ * Loaded only when something is stored.
  */
-import { useState } from 'react';
-import { counted } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import type { CallDetail } from './call-cost.tsx';
-import { Conversation } from './conversation.tsx';
-import { readableText, streamEvents } from './json-text.ts';
 
-export default function KeptBodies({ detail }: { readonly detail: CallDetail }) {
+import { Brain, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
+import { useState } from 'react';
+import { counted, sentenceCase } from '../../lib/format.ts';
+import { classNames } from '../../ui/class-names.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Segmented } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import type { CallDetail } from './call-cost.tsx';
+
+export default function StoredPayloads({ detail }: { readonly detail: CallDetail }) {
   return (
     <>
       {detail.conversation !== null && (
@@ -19,14 +20,14 @@ export default function KeptBodies({ detail }: { readonly detail: CallDetail }) 
           <Conversation turns={detail.conversation} />
         </Section>
       )}
-      {detail.raw !== null && <RawBodies raw={detail.raw} />}
+      {detail.raw !== null && <RawPayloads raw={detail.raw} />}
     </>
   );
 }
 
 type View = 'request' | 'upstream' | 'response';
 
-function RawBodies({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
+function RawPayloads({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
   const [view, setView] = useState<View>('request');
   const events = streamEvents(raw.response);
   return (
@@ -72,4 +73,84 @@ function RawBodies({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
         ))}
     </Section>
   );
+}
+
+type Turn = NonNullable<CallDetail['conversation']>[number];
+type Part = Turn['parts'][number];
+
+function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
+  if (turns.length === 0) return <p className="text-ink-2">The conversation is empty.</p>;
+  return (
+    <ol className="flex flex-col gap-3">
+      {turns.map((turn, at) => (
+        <li
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are identified by position
+          key={at}
+          className={classNames(
+            'flex min-w-0 flex-col gap-2 rounded-md border border-line px-3 py-2.5',
+            turn.role === 'assistant' ? 'bg-panel' : 'bg-sunken',
+          )}
+        >
+          <h3 className="text-sm font-medium text-ink-2">{sentenceCase(turn.role)}</h3>
+          {turn.parts.map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by position
+            <PartView key={index} part={part} />
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const TEXT = 'text-read break-words whitespace-pre-wrap';
+
+function PartView({ part }: { readonly part: Part }) {
+  switch (part.kind) {
+    case 'text':
+      return <p className={TEXT}>{part.text}</p>;
+    case 'reasoning':
+      return (
+        <details>
+          <summary className="inline-flex items-center gap-1.5 text-ink-2">
+            <Brain size={13} aria-hidden="true" /> Reasoning
+          </summary>
+          <p className={`${TEXT} mt-1 border-l-2 border-line pl-3 text-ink-2`}>{part.text}</p>
+        </details>
+      );
+    case 'tool_call':
+    case 'tool_result': {
+      const Icon = part.kind === 'tool_call' ? Wrench : Reply;
+      return (
+        <div className="min-w-0">
+          <p className="flex items-center gap-1.5 text-ink-2">
+            <Icon size={13} aria-hidden="true" />
+            {part.kind === 'tool_call' ? 'Tool call' : 'Tool result'} <code>{part.name ?? ''}</code>
+          </p>
+          <pre className="mt-1 break-all whitespace-pre-wrap">{readableText(part.text)}</pre>
+        </div>
+      );
+    }
+    default:
+      return (
+        <p className="flex items-center gap-1.5 text-ink-2">
+          <ImageIcon size={13} aria-hidden="true" /> {part.name} {part.text}
+        </p>
+      );
+  }
+}
+
+/** Indents JSON by two; other text is unchanged. So is JSON with numbers too long for a double, which would change. */
+export function readableText(text: string): string {
+  if (!/^\s*[[{]/.test(text) || /\d{16,}/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** The events of a stream, unchanged. Null when the text is not an event stream. */
+export function streamEvents(text: string): readonly string[] | null {
+  if (!/^(event|data|id|retry|):/m.test(text.slice(0, 200)) || /^\s*[[{]/.test(text)) return null;
+  return text.split(/\r?\n\r?\n/).filter((event) => event.trim() !== '');
 }

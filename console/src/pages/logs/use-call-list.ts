@@ -1,8 +1,11 @@
-/** Fetches the list of calls: the first page, older ones on demand, and new ones while live. */
+/**
+ * Fetches the list of requests: the first page, older ones on demand, and new ones while live. New requests wait while
+ * the list must not move.
+ */
 import { useEffect, useRef, useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
-import { addNewer, addOlder, beginList, type CallList, type LogsReply, showWaiting } from './call-list.ts';
 import type { LogQuery } from './log-filters.ts';
 
 const TAIL_MS = 2_000;
@@ -47,7 +50,7 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     const page = first.data;
     if (page === undefined) return;
     // The first page is refetched when the window gets the focus; the rest of the list is kept.
-    setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: beginList(page) }));
+    setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: startList(page) }));
   }, [first.data, key]);
   const isTailed = isLive && list !== null && list.newest !== null;
   // Not through the query cache: each reply moves `after`, so a new query would run at once instead of after the
@@ -100,4 +103,54 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     fetchOlder: () => void fetchOlder(),
     showNew: () => setKept((known) => (known === null ? known : { ...known, list: showWaiting(known.list) })),
   };
+}
+
+export type LogsReply = Reply<'GET /accounts/{account}/logs'>;
+export type CallView = LogsReply['calls'][number];
+
+interface CallList {
+  /** Newest first. */
+  readonly calls: readonly CallView[];
+  /** Newer than `calls`, not shown yet. */
+  readonly waiting: readonly CallView[];
+  /** Cursor for older calls; null when there are none. */
+  readonly next: string | null;
+  /** Cursor for newer calls; null when there was no call yet. */
+  readonly newest: string | null;
+  /** The oldest calls were dropped because the list grew too long. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Maximum length of a list that grows at its top. Beyond it, the oldest calls are dropped and the list cannot be
+ * continued: `isCut`.
+ */
+const LIVE_MAX = 2_000;
+
+export function startList(page: LogsReply): CallList {
+  return { calls: page.calls, waiting: [], next: page.next, newest: page.newest, isCut: false };
+}
+
+/** Appends the next page of older calls. */
+export function addOlder(list: CallList, page: LogsReply): CallList {
+  return { ...list, calls: [...list.calls, ...newTo(list, page.calls)], next: page.next };
+}
+
+/** Adds a page of calls newer than `newest`. `holds`: they wait, so that the shown rows do not move. */
+export function addNewer(list: CallList, page: LogsReply, holds: boolean): CallList {
+  const waiting = [...newTo(list, page.calls), ...list.waiting];
+  const next = { ...list, waiting, newest: page.newest ?? list.newest };
+  return holds ? next : showWaiting(next);
+}
+
+export function showWaiting(list: CallList): CallList {
+  if (list.waiting.length === 0) return list;
+  const calls = [...list.waiting, ...list.calls];
+  if (calls.length <= LIVE_MAX) return { ...list, calls, waiting: [] };
+  return { ...list, calls: calls.slice(0, LIVE_MAX), waiting: [], next: null, isCut: true };
+}
+
+function newTo(list: CallList, calls: readonly CallView[]): readonly CallView[] {
+  const known = new Set([...list.waiting, ...list.calls].map(({ request_id }) => request_id));
+  return calls.filter(({ request_id }) => !known.has(request_id));
 }

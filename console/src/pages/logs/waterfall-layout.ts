@@ -2,7 +2,7 @@
  * Computes the bars of a call's waterfall from the timings of its attempts: connect, wait, stream; the remaining time
  * is the gateway's. Records without timings are drawn as far as known.
  */
-import type { CallView } from './call-list.ts';
+import type { CallView } from './use-call-list.ts';
 
 /** `unknown`: after the first byte of a record without timings, which does not tell how long the provider streamed. */
 export type Phase = 'connect' | 'wait' | 'stream' | 'unknown';

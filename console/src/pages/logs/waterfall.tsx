@@ -5,7 +5,7 @@
 import { duration } from '../../lib/format.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
-import type { CallView } from './call-list.ts';
+import type { CallView } from './use-call-list.ts';
 import {
   describeCrash,
   layOutAttempts,
@@ -17,7 +17,7 @@ import {
 const WIDTH = 1_000;
 const BAR_MIN = 3;
 
-const PHASES: readonly (readonly [phase: Phase, word: string, streamWord: string])[] = [
+const PHASES: readonly (readonly [phase: Phase, word: string, streamLabel: string])[] = [
   ['connect', 'Connect', 'Connect'],
   ['wait', 'Waiting for response', 'Waiting for first token'],
   ['stream', 'Receiving', 'Streaming'],
@@ -43,7 +43,7 @@ export function Waterfall({ call }: { readonly call: CallView }) {
       {bars.map((bar, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: attempts are identified by position
         <div key={at} className="grid grid-cols-1 items-center gap-x-4 gap-y-1 px-3 py-2 sm:grid-cols-[200px_1fr_72px]">
-          <AttemptWords bar={bar} />
+          <AttemptLabel bar={bar} />
           <BarDrawing bar={bar} totalMs={totalMs} />
           <span className="figures sm:text-right">{duration(bar.durationMs)}</span>
         </div>
@@ -88,10 +88,10 @@ function Breakdown({ call, times }: { readonly call: CallView; readonly times: T
   return (
     <div className="figures flex flex-col gap-1 px-3 py-2 text-sm text-ink-2">
       <ul className="flex flex-wrap gap-x-4 gap-y-1">
-        {PHASES.filter(([phase]) => phases[phase] > 0).map(([phase, word, streamWord]) => (
+        {PHASES.filter(([phase]) => phases[phase] > 0).map(([phase, word, streamLabel]) => (
           <li key={phase} className="flex items-center gap-1.5">
             <Swatch phase={phase} />
-            {call.stream && isMarked ? streamWord : phase === 'wait' && phases.unknown > 0 ? 'Until first byte' : word}{' '}
+            {call.stream && isMarked ? streamLabel : phase === 'wait' && phases.unknown > 0 ? 'Until first byte' : word}{' '}
             {duration(phases[phase])}
           </li>
         ))}
@@ -126,7 +126,7 @@ function tokenRate({ stream, usage }: CallView, streamMs: number): string | null
   return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
 }
 
-function AttemptWords({ bar }: { readonly bar: WaterfallBar }) {
+function AttemptLabel({ bar }: { readonly bar: WaterfallBar }) {
   const tone = bar.status === null || bar.error !== null ? 'bad' : statusTone(bar.status);
   return (
     <div className="min-w-0">

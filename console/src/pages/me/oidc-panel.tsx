@@ -3,14 +3,14 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, ask } from '../../lib/api.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useSearch } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { PasswordField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { linkRefusal } from '../sign-in/oidc-refusal.ts';
 
@@ -75,7 +75,7 @@ function LinkService({ service, hasPassword, onClose }: DialogProps & { readonly
       title={`Link ${service.name}`}
       lead={`Sign in to ${service.name} with the same email address. Your other sign-in methods aren’t affected.`}
       label={`Link ${service.name}`}
-      act={`Continue with ${service.name}`}
+      submitLabel={`Continue with ${service.name}`}
       busy={link.isPending}
       error={link.error instanceof ApiError ? link.error : null}
       members={['password']}
@@ -96,7 +96,7 @@ function LinkService({ service, hasPassword, onClose }: DialogProps & { readonly
 }
 
 function UnlinkService({ service, onClose }: DialogProps) {
-  const unlink = useAct('DELETE /me/services/{service}', ['GET /me']);
+  const unlink = useAction('DELETE /me/services/{service}', ['GET /me']);
   const onSuccess = () => {
     toast({ text: `Unlinked ${service.name}.` });
     onClose();
@@ -104,10 +104,10 @@ function UnlinkService({ service, onClose }: DialogProps) {
   return (
     <Confirm
       title={`Unlink ${service.name}?`}
-      act="Unlink"
+      submitLabel="Unlink"
       busy={unlink.isPending}
       error={unlink.error}
-      onAct={() => unlink.mutate({ path: { service: service.id } }, { onSuccess })}
+      onAction={() => unlink.mutate({ path: { service: service.id } }, { onSuccess })}
       onClose={onClose}
     >
       <p>You can no longer sign in with {service.name}. Current sessions stay open.</p>

@@ -3,18 +3,18 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, ask } from '../../lib/api.ts';
-import { queryClient, useAct } from '../../lib/queries.ts';
-import { canUsePasskeys, makePasskey } from '../../lib/web-authn.ts';
+import { queryClient, useAction } from '../../lib/queries.ts';
+import { canUsePasskeys, createPasskey } from '../../lib/web-authn.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
+import { Form, FormDialog } from '../../ui/form.tsx';
+
 import { Panel, Section } from '../../ui/page.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { clientName } from './client-name.ts';
 
@@ -93,7 +93,7 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
   const add = useMutation<void, Error>({
     mutationFn: async () => {
       const options = await ask('POST /me/passkeys/options', { body: { password: hasPassword ? password : null } });
-      await ask('POST /me/passkeys', { body: { name, response: await makePasskey(options) } });
+      await ask('POST /me/passkeys', { body: { name, response: await createPasskey(options) } });
     },
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['GET /me'] });
@@ -146,12 +146,12 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
 
 function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
   const [name, setName] = useState(passkey.name);
-  const rename = useAct('PATCH /me/passkeys/{passkey}', ['GET /me']);
+  const rename = useAction('PATCH /me/passkeys/{passkey}', ['GET /me']);
   return (
     <FormDialog
       title="Rename passkey"
       label="Passkey"
-      act="Save name"
+      submitLabel="Save name"
       busy={rename.isPending}
       error={rename.error}
       members={['name']}
@@ -172,7 +172,7 @@ function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readon
 }
 
 function RemovePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
-  const remove = useAct('DELETE /me/passkeys/{passkey}', ['GET /me']);
+  const remove = useAction('DELETE /me/passkeys/{passkey}', ['GET /me']);
   const done = () => {
     toast({ text: `Removed passkey ${passkey.name}.` });
     onClose();
@@ -180,10 +180,10 @@ function RemovePasskey({ passkey, onClose }: { readonly passkey: Passkey; readon
   return (
     <Confirm
       title="Remove passkey?"
-      act="Remove passkey"
+      submitLabel="Remove passkey"
       busy={remove.isPending}
       error={remove.error}
-      onAct={() => remove.mutate({ path: { passkey: passkey.id } }, { onSuccess: done })}
+      onAction={() => remove.mutate({ path: { passkey: passkey.id } }, { onSuccess: done })}
       onClose={onClose}
     >
       <p>

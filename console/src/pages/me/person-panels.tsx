@@ -1,12 +1,12 @@
 /** Renders the name and password of the user's own account. */
 import { useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { memberError } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 
 interface NamePanelProps {
@@ -18,7 +18,7 @@ interface NamePanelProps {
 
 export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
   const [name, setName] = useState(saved);
-  const rename = useAct('PATCH /me', ['GET /me', 'GET /session']);
+  const rename = useAction('PATCH /me', ['GET /me', 'GET /session']);
   return (
     <Section title="Profile">
       <Panel className="p-4">
@@ -65,7 +65,7 @@ export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
 export function PasswordPanel() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const change = useAct('POST /me/password', ['GET /me']);
+  const change = useAction('POST /me/password', ['GET /me']);
   const done = () => {
     setCurrent('');
     setNext('');

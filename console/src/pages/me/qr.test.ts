@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import readQr from 'jsqr';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { Qr } from './qr.tsx';
+import { Qr } from './second-factor-panel.tsx';
 
 const PIXELS = 4;
 const WHITE = 255;

@@ -1,20 +1,20 @@
 /** Lists the user's sessions, and ends others. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { clientName } from './client-name.ts';
 
 type Session = Reply<'GET /me'>['sessions'][number];
 
 export function SessionPanel({ sessions }: { readonly sessions: readonly Session[] }) {
-  const end = useAct('DELETE /me/sessions/{session}', ['GET /me']);
+  const end = useAction('DELETE /me/sessions/{session}', ['GET /me']);
   const columns: readonly Column<Session>[] = [
     {
       id: 'client',
@@ -30,7 +30,7 @@ export function SessionPanel({ sessions }: { readonly sessions: readonly Session
     { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 90 },
     { id: 'expires', head: 'Expires', cell: ({ expires_at }) => <When at={expires_at} />, width: 120, wideOnly: true },
     {
-      id: 'acts',
+      id: 'actions',
       head: '',
       width: 96,
       cell: (session) =>

@@ -2,14 +2,14 @@
 
 import { useState } from 'react';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Confirm } from '../../ui/confirm.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { WorkspaceNames } from './member-table.tsx';
 import type { Invitation } from './roles.ts';
@@ -48,7 +48,7 @@ export function InvitationTable({ account, invitations }: InvitationTableProps) 
     ...(account.may('members.write')
       ? [
           {
-            id: 'acts',
+            id: 'actions',
             head: '',
             width: 104,
             pinned: true,
@@ -84,7 +84,9 @@ interface WithdrawProps {
 }
 
 function Withdraw({ account, invitation, onClose }: WithdrawProps) {
-  const withdraw = useAct('DELETE /accounts/{account}/invitations/{invitation}', ['GET /accounts/{account}/members']);
+  const withdraw = useAction('DELETE /accounts/{account}/invitations/{invitation}', [
+    'GET /accounts/{account}/members',
+  ]);
   const onSuccess = () => {
     toast({ text: `Revoked the invitation of ${invitation.email}.` });
     onClose();
@@ -92,10 +94,10 @@ function Withdraw({ account, invitation, onClose }: WithdrawProps) {
   return (
     <Confirm
       title="Revoke invitation?"
-      act="Revoke invitation"
+      submitLabel="Revoke invitation"
       busy={withdraw.isPending}
       error={withdraw.error}
-      onAct={() => withdraw.mutate({ path: { account, invitation: invitation.id } }, { onSuccess })}
+      onAction={() => withdraw.mutate({ path: { account, invitation: invitation.id } }, { onSuccess })}
       onClose={onClose}
     >
       <p>

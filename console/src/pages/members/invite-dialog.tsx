@@ -1,13 +1,13 @@
 /** Invites a member: recipient, rights, and the link, which is shown once. */
 import { useId, useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { givenRights, type Rights, RightsFields, rightsFault } from './role-fields.tsx';
+import { RoleFields, type RoleGrant, roleBody, workspacesFault } from './role-fields.tsx';
 import { ShareLink } from './share-link.tsx';
 
 interface InviteDialogProps {
@@ -18,15 +18,15 @@ interface InviteDialogProps {
 export function InviteDialog({ account, onClose }: InviteDialogProps) {
   const form = useId();
   const [email, setEmail] = useState('');
-  const [rights, setRights] = useState<Rights>({ role: 'developer', workspaces: account.workspaces });
+  const [rights, setRights] = useState<RoleGrant>({ role: 'developer', workspaces: account.workspaces });
   const [faults, setFaults] = useState<Faults>({});
-  const invite = useAct('POST /accounts/{account}/invitations', ['GET /accounts/{account}/members']);
+  const invite = useAction('POST /accounts/{account}/invitations', ['GET /accounts/{account}/members']);
 
   function submit(): void {
     const found = inviteFaults(email, rights);
     setFaults(found);
     if (Object.keys(found).length > 0) return;
-    invite.mutate({ path: { account: account.account }, body: { email: email.trim(), ...givenRights(rights) } });
+    invite.mutate({ path: { account: account.account }, body: { email: email.trim(), ...roleBody(rights) } });
   }
 
   if (invite.data !== undefined) {
@@ -62,7 +62,7 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
           onChange={(event) => setEmail(event.target.value)}
           error={faultOf(faults, invite.error, 'email')}
         />
-        <RightsFields
+        <RoleFields
           account={account}
           rights={rights}
           workspacesError={faultOf(faults, invite.error, 'workspaces')}
@@ -74,8 +74,8 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
 }
 
 /** All faults at once, by the API's member names. */
-function inviteFaults(email: string, rights: Rights): Faults {
-  const workspaces = rightsFault(rights);
+function inviteFaults(email: string, rights: RoleGrant): Faults {
+  const workspaces = workspacesFault(rights);
   return {
     ...(/\S@\S/.test(email) ? {} : { email: 'Enter an email address, such as ada@example.com.' }),
     ...(workspaces === null ? {} : { workspaces }),

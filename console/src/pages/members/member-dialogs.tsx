@@ -1,15 +1,17 @@
-/** Changes the role and workspaces of a member. */
-
+/** Changes the role and workspaces of a member, and creates password reset links. */
 import { useState } from 'react';
-import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
-import { memberError } from '../../ui/error-note.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
+import { changesOf, isEmpty } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { givenRights, type Rights, RightsFields, rightsFault } from './role-fields.tsx';
+import { RoleFields, type RoleGrant, roleBody, workspacesFault } from './role-fields.tsx';
 import type { Member } from './roles.ts';
+import { ShareLink } from './share-link.tsx';
 
 interface ChangeDialogProps {
   readonly account: CurrentAccount;
@@ -17,21 +19,21 @@ interface ChangeDialogProps {
   readonly onClose: () => void;
 }
 
-export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
+export function ChangeRoleDialog({ account, member, onClose }: ChangeDialogProps) {
   // A snapshot: others may change the rights while this form is open.
-  const [opened] = useState<Rights>({ role: member.role, workspaces: member.workspaces });
+  const [opened] = useState<RoleGrant>({ role: member.role, workspaces: member.workspaces });
   const [rights, setRights] = useState(opened);
   const [fault, setFault] = useState<string | null>(null);
-  const change = useAct('PATCH /accounts/{account}/members/{person}', [
+  const change = useAction('PATCH /accounts/{account}/members/{person}', [
     'GET /accounts/{account}/members',
     'GET /session',
   ]);
 
   function submit(): void {
-    const found = rightsFault(rights);
+    const found = workspacesFault(rights);
     setFault(found);
     if (found !== null) return;
-    const body = changesOf(opened, givenRights(rights));
+    const body = changesOf(opened, roleBody(rights));
     if (isEmpty(body)) {
       onClose();
       return;
@@ -52,14 +54,14 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
       title={`Change role of ${member.name}`}
       lead={member.email}
       label="Role"
-      act="Save changes"
+      submitLabel="Save changes"
       busy={change.isPending}
       error={change.error}
       members={['workspaces']}
       onSubmit={submit}
       onClose={onClose}
     >
-      <RightsFields
+      <RoleFields
         account={account}
         rights={rights}
         workspacesError={fault ?? memberError(change.error, 'workspaces')}
@@ -69,5 +71,50 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
         Applies within two seconds. API keys that {member.name} created lose access to the same workspaces.
       </p>
     </FormDialog>
+  );
+}
+
+interface ResetDialogProps {
+  readonly account: string;
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
+export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
+  const make = useAction('POST /accounts/{account}/members/{person}/reset-link');
+  const { name, email, person } = member;
+  if (make.data !== undefined) {
+    return (
+      <ShareLink link={make.data.link} onClose={onClose}>
+        The link lets <span className="font-medium">{email}</span> set a new password once within an hour. It won’t be
+        shown again.
+      </ShareLink>
+    );
+  }
+  return (
+    <Dialog
+      title={`Create password reset link for ${name}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={make.isPending}
+            onClick={() => make.mutate({ path: { account, person }, body: {} })}
+          >
+            Create link
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-read">
+        <p>
+          You get a link to share. When {name} uses it, all their sessions are signed out and their passkeys are
+          removed. Two-factor authentication and linked services stay.
+        </p>
+        {make.error !== null && <ErrorNote error={make.error} />}
+      </div>
+    </Dialog>
   );
 }

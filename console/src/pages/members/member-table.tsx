@@ -3,18 +3,18 @@
 import { Lock, MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Confirm } from '../../ui/confirm.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
-import { ChangeDialog } from './member-dialogs.tsx';
-import { ResetDialog } from './reset-dialog.tsx';
+import { ChangeRoleDialog, ResetDialog } from './member-dialogs.tsx';
+
 import { lockOf, type Member, mayReset, ROLES } from './roles.ts';
 
 interface MemberTableProps {
@@ -91,12 +91,12 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     ...(account.may('members.write')
       ? [
           {
-            id: 'acts',
+            id: 'actions',
             head: '',
             width: 48,
             pinned: true,
             cell: (member: Member) => (
-              <Acts
+              <MemberMenu
                 member={member}
                 lock={lockOf(member, members, account.may)}
                 onChange={() => setChanged(member)}
@@ -111,7 +111,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
   return (
     <>
       <Table label="Members" columns={columns} rows={members} rowKey={({ person }) => person} />
-      {changed !== null && <ChangeDialog account={account} member={changed} onClose={() => setChanged(null)} />}
+      {changed !== null && <ChangeRoleDialog account={account} member={changed} onClose={() => setChanged(null)} />}
       {reset !== null && <ResetDialog account={account.account} member={reset} onClose={() => setReset(null)} />}
       {removed !== null && (
         <RemoveMember
@@ -140,7 +140,7 @@ interface ActsProps {
   readonly onRemove: () => void;
 }
 
-function Acts({ member, lock, onChange, onReset, onRemove }: ActsProps) {
+function MemberMenu({ member, lock, onChange, onReset, onRemove }: ActsProps) {
   if (lock !== null && onReset === undefined) {
     return (
       <IconButton
@@ -182,7 +182,7 @@ interface RemoveMemberProps {
 }
 
 function RemoveMember({ account, member, isSelf, onClose }: RemoveMemberProps) {
-  const remove = useAct('DELETE /accounts/{account}/members/{person}', [
+  const remove = useAction('DELETE /accounts/{account}/members/{person}', [
     'GET /accounts/{account}/members',
     'GET /session',
   ]);
@@ -193,10 +193,10 @@ function RemoveMember({ account, member, isSelf, onClose }: RemoveMemberProps) {
   return (
     <Confirm
       title={isSelf ? `Leave ${account}?` : `Remove ${member.name}?`}
-      act={isSelf ? 'Leave account' : 'Remove member'}
+      submitLabel={isSelf ? 'Leave account' : 'Remove member'}
       busy={remove.isPending}
       error={remove.error}
-      onAct={() => remove.mutate({ path: { account, person: member.person } }, { onSuccess })}
+      onAction={() => remove.mutate({ path: { account, person: member.person } }, { onSuccess })}
       onClose={onClose}
     >
       <p>

@@ -4,10 +4,9 @@ import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Empty, Page, Section, SkeletonRows } from '../../ui/page.tsx';
+
 import { InvitationTable } from './invitation-table.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberTable } from './member-table.tsx';
@@ -24,21 +23,21 @@ export default function MembersPage() {
   ) : undefined;
   const count = people.data?.members.length;
   const isAlone = count === 1 && people.data?.invitations.length === 0;
-  const isNobody = count === 0 && people.data?.invitations.length === 0;
+  const isWithoutMembers = count === 0 && people.data?.invitations.length === 0;
   return (
     <Page
       title="Members"
       lead={`Users with access to ${account.workspaces?.join(' or ') ?? account.name}, and their roles. Programs use API keys instead.`}
       action={
         <>
-          {people.data !== undefined && !isNobody && (
+          {people.data !== undefined && !isWithoutMembers && (
             <TableDownload
               name={`tollgate-members-${account.account}`}
               rows={people.data.members}
               columns={() => import('./member-csv.ts')}
             />
           )}
-          {!isAlone && !isNobody && invite}
+          {!isAlone && !isWithoutMembers && invite}
         </>
       }
     >
@@ -54,7 +53,7 @@ export default function MembersPage() {
               <InvitationTable account={account} invitations={people.data.invitations} />
             </Section>
           )}
-          {isNobody && (
+          {isWithoutMembers && (
             <Empty title="No members yet" action={invite}>
               Gateway operators can access this account without being members. Invite an owner, who can invite others.
             </Empty>

@@ -5,12 +5,12 @@ import { sentenceCase } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CheckField } from '../../ui/field.tsx';
-import { SkeletonLine } from '../../ui/skeleton.tsx';
-import { useShownError } from '../../ui/use-shown-error.ts';
-import { type Role, rolesToGive, roleWords } from './roles.ts';
+import { CheckField, useShownError } from '../../ui/field.tsx';
+import { SkeletonLine } from '../../ui/page.tsx';
 
-export interface Rights {
+import { grantableRoles, type Role, roleText } from './roles.ts';
+
+export interface RoleGrant {
   readonly role: Role;
   /** Null: every workspace of the account. */
   readonly workspaces: readonly string[] | null;
@@ -18,19 +18,19 @@ export interface Rights {
 
 interface RightsFieldsProps {
   readonly account: CurrentAccount;
-  readonly rights: Rights;
+  readonly rights: RoleGrant;
   /** Error for the workspaces; null when valid. */
   readonly workspacesError: string | null;
-  readonly onRights: (rights: Rights) => void;
+  readonly onRights: (rights: RoleGrant) => void;
 }
 
-export function RightsFields({ account, rights, workspacesError, onRights }: RightsFieldsProps) {
+export function RoleFields({ account, rights, workspacesError, onRights }: RightsFieldsProps) {
   const name = useId();
   return (
     <>
       <fieldset className="flex flex-col gap-1">
         <legend className="mb-1 font-medium">Role</legend>
-        {rolesToGive(account.may).map((role) => (
+        {grantableRoles(account.may).map((role) => (
           <label
             key={role}
             className="flex cursor-pointer items-start gap-2 rounded-md border border-line px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-accent"
@@ -44,7 +44,7 @@ export function RightsFields({ account, rights, workspacesError, onRights }: Rig
             />
             <span className="min-w-0">
               <span className="font-medium">{sentenceCase(role)}</span>
-              <span className="block text-sm text-ink-2">{roleWords(role, account.account)}</span>
+              <span className="block text-sm text-ink-2">{roleText(role, account.account)}</span>
             </span>
           </label>
         ))}
@@ -117,11 +117,11 @@ function WorkspaceChoice({ account, chosen, error: given, onChosen }: WorkspaceC
 }
 
 /** Message about incomplete rights; null when complete. */
-export function rightsFault({ workspaces }: Rights): string | null {
+export function workspacesFault({ workspaces }: RoleGrant): string | null {
   return workspaces?.length === 0 ? 'Choose at least one workspace, or all workspaces.' : null;
 }
 
 /** In the form that the API takes. */
-export function givenRights({ role, workspaces }: Rights): { role: Role; workspaces: string[] | null } {
+export function roleBody({ role, workspaces }: RoleGrant): { role: Role; workspaces: string[] | null } {
   return { role, workspaces: workspaces === null ? null : [...workspaces] };
 }

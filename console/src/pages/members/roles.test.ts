@@ -6,7 +6,7 @@ import {
   roleMay,
   ROLES as TABLE_ROLES,
 } from '../../../../gateway/src/people/roles.ts';
-import { lockOf, type Member, mayReset, ROLES, rolesToGive, roleWords } from './roles.ts';
+import { grantableRoles, lockOf, type Member, mayReset, ROLES, roleText } from './roles.ts';
 
 const member = (person: string, role: Member['role']): Member => ({
   person,
@@ -30,7 +30,7 @@ describe('role descriptions', () => {
       const isOperator = permissionsOf({ role, workspaces: null }, 'default').some((one) =>
         one.startsWith('operator.'),
       );
-      expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(isOperator);
+      expect(roleText(role, 'default').length > roleText(role, 'other').length).toBe(isOperator);
     }
   });
   test('descriptions match the permissions', () => {
@@ -48,8 +48,8 @@ describe('role descriptions', () => {
 
 describe('role permissions', () => {
   test('only an owner can grant the owner role', () => {
-    expect(rolesToGive(mayAs('owner'))).toContain('owner');
-    expect(rolesToGive(mayAs('admin'))).not.toContain('owner');
+    expect(grantableRoles(mayAs('owner'))).toContain('owner');
+    expect(grantableRoles(mayAs('admin'))).not.toContain('owner');
   });
   test('the last owner can’t be removed, one of two can', () => {
     const [ada, bo, eve] = [member('ada', 'owner'), member('bo', 'owner'), member('eve', 'viewer')];

@@ -16,20 +16,20 @@ const WORDS: Readonly<Record<Role, string>> = {
   developer: 'Creates and edits their own API keys. Views usage and logs, including stored prompts and responses.',
   viewer: 'Views usage, logs, API keys and limits. Can’t change anything.',
 };
-const OPERATOR_WORDS: Partial<Record<Role, string>> = {
+const OPERATOR_TEXTS: Partial<Record<Role, string>> = {
   owner: 'Operates the gateway: accounts, providers and prices.',
   admin: 'Operates the gateway: accounts, providers and prices.',
   billing: 'Views the gateway’s accounts and providers.',
 };
 
 /** One or two sentences. The account `default` operates the installation. */
-export function roleWords(role: Role, account: string): string {
-  const operator = account === 'default' ? OPERATOR_WORDS[role] : undefined;
+export function roleText(role: Role, account: string): string {
+  const operator = account === 'default' ? OPERATOR_TEXTS[role] : undefined;
   return operator === undefined ? WORDS[role] : `${WORDS[role]} ${operator}`;
 }
 
 /** The roles that a user with these permissions may grant: only an owner may grant the owner role. */
-export function rolesToGive(may: (permission: Permission) => boolean): readonly Role[] {
+export function grantableRoles(may: (permission: Permission) => boolean): readonly Role[] {
   return may('owners.write') ? ROLES : ROLES.filter((role) => role !== 'owner');
 }
 

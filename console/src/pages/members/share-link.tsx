@@ -1,18 +1,18 @@
 /** Shows an access link once, to copy it, and names its recipient. */
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
+
 import { Dialog } from '../../ui/dialog.tsx';
 
-interface HandOverProps {
+interface ShareLinkProps {
   readonly link: string;
   readonly onClose: () => void;
   /** The person that the link admits, and how long it is valid. */
   readonly children: ReactNode;
 }
 
-export function ShareLink({ link, onClose, children }: HandOverProps) {
+export function ShareLink({ link, onClose, children }: ShareLinkProps) {
   return (
     <Dialog
       title="Share this link"

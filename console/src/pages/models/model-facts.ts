@@ -27,7 +27,7 @@ export type RateName = (typeof ALL_RATES)[number][0];
 /** The rates of a price, or of one of its tiers. */
 export type RatesView = Pick<PriceView, RateName>;
 
-export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
+export const SOURCE_LABELS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
   file: 'Configuration file',
   environment: 'Environment',
   demo: 'Built in',

@@ -8,12 +8,10 @@ import { Link } from '../../route/link.tsx';
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { CopyIcon } from '../../ui/copy-button.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
-import { RoutingPreview } from './routing-preview.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import {
   MEDIA_RATES,
   type ModelView,
@@ -22,10 +20,11 @@ import {
   type RateName,
   type RatesView,
   rateText,
-  SOURCE_WORDS,
+  SOURCE_LABELS,
   versionAt,
 } from './model-facts.ts';
 import { PriceDialog } from './price-dialog.tsx';
+import { RoutingPreview } from './routing-preview.tsx';
 
 interface ModelSheetProps {
   readonly model: ModelView;
@@ -77,7 +76,7 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
             )}
           </Fact>
           <Fact name="Available to">{counted(model.keys, 'API key')} of this account</Fact>
-          <Fact name="Defined in">{SOURCE_WORDS[model.source]}</Fact>
+          <Fact name="Defined in">{SOURCE_LABELS[model.source]}</Fact>
         </dl>
         <Section
           title="Prices (USD per million tokens)"
@@ -104,7 +103,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 /** Prices side by side leave little room. */
-const SHORT_WORDS: Readonly<Partial<Record<RateName, string>>> = {
+const SHORT_LABELS: Readonly<Partial<Record<RateName, string>>> = {
   cache_write_5m: 'Write (5 min)',
   cache_write_1h: 'Write (1 h)',
 };
@@ -152,7 +151,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
     ...[...RATES, ...media].map(
       ([rate, word]): Column<PriceRow> => ({
         id: rate,
-        head: SHORT_WORDS[rate] ?? word,
+        head: SHORT_LABELS[rate] ?? word,
         align: 'right',
         cell: ({ rates }) => rateText(rates, rate),
       }),
@@ -165,7 +164,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
         cell: ({ price, above }) => (above === null ? (price.per_1000_requests?.[kind] ?? '–') : ''),
       }),
     ),
-    { id: 'source', head: 'Source', cell: ({ price, above }) => (above === null ? SOURCE_WORDS[price.source] : '') },
+    { id: 'source', head: 'Source', cell: ({ price, above }) => (above === null ? SOURCE_LABELS[price.source] : '') },
   ];
   return (
     <Table

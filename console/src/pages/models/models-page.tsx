@@ -4,18 +4,16 @@ import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
+import { useFilters } from '../../route/route.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import {
   contextText,
   findModels,
@@ -27,7 +25,7 @@ import {
 } from './model-facts.ts';
 import { ModelSheet } from './model-sheet.tsx';
 
-const PROTOCOL_WORDS = { chat: 'Chat', messages: 'Messages' } as const;
+const PROTOCOL_LABELS = { chat: 'Chat', messages: 'Messages' } as const;
 
 function Rate({ model, rate }: { readonly model: ModelView; readonly rate: RateName }) {
   const text = rateText(model.price, rate);
@@ -70,7 +68,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
     head: 'Protocols',
     width: 132,
     wideOnly: true,
-    cell: ({ protocols }) => protocols.map((one) => PROTOCOL_WORDS[one]).join(', '),
+    cell: ({ protocols }) => protocols.map((one) => PROTOCOL_LABELS[one]).join(', '),
   },
   {
     id: 'capabilities',

@@ -1,19 +1,16 @@
-/** Sets a price of a model from a given time on. */
+/** Sets a price of a model from a given time on: rates, tiers for long input, and fees of provider tools. */
 import { useState } from 'react';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { CheckField, TextField } from '../../ui/field.tsx';
-import { Fold } from '../../ui/fold.tsx';
+import { CheckField, Fold, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import type { ModelView } from './model-facts.ts';
-import { beginForm, formErrors, losses, priceBody } from './price-form.ts';
-import { GRID, RateFields } from './rate-fields.tsx';
-import { TierFields } from './tier-fields.tsx';
+import { MEDIA_RATES, type ModelView, RATES, type RateName } from './model-facts.ts';
+import { formErrors, losses, priceBody, type RateTexts, startForm, startRates, type TierForm } from './price-form.ts';
 
 interface PriceDialogProps {
   readonly model: ModelView;
@@ -25,9 +22,9 @@ interface PriceDialogProps {
 export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
   const { account } = useAccount();
   const zone = useZone();
-  const [form, setForm] = useState(() => beginForm(model.price, toolKinds));
+  const [form, setForm] = useState(() => startForm(model.price, toolKinds));
   const [wasSent, setSent] = useState(false);
-  const set = useAct('PUT /accounts/{account}/models/{model}/price', [
+  const set = useAction('PUT /accounts/{account}/models/{model}/price', [
     'GET /accounts/{account}/models',
     'GET /accounts/{account}/models/{model}/dry-run',
   ]);
@@ -132,5 +129,105 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
         <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
       </form>
     </Dialog>
+  );
+}
+
+/** Layout of price fields side by side. */
+const GRID = 'grid grid-cols-2 items-start gap-3 sm:grid-cols-3';
+
+const FALLBACKS: Readonly<Partial<Record<RateName, string>>> = {
+  cache_read: 'Same as input',
+  cache_write_5m: 'Same as input',
+  cache_write_1h: 'Same as 5 min',
+  reasoning: 'Same as output',
+  audio_input: 'Same as input',
+  audio_cache_read: 'Same as cache read',
+  audio_output: 'Same as output',
+  image_input: 'Same as input',
+  image_output: 'Same as output',
+};
+
+interface RateFieldsProps {
+  readonly rates: RateTexts;
+  readonly errorOf: (rate: RateName) => string | null;
+  readonly onChange: (rates: RateTexts) => void;
+}
+
+function RateFields({ rates, errorOf, onChange }: RateFieldsProps) {
+  const field = ([rate, word]: readonly [RateName, string]) => (
+    <TextField
+      key={rate}
+      label={word}
+      inputMode="decimal"
+      placeholder={FALLBACKS[rate] ?? '0.25'}
+      value={rates[rate]}
+      error={errorOf(rate)}
+      onChange={(event) => onChange({ ...rates, [rate]: event.target.value })}
+    />
+  );
+  return (
+    <>
+      <div className={GRID}>{RATES.map(field)}</div>
+      <Fold
+        title="Audio and images"
+        opens={MEDIA_RATES.some(([rate]) => rates[rate] !== '')}
+        mustShow={MEDIA_RATES.some(([rate]) => errorOf(rate) !== null)}
+      >
+        <div className={GRID}>{MEDIA_RATES.map(field)}</div>
+      </Fold>
+    </>
+  );
+}
+
+interface TierFieldsProps {
+  readonly tiers: readonly TierForm[];
+  /** By member: `tiers.0.above`. */
+  readonly errors: Readonly<Record<string, string>>;
+  /** Error about the tiers as a whole; null when there is none. */
+  readonly error: string | null;
+  readonly onChange: (tiers: readonly TierForm[]) => void;
+}
+
+function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) {
+  const change = (at: number, tier: Partial<TierForm>) =>
+    onChange(tiers.map((one, index) => (index === at ? { ...one, ...tier } : one)));
+  return (
+    <Fold title="Rates for long input" opens={tiers.length > 0} mustShow={error !== null}>
+      <div className="flex flex-col items-start gap-3">
+        {tiers.map((tier, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: tiers are identified by position
+          <fieldset key={index} className="flex w-full min-w-0 flex-col gap-3 rounded-md border border-line p-3">
+            <legend className="sr-only">Rates of tier {index + 1}</legend>
+            <div className="flex items-end gap-3">
+              <TextField
+                label="Input tokens over"
+                hint="Includes cached tokens. The rates apply to the whole request."
+                inputMode="numeric"
+                placeholder="200000"
+                value={tier.above}
+                error={errors[`tiers.${index}.above`] ?? null}
+                className="flex-1"
+                onChange={(event) => change(index, { above: event.target.value })}
+              />
+              <Button
+                kind="quiet"
+                aria-label={`Remove tier ${index + 1}`}
+                className="self-start sm:mt-6"
+                onClick={() => onChange(tiers.filter((_, at) => at !== index))}
+              >
+                Remove
+              </Button>
+            </div>
+            <RateFields
+              rates={tier.rates}
+              errorOf={(rate) => errors[`tiers.${index}.${rate}`] ?? null}
+              onChange={(rates) => change(index, { rates })}
+            />
+          </fieldset>
+        ))}
+        {error !== null && <p className="text-sm text-red">{error}</p>}
+        <Button onClick={() => onChange([...tiers, { above: '', rates: startRates(null) }])}>Add tier</Button>
+      </div>
+    </Fold>
   );
 }

@@ -1,12 +1,12 @@
 /** Tests which prices can be typed, and what is sent. */
 import { expect, test } from 'bun:test';
 import type { PriceView } from './model-facts.ts';
-import { beginForm, formErrors, losses, type PriceForm, priceBody } from './price-form.ts';
+import { formErrors, losses, type PriceForm, priceBody, startForm } from './price-form.ts';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const ZONE = 'America/New_York';
 const form = (given: Partial<PriceForm['rates']>, more: Partial<PriceForm> = {}): PriceForm => {
-  const empty = beginForm(null, []);
+  const empty = startForm(null, []);
   return { ...empty, rates: { ...empty.rates, ...given }, ...more };
 };
 
@@ -64,7 +64,7 @@ const WHOLE: PriceView = {
 };
 
 test('an unchanged form sends the whole current price', () => {
-  const begun = beginForm(WHOLE, ['web_search', 'search_low']);
+  const begun = startForm(WHOLE, ['web_search', 'search_low']);
   const { version, source, ...same } = WHOLE;
   expect(priceBody(begun, ZONE)).toEqual(same);
   expect(begun.fees).toEqual({ web_search: '10', search_low: '', web_fetch: '0' });
@@ -72,7 +72,7 @@ test('an unchanged form sends the whole current price', () => {
 });
 
 test('describes each removed part of the price', () => {
-  const begun = beginForm(WHOLE, []);
+  const begun = startForm(WHOLE, []);
   const less = {
     ...begun,
     rates: { ...begun.rates, audio_input: ' ' },
@@ -86,7 +86,7 @@ test('describes each removed part of the price', () => {
 });
 
 test('validates fees and tiers by member', () => {
-  const begun = beginForm(WHOLE, []);
+  const begun = startForm(WHOLE, []);
   const [tier] = begun.tiers;
   if (tier === undefined) throw new Error('expected a tier');
   const worse = {

@@ -1,7 +1,7 @@
 /** Validates the price dialog's input and builds the request body. Prices stay text and never pass through floats. */
 import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { sentenceCase, wholeNumber } from '../../lib/format.ts';
-import { parsePrice } from '../../lib/pico.ts';
+import { parsePrice } from '../../lib/money.ts';
 import { instantOf } from '../../lib/zone.ts';
 import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
 
@@ -31,18 +31,18 @@ export interface PriceForm {
  * Copies the whole current price, so that untouched fields stay. `toolKinds`: kinds offered in addition to the price's
  * own.
  */
-export function beginForm(price: PriceView | null, toolKinds: readonly string[]): PriceForm {
+export function startForm(price: PriceView | null, toolKinds: readonly string[]): PriceForm {
   const fees = price?.per_1000_requests ?? {};
   return {
     isFree: price?.free ?? false,
-    rates: beginRates(price),
-    tiers: (price?.tiers ?? []).map((tier) => ({ above: String(tier.above), rates: beginRates(tier) })),
+    rates: startRates(price),
+    tiers: (price?.tiers ?? []).map((tier) => ({ above: String(tier.above), rates: startRates(tier) })),
     fees: { ...Object.fromEntries(toolKinds.map((kind) => [kind, ''])), ...fees },
     from: '',
   };
 }
 
-export function beginRates(rates: RatesView | null): RateTexts {
+export function startRates(rates: RatesView | null): RateTexts {
   return Object.fromEntries(ALL_RATES.map(([rate]) => [rate, rates?.[rate] ?? ''])) as RateTexts;
 }
 
@@ -116,7 +116,7 @@ export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: 
 
 export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm, zone: string): PriceBody {
   const common = { from: instantOf(from, zone)?.toISOString() ?? null, free: isFree };
-  if (isFree) return { ...common, ...ratesBody(beginRates(null)) };
+  if (isFree) return { ...common, ...ratesBody(startRates(null)) };
   const given = Object.entries(fees).filter(([, fee]) => isTyped(fee));
   return {
     ...common,

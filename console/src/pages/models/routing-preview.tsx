@@ -4,10 +4,9 @@ import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL } from '../../ui/field.tsx';
-import { Panel } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { CONTROL, Segmented } from '../../ui/field.tsx';
+import { Panel, SkeletonPanel } from '../../ui/page.tsx';
+
 import type { ModelView } from './model-facts.ts';
 
 type Protocol = ModelView['protocols'][number];

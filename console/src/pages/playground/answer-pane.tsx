@@ -2,9 +2,9 @@
 
 import { Brain, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { exactUsd } from '../../lib/money.ts';
 import { duration, wholeNumber } from '../../lib/format.ts';
-import { estimateText } from '../../lib/pico.ts';
+import { estimateText, exactUsd } from '../../lib/money.ts';
+
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -42,14 +42,14 @@ export function AnswerPane({ model, price, run }: AnswerPaneProps) {
         aria-busy={run?.state === 'running'}
         className="flex flex-1 flex-col gap-3 px-4 py-3"
       >
-        {run === null ? <p className="text-ink-3">The response streams here.</p> : <AnswerWords run={run} />}
+        {run === null ? <p className="text-ink-3">The response streams here.</p> : <AnswerText run={run} />}
       </section>
       {run !== null && <Figures run={run} price={price} />}
     </Panel>
   );
 }
 
-function AnswerWords({ run }: { readonly run: Run }) {
+function AnswerText({ run }: { readonly run: Run }) {
   const { text, reasoning, toolCalls, finish } = run.answer;
   return (
     <>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useSession } from '../../lib/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
+import { Segmented } from '../../ui/field.tsx';
 import type { Protocol } from './answer.ts';
 import { asCode, type Language } from './as-code.ts';
 import type { Members } from './call-body.ts';

@@ -1,7 +1,10 @@
-/** Chooses the key of the playground: a pasted one, or a new one. */
+/**
+ * Chooses the key of the playground: a pasted one, or a new one. Stores it in memory, and in session storage only on
+ * request.
+ */
 import { KeyRound } from 'lucide-react';
-import { useState } from 'react';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useState, useSyncExternalStore } from 'react';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -9,7 +12,6 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { setPlaygroundKey, usePlaygroundKey } from './playground-key.ts';
 
 const NEW_KEY_FOR_MS = 86_400_000;
 const NEW_KEY_BUDGET_USD = '1';
@@ -53,7 +55,7 @@ function CreatePlaygroundKey({ onClose }: { readonly onClose: () => void }) {
   const key = usePlaygroundKey();
   const keys = useReply('GET /accounts/{account}/keys', { path: { account } });
   const [chosen, setChosen] = useState<string | null>(null);
-  const make = useAct('POST /accounts/{account}/keys', ['GET /accounts/{account}/keys']);
+  const make = useAction('POST /accounts/{account}/keys', ['GET /accounts/{account}/keys']);
   const workspace = chosen ?? keys.data?.workspaces[0] ?? null;
   const submit = () => {
     if (workspace === null) return;
@@ -115,4 +117,31 @@ function CreatePlaygroundKey({ onClose }: { readonly onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+interface PlaygroundKey {
+  readonly secret: string;
+  /** The key survives a reload of this tab. */
+  readonly isKept: boolean;
+}
+
+const STORED = 'tollgate.playground-key';
+const kept = sessionStorage.getItem(STORED);
+let current: PlaygroundKey = { secret: kept ?? '', isKept: kept !== null };
+const listeners = new Set<() => void>();
+
+function setPlaygroundKey(key: PlaygroundKey): void {
+  current = key;
+  if (key.isKept && key.secret !== '') sessionStorage.setItem(STORED, key.secret);
+  else sessionStorage.removeItem(STORED);
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function usePlaygroundKey(): PlaygroundKey {
+  return useSyncExternalStore(subscribe, () => current);
 }

@@ -2,22 +2,20 @@
 import { Code, Columns2, Play, Square } from 'lucide-react';
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { SelectField } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Segmented, SelectField } from '../../ui/field.tsx';
+import { Empty, Page, SkeletonPanel } from '../../ui/page.tsx';
+
 import type { ModelView } from '../models/model-facts.ts';
 import type { Protocol } from './answer.ts';
 import { AnswerPane } from './answer-pane.tsx';
 import { callBody, type Prompt, promptErrors } from './call-body.ts';
 import { CodeDialog } from './code-dialog.tsx';
-import { KeyPanel } from './key-panel.tsx';
-import { usePlaygroundKey } from './playground-key.ts';
+import { KeyPanel, usePlaygroundKey } from './key-panel.tsx';
+
 import { PromptForm } from './prompt-form.tsx';
 import { useRun } from './use-run.ts';
 

@@ -1,7 +1,7 @@
 /** Tests that an event stream is read the same wherever it is cut. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type SseEvent, startSseReader } from './sse.ts';
+import { type SseEvent, startSseReader } from './answer.ts';
 
 function readAll(pieces: readonly string[]): SseEvent[] {
   const reader = startSseReader();

@@ -3,9 +3,8 @@
  * authenticates only with the key.
  */
 import { useEffect, useRef, useState } from 'react';
-import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol } from './answer.ts';
+import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol, startSseReader } from './answer.ts';
 import { type Members, pathOf } from './call-body.ts';
-import { startSseReader } from './sse.ts';
 
 export interface Run {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
@@ -74,7 +73,7 @@ async function call(
       signal,
     });
     change({ requestId: response.headers.get('x-request-id') });
-    if (!response.ok || response.body === null) return end({ state: 'failed', failure: await failureWords(response) });
+    if (!response.ok || response.body === null) return end({ state: 'failed', failure: await failureText(response) });
     const reader = startSseReader();
     // Read manually: Safari cannot iterate a stream.
     const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -82,7 +81,7 @@ async function call(
       const { done, value } = await source.read();
       if (done) break;
       const answer = reader.push(value).reduce((known, event) => foldEvent(known, protocol, event), run.answer);
-      const isFirst = run.firstTokenMs === null && hasWords(answer);
+      const isFirst = run.firstTokenMs === null && hasContent(answer);
       change({ answer, ...(isFirst ? { firstTokenMs: performance.now() - startMs } : {}) });
     }
     if (run.answer.error !== null) return end({ state: 'failed', failure: run.answer.error });
@@ -102,11 +101,11 @@ function credentialHeader(protocol: Protocol, secret: string): Readonly<Record<s
   return protocol === 'chat' ? { authorization: `Bearer ${secret}` } : { 'x-api-key': secret };
 }
 
-function hasWords({ text, reasoning, toolCalls }: Answer): boolean {
+function hasContent({ text, reasoning, toolCalls }: Answer): boolean {
   return text !== '' || reasoning !== '' || toolCalls.length > 0;
 }
 
-async function failureWords(response: Response): Promise<string> {
+async function failureText(response: Response): Promise<string> {
   const text = await response.text();
   try {
     const message: unknown = JSON.parse(text)?.error?.message;

@@ -1,7 +1,7 @@
 /** Adds a provider, and replaces the credentials or models of one. Credentials are sent and not kept. */
 import { useState } from 'react';
 import type { ApiError } from '../../lib/api.ts';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -66,7 +66,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   const [baseUrl, setBaseUrl] = useState('');
   const [secrets, setSecrets] = useState<Secrets>({});
   const [models, setModels] = useState('');
-  const add = useAct('POST /accounts/{account}/providers', TOUCHES);
+  const add = useAction('POST /accounts/{account}/providers', TOUCHES);
   const error = add.error;
   const needsUrl = kind?.base_url === null;
   const canSend = kind !== undefined && name !== '' && (!needsUrl || baseUrl !== '') && linesError(models) === null;
@@ -190,7 +190,7 @@ export function ReplaceCredentials({ provider, kinds, onClose }: ReplaceCredenti
   const [secrets, setSecrets] = useState<Secrets>({});
   const credentials = filledIn(secrets);
   const isEmpty = Object.keys(credentials).length === 0;
-  const change = useAct('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
+  const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const submit = () => {
     if (isEmpty) return;
     change.mutate(
@@ -240,7 +240,7 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
   const { account } = useAccount();
   const [lines, setLines] = useState<string | null>(null);
   const known = useServed(provider.name);
-  const change = useAct('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
+  const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const text = lines ?? known ?? '';
   const submit = () =>
     change.mutate(

@@ -2,17 +2,16 @@
 import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { counted, duration, share, wholeNumber } from '../../lib/format.ts';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
-import { Page, Panel } from '../../ui/page.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Empty, Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { AddProvider, ReplaceCredentials, ReplaceModels } from './provider-dialogs.tsx';
@@ -90,8 +89,8 @@ interface ProviderCardProps {
 function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
   const { account } = useAccount();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const test = useAct('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
-  const remove = useAct('DELETE /accounts/{account}/providers/{provider}', TOUCHES);
+  const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
+  const remove = useAction('DELETE /accounts/{account}/providers/{provider}', TOUCHES);
   const path = { account, provider: provider.name };
   const { health, tested } = provider;
   const isOwn = provider.source === 'console';
@@ -188,10 +187,10 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
       {asked === 'remove' && (
         <Confirm
           title={`Remove ${provider.name}?`}
-          act="Remove provider"
+          submitLabel="Remove provider"
           busy={remove.isPending}
           error={remove.error}
-          onAct={() =>
+          onAction={() =>
             remove.mutate(
               { path },
               {

@@ -3,16 +3,16 @@
  * page.
  */
 import { useState } from 'react';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { Link } from '../../route/link.tsx';
 import { usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+
+import { SkeletonPanel } from '../../ui/page.tsx';
 
 export default function ResetPage() {
   const { token = '' } = usePathNames();
@@ -31,7 +31,7 @@ export default function ResetPage() {
     );
   }
   const { valid, email } = link.data;
-  if (!valid || email === null) return <LinkGone />;
+  if (!valid || email === null) return <InvalidLink />;
   return <NewPassword token={token} email={email} onDone={() => setDoneFor(email)} />;
 }
 
@@ -43,7 +43,7 @@ interface NewPasswordProps {
 
 function NewPassword({ token, email, onDone }: NewPasswordProps) {
   const [password, setPassword] = useState('');
-  const set = useAct('POST /resets/{token}', ['GET /session']);
+  const set = useAction('POST /resets/{token}', ['GET /session']);
   return (
     <OpenFrame title="New password" lead="Choose a new password. All your sessions will be signed out.">
       <Form
@@ -84,7 +84,7 @@ function PasswordSet({ email }: { readonly email: string }) {
   );
 }
 
-function LinkGone() {
+function InvalidLink() {
   return (
     <OpenFrame
       title="This link is no longer valid"

@@ -5,7 +5,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { sentenceCase } from '../../lib/format.ts';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime } from '../../ui/amounts.tsx';
@@ -13,8 +13,8 @@ import { Button } from '../../ui/button.tsx';
 import { ComboboxField } from '../../ui/combobox-field.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Page, Panel, Section } from '../../ui/page.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { currentZoneName, findZones, zoneChoices } from './time-zones.ts';
 
@@ -87,7 +87,7 @@ export default function SettingsPage() {
 function AccountName({ settings, mayWrite }: { readonly settings: Settings; readonly mayWrite: boolean }) {
   const { id, name: current } = settings.account;
   const [name, setName] = useState(current);
-  const change = useAct('PATCH /accounts/{account}/settings', [
+  const change = useAction('PATCH /accounts/{account}/settings', [
     'GET /accounts/{account}/settings',
     'GET /accounts',
     'GET /session',
@@ -133,7 +133,7 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
   const current = currentZoneName(settings.account.time_zone);
   const [zone, setZone] = useState(current);
   const choices = useMemo(() => zoneChoices(current), [current]);
-  const change = useAct('PATCH /accounts/{account}/settings', [
+  const change = useAction('PATCH /accounts/{account}/settings', [
     'GET /accounts/{account}/settings',
     'GET /accounts/{account}/limits',
     'GET /accounts/{account}/usage',

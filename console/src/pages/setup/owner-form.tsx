@@ -1,13 +1,11 @@
 /** Renders the first step of setup: the owner's account and the first workspace. Submitting it uses up the link. */
 import { useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { saveSession } from '../../lib/session.ts';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
-import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
 
 /** The gateway's minimum. */
 const PASSWORD_MIN = 12;
@@ -25,7 +23,7 @@ export function OwnerForm({
   const [password, setPassword] = useState('');
   const [workspace, setWorkspace] = useState(FIRST_WORKSPACE);
   const [faults, setFaults] = useState<Faults>({});
-  const setUp = useAct('POST /setup');
+  const setUp = useAction('POST /setup');
 
   function submit(): void {
     const wrongWorkspace = workspaceFault(workspace.trim());
@@ -101,4 +99,15 @@ export function OwnerForm({
       />
     </Form>
   );
+}
+
+/** Validates the name of the first workspace: it is an id, used in addresses and commands. */
+
+export const FIRST_WORKSPACE = 'default';
+
+/** Error message for a name that is not a valid id; null when valid. The gateway uses the same pattern. */
+export function workspaceFault(text: string): string | null {
+  if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) return null;
+  if (text === '') return 'Enter a name, such as default.';
+  return 'Use up to 64 lowercase letters, digits, hyphens and underscores, starting with a letter or digit.';
 }

@@ -1,6 +1,6 @@
 /** Tests the message for names that are not valid ids. */
 import { expect, test } from 'bun:test';
-import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
+import { FIRST_WORKSPACE, workspaceFault } from './owner-form.tsx';
 
 test('accepts ids', () => {
   for (const text of [FIRST_WORKSPACE, 'team-1', 'a', '0x_y', 'a'.repeat(64)]) expect(workspaceFault(text)).toBeNull();

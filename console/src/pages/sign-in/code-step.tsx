@@ -1,11 +1,14 @@
-/** Renders the second sign-in step: a code of an authenticator app, or a recovery code. */
+/**
+ * Renders the second sign-in step, a code of an authenticator app or a recovery code, and chooses which step to show.
+ */
 import { useState } from 'react';
-import { useAct } from '../../lib/queries.ts';
-import { loadSession } from '../../lib/session.ts';
+import { useAction } from '../../lib/queries.ts';
+import { loadSession, type Session } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { memberError } from '../../ui/error-note.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { PasswordStep } from './password-step.tsx';
 
 interface CodeStepProps {
   readonly onBack: () => void;
@@ -13,10 +16,10 @@ interface CodeStepProps {
   readonly onLate: () => void;
 }
 
-export function CodeStep({ onBack, onLate }: CodeStepProps) {
+function CodeStep({ onBack, onLate }: CodeStepProps) {
   const [code, setCode] = useState('');
   const [byRecovery, setByRecovery] = useState(false);
-  const check = useAct('POST /sign-in/code');
+  const check = useAction('POST /sign-in/code');
   return (
     <Form
       // A different field: it starts empty and focused.
@@ -84,5 +87,25 @@ export function CodeStep({ onBack, onLate }: CodeStepProps) {
         />
       )}
     </Form>
+  );
+}
+
+export function SignInSteps({ session, emailGiven }: { readonly session: Session; readonly emailGiven?: string }) {
+  const [wantsOther, setWantsOther] = useState(false);
+  const [isLate, setIsLate] = useState(false);
+  if (session.state === 'second_factor' && !wantsOther)
+    return <CodeStep onBack={() => setWantsOther(true)} onLate={() => setIsLate(true)} />;
+  return (
+    <>
+      {isLate && <ErrorNote error={new Error('The sign-in expired while waiting for the code. Start again.')} />}
+      <PasswordStep
+        session={session}
+        {...(emailGiven === undefined ? {} : { emailGiven })}
+        onStepped={() => {
+          setWantsOther(false);
+          setIsLate(false);
+        }}
+      />
+    </>
   );
 }

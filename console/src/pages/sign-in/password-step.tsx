@@ -1,18 +1,25 @@
-/** Renders the first sign-in step: email and password, a passkey, or another service. */
+/**
+ * Renders the first sign-in step: email and password, a passkey, or another service. Offers passkeys as autofill in
+ * the email field.
+ */
 import { useMutation } from '@tanstack/react-query';
 import { Fingerprint } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError, ask } from '../../lib/api.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { loadSession, type Session } from '../../lib/session.ts';
-import { askPasskey, canUsePasskeys, PasskeyFailure, signedJson } from '../../lib/web-authn.ts';
+import {
+  canUsePasskeys,
+  PasskeyFailure,
+  requestPasskey,
+  requestPasskeyAutofill,
+  signedJson,
+  supportsPasskeyAutofill,
+} from '../../lib/web-authn.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { PasswordField } from '../../ui/password-field.tsx';
-import { AccountStep } from './account-step.tsx';
-import { usePasskeyOffer } from './use-passkey-offer.ts';
 
 interface PasswordStepProps {
   readonly session: Session;
@@ -25,7 +32,7 @@ interface PasswordStepProps {
 export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepProps) {
   const [email, setEmail] = useState(emailGiven ?? '');
   const [password, setPassword] = useState('');
-  const signIn = useAct('POST /sign-in');
+  const signIn = useAction('POST /sign-in');
   const stepped = async () => {
     onStepped();
     await loadSession();
@@ -67,7 +74,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
         />
       </Form>
       {accounts !== undefined && <AccountStep accounts={accounts} busy={signIn.isPending} onChoose={send} />}
-      <OtherWays session={session} isAnybody={emailGiven === undefined} onStepped={stepped} />
+      <OtherWays session={session} hasFreeEmail={emailGiven === undefined} onStepped={stepped} />
     </div>
   );
 }
@@ -77,14 +84,14 @@ const readOptions = () => ask('POST /sign-in/passkey/options', { body: {} });
 interface OtherWaysProps {
   readonly session: Session;
   /** Whether the email field accepts any address, and so can offer passkeys. */
-  readonly isAnybody: boolean;
+  readonly hasFreeEmail: boolean;
   readonly onStepped: () => Promise<void>;
 }
 
-function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
+function OtherWays({ session, hasFreeEmail, onStepped }: OtherWaysProps) {
   const passkey = useMutation<void, Error, PublicKeyCredential | null>({
     mutationFn: async (offered) => {
-      const response = offered === null ? await askPasskey(await readOptions()) : signedJson(offered);
+      const response = offered === null ? await requestPasskey(await readOptions()) : signedJson(offered);
       await ask('POST /sign-in/passkey', { body: { response } });
     },
     onSuccess: onStepped,
@@ -95,10 +102,10 @@ function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
       location.assign(url);
     },
   });
-  const offersPasskey = session.passkeys && canUsePasskeys();
+  const hasPasskeys = session.passkeys && canUsePasskeys();
   // Not while a requested passkey is pending, and not again after a failure, whose message must stay visible.
-  usePasskeyOffer(offersPasskey && isAnybody && passkey.isIdle, passkey.mutate);
-  if (!offersPasskey && session.oidc.length === 0) return null;
+  usePasskeyAutofill(hasPasskeys && hasFreeEmail && passkey.isIdle, passkey.mutate);
+  if (!hasPasskeys && session.oidc.length === 0) return null;
   const failure = passkey.error ?? service.error;
   return (
     <>
@@ -108,7 +115,7 @@ function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
         <span className="h-px flex-1 bg-line" />
       </p>
       <div className="flex flex-col gap-2">
-        {offersPasskey && (
+        {hasPasskeys && (
           <Button
             icon={<Fingerprint size={15} aria-hidden="true" />}
             busy={passkey.isPending}
@@ -133,4 +140,55 @@ function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
       )}
     </>
   );
+}
+
+interface AccountStepProps {
+  readonly accounts: readonly { readonly account: string; readonly name: string }[];
+  readonly busy: boolean;
+  readonly onChoose: (account: string) => void;
+}
+
+function AccountStep({ accounts, busy, onChoose }: AccountStepProps) {
+  return (
+    <fieldset aria-label="Account" className="flex flex-col gap-2">
+      <p className="text-read">Several users have this email and password. Choose an account.</p>
+      {accounts.map(({ account, name }) => (
+        <Button key={account} disabled={busy} onClick={() => onChoose(account)}>
+          {name}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Renewed before the challenge, which is valid for five minutes, is too old to be signed. */
+const RENEWED_MS = 4 * 60_000;
+
+/** `onChosen`: receives the credential that the browser signed. */
+function usePasskeyAutofill(isWanted: boolean, onChosen: (signed: PublicKeyCredential) => void): void {
+  const tell = useRef(onChosen);
+  tell.current = onChosen;
+  useEffect(() => {
+    if (!isWanted) return;
+    let offer = new AbortController();
+    const begin = async () => {
+      offer.abort();
+      offer = new AbortController();
+      const { signal } = offer;
+      const chosen = await readChosen(signal).catch(() => null);
+      if (chosen !== null && !signal.aborted) tell.current(chosen);
+    };
+    void begin();
+    const timer = setInterval(begin, RENEWED_MS);
+    return () => {
+      clearInterval(timer);
+      offer.abort();
+    };
+  }, [isWanted]);
+}
+
+/** Null when this browser offers none. */
+async function readChosen(signal: AbortSignal): Promise<PublicKeyCredential | null> {
+  if (!(await supportsPasskeyAutofill())) return null;
+  return requestPasskeyAutofill(await ask('POST /sign-in/passkey/options', { body: {} }, signal), signal);
 }

@@ -4,8 +4,8 @@ import type { Session } from '../../lib/session.ts';
 import { useSearch } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { SignInSteps } from './code-step.tsx';
 import { oidcRefusal } from './oidc-refusal.ts';
-import { SignInSteps } from './sign-in-steps.tsx';
 
 interface SignInPageProps {
   readonly session: Session;

@@ -7,16 +7,16 @@ import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { Link } from '../../route/link.tsx';
+import { useFilters } from '../../route/route.ts';
 import { Mark } from '../../shell/navigation.tsx';
 import { ExactTime, When } from '../../ui/amounts.tsx';
+import { CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CallStatus } from '../../ui/call-status.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
-import { Page, Panel, Section } from '../../ui/page.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
+
 import { HealthBadge } from '../providers/health-badge.tsx';
 
 type Status = Reply<'GET /status'>;
@@ -55,7 +55,11 @@ export default function StatusPage() {
           {status.error !== null && <ErrorNote error={status.error} onRetry={() => void status.refetch()} />}
           {status.data === undefined && status.error === null && <SkeletonPanel heightPx={220} />}
           {status.data !== undefined && <Service status={status.data} />}
-          <LookUp key={asked} asked={asked ?? null} call={status.isPlaceholderData ? undefined : status.data?.call} />
+          <RequestLookup
+            key={asked}
+            asked={asked ?? null}
+            call={status.isPlaceholderData ? undefined : status.data?.call}
+          />
           {status.data !== undefined && <Providers providers={status.data.providers} rule={status.data.health_rule} />}
         </Page>
       </main>
@@ -91,7 +95,7 @@ interface LookUpProps {
   readonly call: Status['call'] | undefined;
 }
 
-function LookUp({ asked, call }: LookUpProps) {
+function RequestLookup({ asked, call }: LookUpProps) {
   const [, change] = useFilters();
   const [text, setText] = useState(asked ?? '');
   return (
@@ -135,7 +139,7 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
     <Panel className="flex flex-col gap-1.5 px-4 py-3">
       <p className="flex flex-wrap items-center gap-2">
         <CallStatus status={call.status} error={call.error} />
-        <span className="font-medium">{outcomeWords(call)}</span>
+        <span className="font-medium">{outcomeText(call)}</span>
         <span className="text-ink-2">
           <When at={call.at} />
         </span>
@@ -160,7 +164,7 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
 }
 
 /** A stream that broke off has status 200 and an error. */
-function outcomeWords({ status, error }: NonNullable<Status['call']>): string {
+function outcomeText({ status, error }: NonNullable<Status['call']>): string {
   if (status < 400) return error === null ? 'Succeeded' : 'The response was cut off';
   return 'Failed';
 }

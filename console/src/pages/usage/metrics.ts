@@ -1,7 +1,7 @@
 /** Defines the metrics of the usage page: how each is read from aggregated calls, and how it is formatted. */
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber, wholeNumber } from '../../lib/format.ts';
+import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 
 export type UsageReply = Reply<'GET /accounts/{account}/usage'>;
 export type Sums = UsageReply['total'];

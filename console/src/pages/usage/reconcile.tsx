@@ -2,15 +2,15 @@
 import { ScaleIcon } from 'lucide-react';
 import { useState } from 'react';
 import { rangeText, type TimeRange } from '../../filters/time-range.ts';
-import { exactUsd } from '../../lib/money.ts';
 import { counted } from '../../lib/format.ts';
+import { exactUsd } from '../../lib/money.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { exactTime, useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { SkeletonPanel } from '../../ui/page.tsx';
 
 /** Runs only on request, because the comparison reads the ledger. */
 export function Reconcile({ range }: { readonly range: TimeRange }) {
@@ -20,12 +20,12 @@ export function Reconcile({ range }: { readonly range: TimeRange }) {
       <Button icon={<ScaleIcon size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
         Reconcile with ledger
       </Button>
-      {open && <Proof range={range} onClose={() => setOpen(false)} />}
+      {open && <Reconciliation range={range} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
+function Reconciliation({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const { account } = useAccount();
   const zone = useZone();
   // The range is fixed when opened, because a live page moves on.

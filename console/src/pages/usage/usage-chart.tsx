@@ -3,35 +3,35 @@
 import { useMemo, useState } from 'react';
 import { bucketLabels, spanTimes } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
+import type { Slots } from '../../charts/series-colors.ts';
 import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
-import { useFilters } from '../../lib/search.ts';
-import type { Slots } from '../../charts/series-colors.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
+import { useFilters } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
-import { DIMENSION_WORDS, filtersOf, type UsageQuery } from './usage-query.ts';
+import { DIMENSION_LABELS, filtersOf, type UsageView } from './usage-query.ts';
 import { shownSeries } from './usage-series.ts';
 
 interface UsageChartProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageQuery;
+  readonly view: UsageView;
   readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }
 
-export function UsageChart({ reply, wishes, slots, onPick }: UsageChartProps) {
+export function UsageChart({ reply, view, slots, onPick }: UsageChartProps) {
   const [selected, setSelected] = useState<Span | null>(null);
-  const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
-  const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
+  const metric = useMemo(() => metricOf(view.metric, view.percentile), [view.metric, view.percentile]);
+  const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind, slots), [reply, metric, isByKind, slots]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
-  const dimensions = wishes.by.map((one) => DIMENSION_WORDS[one].toLowerCase()).join(' and ');
+  const dimensions = view.by.map((one) => DIMENSION_LABELS[one].toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;
-  const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, wishes.range.to);
+  const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, view.range.to);
   return (
     <Panel className="flex flex-col gap-3 p-4">
       <ColumnChart

@@ -1,38 +1,38 @@
 /** Renders the usage page: one metric over time by one or two dimensions. The address holds all choices. */
-import { Download, Radio } from 'lucide-react';
+
+import { Radio } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { useSlots } from '../../charts/series-colors.ts';
+import { FileLink } from '../../csv/range-download.tsx';
 import { FilterChips } from '../../filters/filter-chips.tsx';
+import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
-import { PRESET_WORDS } from '../../filters/time-range.ts';
-import { clearFilters } from '../../filters/without.ts';
+import { PRESET_LABELS } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
-import { useSlots } from '../../charts/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { Button, buttonClasses } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { useFilters } from '../../route/route.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL } from '../../ui/field.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
-import { Forecast } from './forecast.tsx';
-import { MetricTiles } from './metric-tiles.tsx';
+import { CONTROL, Segmented } from '../../ui/field.tsx';
+import { Empty, Page, Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
+
+import { Forecast, MetricTiles } from './metric-tiles.tsx';
+
 import type { UsageGroup, UsageReply } from './metrics.ts';
 import { Reconcile } from './reconcile.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import {
-  answeredQuery,
+  DIMENSION_LABELS,
   DIMENSION_NAMES,
-  DIMENSION_WORDS,
   type Dimension,
   filtersOf,
-  NONE_WORDS,
+  NONE_LABELS,
   pickedFilters,
   readMetric,
-  readUsageQuery,
-  type UsageQuery,
+  readUsageView,
+  shownView,
+  type UsageView,
   usageQuery,
 } from './usage-query.ts';
 import { drawnGroups } from './usage-series.ts';
@@ -57,18 +57,18 @@ export default function UsagePage() {
   const [search, change] = useFilters();
   const { account } = useAccount();
   const isLive = search.live === '1';
-  const wishes = readUsageQuery(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
-  const query = usageQuery(wishes, search);
+  const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
+  const query = usageQuery(view, search);
   const usage = useReply(
     'GET /accounts/{account}/usage',
     {
       path: { account },
-      query: { ...query, metric: readMetric(wishes), compare: wishes.isCompared ? 'before' : 'none' },
+      query: { ...query, metric: readMetric(view), compare: view.isCompared ? 'before' : 'none' },
     },
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
   const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;
-  const pick = (group: UsageGroup) => change(pickedFilters(search, wishes.by, group));
+  const pick = (group: UsageGroup) => change(pickedFilters(search, view.by, group));
   return (
     <Page
       title="Usage"
@@ -76,29 +76,27 @@ export default function UsagePage() {
       hasTimes
       action={
         <>
-          <Reconcile range={wishes.range} />
-          <a href={csv} download className={buttonClasses()}>
-            <Download size={14} aria-hidden="true" /> CSV
-          </a>
+          <Reconcile range={view.range} />
+          <FileLink href={csv}>CSV</FileLink>
         </>
       }
       filters={
         <>
-          <RangeChoice range={wishes.range} />
+          <RangeChoice range={view.range} />
           <FilterChips
             labels={usage.data?.filter_labels ?? []}
             kinds={DIMENSION_NAMES.map((name) => ({
               name,
-              word: DIMENSION_WORDS[name],
-              ...(NONE_WORDS[name] === undefined ? {} : { none: NONE_WORDS[name] }),
-              ...(name === 'protocol' ? { only: PROTOCOLS } : { known: knownValues(usage.data, wishes.by, name) }),
+              word: DIMENSION_LABELS[name],
+              ...(NONE_LABELS[name] === undefined ? {} : { none: NONE_LABELS[name] }),
+              ...(name === 'protocol' ? { only: PROTOCOLS } : { known: knownValues(usage.data, view.by, name) }),
             }))}
           />
           <div className="flex flex-wrap items-center gap-2 sm:ml-auto">
             <Button
-              aria-pressed={wishes.isCompared}
+              aria-pressed={view.isCompared}
               className="aria-pressed:border-accent aria-pressed:text-accent-strong"
-              onClick={() => change({ compare: wishes.isCompared ? undefined : 'before' })}
+              onClick={() => change({ compare: view.isCompared ? undefined : 'before' })}
             >
               Compare to previous period
             </Button>
@@ -117,17 +115,17 @@ export default function UsagePage() {
       {usage.error !== null && <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />}
       <MetricTiles
         reply={usage.data ?? null}
-        chosen={wishes.metric}
-        percentile={wishes.percentile}
+        chosen={view.metric}
+        percentile={view.percentile}
         onChoose={(metric) => change({ metric: metric === 'cost' ? undefined : metric })}
       />
-      <ChartControls wishes={wishes} />
+      <ChartControls view={view} />
       {usage.data === undefined ? (
         usage.error === null && <Waiting />
       ) : usage.data.total.requests === 0 ? (
-        <NoUsage wishes={wishes} isFiltered={Object.keys(filtersOf(search)).length > 0} />
+        <NoUsage view={view} isFiltered={Object.keys(filtersOf(search)).length > 0} />
       ) : (
-        <Shown reply={usage.data} wishes={answeredQuery(wishes, usage.data)} onPick={pick} />
+        <Shown reply={usage.data} view={shownView(view, usage.data)} onPick={pick} />
       )}
     </Page>
   );
@@ -138,17 +136,17 @@ const PROTOCOLS = [
   ['messages', 'Messages'],
 ] as const;
 
-function knownValues(reply: UsageReply | undefined, by: UsageQuery['by'], name: Dimension) {
+function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: Dimension) {
   const at = by.indexOf(name as never);
   if (reply === undefined || at === -1) return [];
   const known = reply.groups.map(({ values, labels }) => [values[at] ?? null, labels[at] ?? null] as const);
   return [...new Map(known).entries()].filter((one): one is [string, string | null] => one[0] !== null);
 }
 
-function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
+function ChartControls({ view }: { readonly view: UsageView }) {
   const [, change] = useFilters();
-  const [first, second] = wishes.by;
-  const isTimed = wishes.metric === 'latency' || wishes.metric === 'ttft';
+  const [first, second] = view.by;
+  const isTimed = view.metric === 'latency' || view.metric === 'ttft';
   return (
     <div className="flex flex-wrap items-center gap-2">
       <label className="flex items-center gap-2">
@@ -162,7 +160,7 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
         >
           {DIMENSION_NAMES.map((name) => (
             <option key={name} value={name}>
-              {DIMENSION_WORDS[name]}
+              {DIMENSION_LABELS[name]}
             </option>
           ))}
         </select>
@@ -177,7 +175,7 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
           <option value="">None</option>
           {DIMENSION_NAMES.filter((name) => name !== first).map((name) => (
             <option key={name} value={name}>
-              {DIMENSION_WORDS[name]}
+              {DIMENSION_LABELS[name]}
             </option>
           ))}
         </select>
@@ -185,7 +183,7 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
       {isTimed && (
         <Segmented
           label="Percentile"
-          value={wishes.percentile}
+          value={view.percentile}
           choices={[
             ['p50', 'p50'],
             ['p95', 'p95'],
@@ -193,12 +191,12 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
           onChoose={(at) => change({ at: at === 'p50' ? undefined : at })}
         />
       )}
-      {wishes.metric === 'tokens' && (
+      {view.metric === 'tokens' && (
         <Segmented
           label="Split by"
-          value={wishes.isByKind ? 'kinds' : 'groups'}
+          value={view.isByKind ? 'kinds' : 'groups'}
           choices={[
-            ['groups', DIMENSION_WORDS[first]],
+            ['groups', DIMENSION_LABELS[first]],
             ['kinds', 'Token type'],
           ]}
           onChoose={(part) => change({ kinds: part === 'kinds' ? '1' : undefined })}
@@ -210,23 +208,23 @@ function ChartControls({ wishes }: { readonly wishes: UsageQuery }) {
 
 interface ShownProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageQuery;
+  readonly view: UsageView;
   readonly onPick: (group: UsageGroup) => void;
 }
 
-function Shown({ reply, wishes, onPick }: ShownProps) {
+function Shown({ reply, view, onPick }: ShownProps) {
   const [, change] = useFilters();
-  const slots = useSlots(wishes.by.join(','), drawnGroups(reply));
+  const slots = useSlots(view.by.join(','), drawnGroups(reply));
   return (
     <>
-      <UsageChart reply={reply} wishes={wishes} slots={slots} onPick={onPick} />
+      <UsageChart reply={reply} view={view} slots={slots} onPick={onPick} />
       {reply.forecast !== null && <Forecast forecast={reply.forecast} />}
       <Section
         title="Breakdown"
         aside={
           <Segmented
             label="Rows"
-            value={wishes.table}
+            value={view.table}
             choices={[
               ['groups', 'By group'],
               ['times', 'Over time'],
@@ -235,10 +233,10 @@ function Shown({ reply, wishes, onPick }: ShownProps) {
           />
         }
       >
-        {wishes.table === 'groups' ? (
-          <GroupTable reply={reply} wishes={wishes} slots={slots} onPick={onPick} />
+        {view.table === 'groups' ? (
+          <GroupTable reply={reply} view={view} slots={slots} onPick={onPick} />
         ) : (
-          <TimeTable reply={reply} wishes={wishes} />
+          <TimeTable reply={reply} view={view} />
         )}
       </Section>
     </>
@@ -254,9 +252,9 @@ function Waiting() {
   );
 }
 
-function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageQuery; readonly isFiltered: boolean }) {
+function NoUsage({ view, isFiltered }: { readonly view: UsageView; readonly isFiltered: boolean }) {
   const [, change] = useFilters();
-  const span = wishes.range.preset === null ? 'this range' : `the ${PRESET_WORDS[wishes.range.preset]}`;
+  const span = view.range.preset === null ? 'this range' : `the ${PRESET_LABELS[view.range.preset]}`;
   return (
     <Empty
       title={`No requests in ${span}`}

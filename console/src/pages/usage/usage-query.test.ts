@@ -1,28 +1,28 @@
 /** Tests the query that an address of the usage page makes. */
 import { describe, expect, test } from 'bun:test';
-import { answeredQuery, filtersOf, pickedFilters, readMetric, readUsageQuery, usageQuery } from './usage-query.ts';
+import { filtersOf, pickedFilters, readMetric, readUsageView, shownView, usageQuery } from './usage-query.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
 describe('readUsageQuery', () => {
   test('an empty address means cost by model for seven days', () => {
-    expect(readUsageQuery({}, NOW)).toMatchObject({
+    expect(readUsageView({}, NOW)).toMatchObject({
       metric: 'cost',
       by: ['model'],
       isCompared: false,
       table: 'groups',
     });
-    expect(readUsageQuery({}, NOW).range.preset).toBe('7d');
+    expect(readUsageView({}, NOW).range.preset).toBe('7d');
   });
   test('unknown values become defaults, and dimensions don’t repeat', () => {
-    expect(readUsageQuery({ metric: 'fame', by: 'colour', and: 'model', at: 'p99' }, NOW)).toMatchObject({
+    expect(readUsageView({ metric: 'fame', by: 'colour', and: 'model', at: 'p99' }, NOW)).toMatchObject({
       metric: 'cost',
       percentile: 'p50',
       by: ['model'],
     });
   });
   test('two dimensions', () => {
-    expect(readUsageQuery({ by: 'key', and: 'model' }, NOW).by).toEqual(['key', 'model']);
+    expect(readUsageView({ by: 'key', and: 'model' }, NOW).by).toEqual(['key', 'model']);
   });
 });
 
@@ -33,19 +33,19 @@ test('filters are dimensions, and a protocol must be known', () => {
 
 test('the query lists dimensions with commas', () => {
   const search = { by: 'key', and: 'model', workspace: 'w' };
-  expect(usageQuery(readUsageQuery(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
+  expect(usageQuery(readUsageView(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
 });
 
 test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is requested and recognized in the reply', (metric) => {
-  const wishes = readUsageQuery({ metric, at: 'p95' }, NOW);
-  const asked = readMetric(wishes);
+  const view = readUsageView({ metric, at: 'p95' }, NOW);
+  const asked = readMetric(view);
   expect(asked).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
-  expect(answeredQuery(wishes, { metric: asked })).toEqual(wishes);
+  expect(shownView(view, { metric: asked })).toEqual(view);
 });
 
 test('draws the previous metric until the next reply arrives', () => {
-  const wishes = readUsageQuery({ metric: 'errors', at: 'p50' }, NOW);
-  expect(answeredQuery(wishes, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
+  const view = readUsageView({ metric: 'errors', at: 'p50' }, NOW);
+  expect(shownView(view, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
 });
 
 test('selects a group by its values and missing values', () => {

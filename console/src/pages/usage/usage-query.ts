@@ -1,10 +1,10 @@
 /** Reads the settings of the usage page from its address, applies defaults, and builds the API query. */
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { filterChange, withoutQuery } from '../../filters/filters.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
-import { filterChange, withoutQuery } from '../../filters/without.ts';
 import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type UsageReply } from './metrics.ts';
 
-export const DIMENSION_WORDS = {
+export const DIMENSION_LABELS = {
   model: 'Model',
   provider: 'Provider',
   key: 'API key',
@@ -15,17 +15,17 @@ export const DIMENSION_WORDS = {
   protocol: 'Protocol',
 } as const;
 /** Label for calls without a value, for dimensions that can be empty. */
-export const NONE_WORDS: Readonly<Partial<Record<keyof typeof DIMENSION_WORDS, string>>> = {
+export const NONE_LABELS: Readonly<Partial<Record<keyof typeof DIMENSION_LABELS, string>>> = {
   model: 'None',
   provider: 'None',
   member: 'Command line',
   end_user: 'None',
   session: 'None',
 };
-export type Dimension = keyof typeof DIMENSION_WORDS;
-export const DIMENSION_NAMES = Object.keys(DIMENSION_WORDS) as readonly Dimension[];
+export type Dimension = keyof typeof DIMENSION_LABELS;
+export const DIMENSION_NAMES = Object.keys(DIMENSION_LABELS) as readonly Dimension[];
 
-export interface UsageQuery {
+export interface UsageView {
   readonly metric: MetricName;
   readonly percentile: Percentile;
   readonly by: readonly [Dimension] | readonly [Dimension, Dimension];
@@ -40,7 +40,7 @@ export interface UsageQuery {
 type Search = Readonly<Record<string, string>>;
 
 /** Unknown values become the default. */
-export function readUsageQuery(search: Search, nowMs: number): UsageQuery {
+export function readUsageView(search: Search, nowMs: number): UsageView {
   const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
   const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
   return {
@@ -62,14 +62,14 @@ export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | '
   );
   return {
     ...Object.fromEntries(set.map((name) => [name, search[name]])),
-    ...withoutQuery(search, Object.keys(NONE_WORDS)),
+    ...withoutQuery(search, Object.keys(NONE_LABELS)),
   };
 }
 
 /** Address changes that filter to one group, including groups without a value. */
 export function pickedFilters(
   search: Search,
-  by: UsageQuery['by'],
+  by: UsageView['by'],
   { values }: Pick<UsageGroup, 'values'>,
 ): Readonly<Record<string, string | undefined>> {
   let changes: Record<string, string | undefined> = {};
@@ -84,18 +84,18 @@ function isProtocol(text: string | undefined): boolean {
 }
 
 /** The API's metric; latencies over time are of one percentile. */
-export function readMetric({ metric, percentile }: UsageQuery): UsageReply['metric'] {
+export function readMetric({ metric, percentile }: UsageView): UsageReply['metric'] {
   if (metric === 'latency') return `latency_${percentile}`;
   return metric === 'ttft' ? `ttfb_${percentile}` : metric;
 }
 
 /** The settings with the reply's metric: until the next reply arrives, the shown one has the previous metric. */
-export function answeredQuery(wishes: UsageQuery, { metric }: Pick<UsageReply, 'metric'>): UsageQuery {
+export function shownView(view: UsageView, { metric }: Pick<UsageReply, 'metric'>): UsageView {
   const [name, percentile] = METRIC_OF[metric] ?? [
     METRIC_NAMES.find((one) => one === metric) ?? 'cost',
-    wishes.percentile,
+    view.percentile,
   ];
-  return { ...wishes, metric: name, percentile };
+  return { ...view, metric: name, percentile };
 }
 
 const METRIC_OF: Readonly<Partial<Record<UsageReply['metric'], readonly [MetricName, Percentile]>>> = {
@@ -106,11 +106,11 @@ const METRIC_OF: Readonly<Partial<Record<UsageReply['metric'], readonly [MetricN
 };
 
 /** The query for the API; the CSV export takes the same one without the comparison. */
-export function usageQuery(wishes: UsageQuery, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
+export function usageQuery(view: UsageView, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
   return {
     ...filtersOf(search),
-    from: wishes.range.from,
-    to: wishes.range.to,
-    by: wishes.by.join(','),
+    from: view.range.from,
+    to: view.range.to,
+    by: view.by.join(','),
   } as Query<'GET /accounts/{account}/usage.csv'>;
 }

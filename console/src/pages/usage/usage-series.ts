@@ -1,7 +1,8 @@
 /** Converts a usage reply to chart series: the drawn groups by name, the others combined. */
+
+import { type Slots, seriesColors } from '../../charts/series-colors.ts';
 import type { Series } from '../../charts/stack.ts';
 import { wholeNumber } from '../../lib/format.ts';
-import { type Slots, seriesColors } from '../../charts/series-colors.ts';
 import { heightIn, type Metric, NO_DATA, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
 
 /** One segment of each column: exact sums for text, in addition to the approximate amounts. */

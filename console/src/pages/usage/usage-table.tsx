@@ -1,11 +1,11 @@
 /** Renders the numbers under the chart, by group or over time: exact, with their sums. */
 import { useMemo } from 'react';
 import { bucketLabels } from '../../charts/bucket-labels.ts';
-import { share, shortNumber, wholeNumber } from '../../lib/format.ts';
 import type { Slots } from '../../charts/series-colors.ts';
+import { share, shortNumber, wholeNumber } from '../../lib/format.ts';
 import { Money } from '../../ui/amounts.tsx';
-import type { Column } from '../../ui/column.ts';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import {
   heightIn,
   type Metric,
@@ -16,7 +16,7 @@ import {
   type UsageGroup,
   type UsageReply,
 } from './metrics.ts';
-import { DIMENSION_WORDS, type UsageQuery } from './usage-query.ts';
+import { DIMENSION_LABELS, type UsageView } from './usage-query.ts';
 import { groupName, shownSeries, usageSeries } from './usage-series.ts';
 
 interface Row {
@@ -28,13 +28,13 @@ interface Row {
 
 interface GroupTableProps {
   readonly reply: UsageReply;
-  readonly wishes: UsageQuery;
+  readonly view: UsageView;
   readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }
 
-export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
-  const metric = metricOf(wishes.metric, wishes.percentile);
+export function GroupTable({ reply, view, slots, onPick }: GroupTableProps) {
+  const metric = metricOf(view.metric, view.percentile);
   const colors = new Map(usageSeries(reply, metric, slots).map(({ group, color }) => [group, color]));
   const rows: Row[] = reply.groups.map((group) => ({
     name: groupName(group),
@@ -48,7 +48,7 @@ export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
     <Table
       key={metric.name}
       label="Usage by group"
-      columns={groupColumns(wishes, metric, reply.total)}
+      columns={groupColumns(view, metric, reply.total)}
       rows={rows}
       rowKey={(row) => `${row.group?.values.join('\n') ?? '\n\n'}`}
       onOpen={(row) => row.group !== null && onPick(row.group)}
@@ -58,14 +58,14 @@ export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
   );
 }
 
-function groupColumns(wishes: UsageQuery, metric: Metric, total: Sums): readonly Column<Row>[] {
+function groupColumns(view: UsageView, metric: Metric, total: Sums): readonly Column<Row>[] {
   const tokens = TOKEN_KINDS.filter(([kind]) => total[kind] > 0);
   const ms = (at: number | null) => (at === null ? '–' : wholeNumber(Math.round(at)));
   const whole = heightIn(metric, total) ?? 0;
   return [
     {
       id: 'name',
-      head: wishes.by.map((one) => DIMENSION_WORDS[one]).join(' · '),
+      head: view.by.map((one) => DIMENSION_LABELS[one]).join(' · '),
       sortBy: ({ name }) => name,
       cell: ({ name, color }) => (
         <span className="flex items-center gap-2 max-md:max-w-28 md:max-w-48 md:min-w-36">
@@ -181,9 +181,9 @@ interface TimeRow {
 }
 
 /** The chart as a table: one row per column. */
-export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageQuery }) {
-  const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
-  const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
+export function TimeTable({ reply, view }: { readonly reply: UsageReply; readonly view: UsageView }) {
+  const metric = useMemo(() => metricOf(view.metric, view.percentile), [view.metric, view.percentile]);
+  const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
   const rows = reply.buckets.map((at, column): TimeRow => ({ at, column, label: labels[column]?.full ?? at }));

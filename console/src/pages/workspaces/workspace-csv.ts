@@ -1,6 +1,6 @@
 /** Columns of the workspaces CSV. */
 import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
-import { capsColumns } from '../../policy/caps-csv.ts';
+import { capsColumns } from '../../policy/caps-text.ts';
 import type { Workspace } from './workspace.ts';
 
 const COLUMNS: CsvColumns<Workspace> = [

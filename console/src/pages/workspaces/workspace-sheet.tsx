@@ -1,18 +1,17 @@
 /** Renders the sheet that creates a workspace or edits its policy. */
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { changesOf, isEmpty } from '../../lib/changes-of.ts';
-import { useAct } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';
-import { CapsFields } from '../../policy/caps-fields.tsx';
+import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
-import { OtherLimits } from '../../policy/other-limits.tsx';
-import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
+import { changesOf, type Faults, faultOf, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
+
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
+import { Segmented, TextField } from '../../ui/field.tsx';
+
 import { toast } from '../../ui/toasts.tsx';
 import { BODIES, type Configured, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 
@@ -37,8 +36,8 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
   const [opened] = useState(workspace);
   const [draft, setDraft] = useState(() => draftWorkspace(opened));
   const [faults, setFaults] = useState<Faults>({});
-  const create = useAct('POST /accounts/{account}/workspaces', READS);
-  const change = useAct('PATCH /accounts/{account}/workspaces/{workspace}', READS);
+  const create = useAction('POST /accounts/{account}/workspaces', READS);
+  const change = useAction('PATCH /accounts/{account}/workspaces/{workspace}', READS);
   const { error, isPending } = workspace === null ? create : change;
   const rest = restOf(error, [...CAPS_MEMBERS, 'id', 'models', 'bodies_days']);
   const fault = (member: string) => faultOf(faults, error, member);

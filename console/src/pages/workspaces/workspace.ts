@@ -10,7 +10,7 @@ export type Configured = Reply<'GET /accounts/{account}/workspaces'>['configured
 /** `inherit`: the configured default. */
 export type BodiesChoice = NonNullable<Workspace['bodies']> | 'inherit';
 
-export const BODIES: readonly (readonly [NonNullable<Workspace['bodies']>, name: string, means: string])[] = [
+export const BODIES: readonly (readonly [NonNullable<Workspace['bodies']>, name: string, description: string])[] = [
   ['off', 'Off', 'No prompts or responses are stored. Logs contain counts, costs and times only.'],
   ['errors', 'Errors only', 'Prompts and responses of failed requests are stored.'],
   [

@@ -4,19 +4,18 @@ import { Plus } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { counted } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { layeredWords } from '../../policy/layers.ts';
-import { modelsWords } from '../../policy/model-patterns.ts';
+import { layeredText } from '../../policy/caps-text.ts';
+import { modelsText } from '../../policy/model-patterns.ts';
 import { Link } from '../../route/link.tsx';
+import { useFilters } from '../../route/route.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/column.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Page, SkeletonRows } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
 import type { Configured, Workspace } from './workspace.ts';
 import { BODIES } from './workspace.ts';
 import { WorkspaceSheet } from './workspace-sheet.tsx';
@@ -63,13 +62,13 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
       models === null ? (
         <span className="text-ink-3">All</span>
       ) : (
-        <code title={models.join('\n')}>{modelsWords(models)}</code>
+        <code title={models.join('\n')}>{modelsText(models)}</code>
       ),
   },
   {
     id: 'limits',
     head: 'Limits',
-    cell: (workspace) => layeredWords(workspace) || <span className="text-ink-3">None</span>,
+    cell: (workspace) => layeredText(workspace) || <span className="text-ink-3">None</span>,
   },
   {
     id: 'bodies',
