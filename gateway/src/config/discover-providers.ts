@@ -3,7 +3,7 @@ import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
 import type { Preset, Provider, Timeouts } from '../providers/provider.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { Config } from './config.ts';
-import type { ConfigProblem, Fault } from './file/config-problem.ts';
+import { type ConfigProblem, environmentProblem } from './file/config-problem.ts';
 import type { Environment } from './file/environment-text.ts';
 import { credential } from './file/scalar-schema.ts';
 import { buildRemoteProvider } from './resolve-providers.ts';
@@ -44,11 +44,6 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
     }
   }
   return { providers, notes, problems };
-}
-
-/** A problem with an environment variable. */
-export function environmentProblem(variable: string, fault: Fault): ConfigProblem {
-  return { source: 'environment', line: null, column: null, path: variable, ...fault };
 }
 
 function readAddress(preset: Preset, environment: Environment) {

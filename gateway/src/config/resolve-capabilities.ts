@@ -1,7 +1,7 @@
 /** Resolves `capabilities` of a model in the file, and checks the rules between its members. */
 import type { CapabilityShape } from './capability-schema.ts';
 import { type Capabilities, NO_CAPABILITIES } from './config.ts';
-import type { Report } from './resolve-providers.ts';
+import type { Report } from './file/config-problem.ts';
 
 /** Reports contradictions. */
 export function resolveCapabilities(shape: CapabilityShape | undefined, report: Report): Capabilities {

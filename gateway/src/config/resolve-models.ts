@@ -7,12 +7,12 @@ import { parseInstantMs } from '../lib/quantity.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
 import type { Provider, Target } from '../providers/provider.ts';
 import type { ModelConfig, PricePeriodText, PriceText, RatesText } from './config.ts';
-import { chooseNearName, type PathStep, quoteText } from './file/config-problem.ts';
+import { chooseNearName, type PathStep, quoteText, type Report } from './file/config-problem.ts';
 import type { ModelShape } from './file/file-schema.ts';
 import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
 import { resolveCapabilities } from './resolve-capabilities.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
-import { NO_ENTRY, type Report } from './resolve-providers.ts';
+import { NO_ENTRY } from './resolve-providers.ts';
 
 /**
  * The models of the file by name; a model with a problem is omitted. `named`: every provider in the file, including

@@ -13,12 +13,9 @@ import type {
 } from '../providers/provider.ts';
 import { findKind } from '../providers/registry.ts';
 import type { BaseUrl } from './base-url.ts';
-import type { Fault, PathStep } from './file/config-problem.ts';
+import type { Fault, Report } from './file/config-problem.ts';
 import type { ProviderShape } from './file/file-schema.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
-
-/** Receives a problem with the value (or the name) at a path of the file. */
-export type Report = (path: readonly PathStep[], fault: Fault, at?: 'value' | 'name') => void;
 
 /** The providers of the file by name; a provider with a problem is omitted. */
 export function resolveProviders(

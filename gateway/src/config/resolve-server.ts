@@ -13,12 +13,10 @@ import {
   type OidcConfig,
   type ServerConfig,
 } from './config.ts';
-import { environmentProblem } from './discover-providers.ts';
-import { type ConfigProblem, quoteText } from './file/config-problem.ts';
+import { type ConfigProblem, environmentProblem, quoteText, type Report } from './file/config-problem.ts';
 import type { Environment } from './file/environment-text.ts';
 import type { FileShape } from './file/file-schema.ts';
 import { listenHost, wholeNumber } from './file/scalar-schema.ts';
-import type { Report } from './resolve-providers.ts';
 
 /** HOST and PORT, else the file's values, else the defaults. A bad variable is added to `problems`. */
 export function resolveServer(

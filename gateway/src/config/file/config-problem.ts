@@ -93,3 +93,11 @@ function countSlips(left: string, right: string): number {
   }
   return last[right.length] ?? 0;
 }
+
+/** Receives a problem with the value (or the name) at a path of the file. */
+export type Report = (path: readonly PathStep[], fault: Fault, at?: 'value' | 'name') => void;
+
+/** A problem with an environment variable. */
+export function environmentProblem(variable: string, fault: Fault): ConfigProblem {
+  return { source: 'environment', line: null, column: null, path: variable, ...fault };
+}
