@@ -14,7 +14,7 @@ import { findModel } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { detectOllama, withOllama } from '../config/discover-providers.ts';
 import type { Limits } from '../config/limits.ts';
-import { longestCallMs } from '../config/resolve-limits.ts';
+import { longestCallMs } from '../config/resolve-settings.ts';
 import type { ListedModels } from '../config/served-models.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';

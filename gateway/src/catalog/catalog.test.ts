@@ -5,10 +5,9 @@ import { priceOfTier } from '../billing/price-book.ts';
 
 import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
 
-import { catalogVersion, findModel, listModels } from './catalog.ts';
+import { catalogVersion, findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
-import { listModifiedModels } from './price-modifiers.ts';
 
 const models = CATALOG_PROVIDERS.flatMap((provider) => listModels(provider));
 

@@ -1,6 +1,6 @@
 /** Tests which addresses an operator may write, and that none leads to another host than it shows. */
 import { describe, expect, test } from 'bun:test';
-import { parseBaseUrl } from './base-url.ts';
+import { parseBaseUrl } from './file/scalar-schema.ts';
 
 describe('parseBaseUrl', () => {
   test.each([
@@ -16,23 +16,23 @@ describe('parseBaseUrl', () => {
   });
 
   test.each([
-    ['http://0x7f.1/v1', "a host that means '127.0.0.1'"],
-    ['http://2130706433', "a host that means '127.0.0.1'"],
-    ['http://127.1', "a host that means '127.0.0.1'"],
-    ['https://api．example．com', "a host that means 'api.example.com'"],
-    ['https://api。example。com', "a host that means 'api.example.com'"],
-    ['https://%61pi.example.com', "a host that means 'api.example.com'"],
+    ['http://0x7f.1/v1', "another spelling of the host '127.0.0.1'"],
+    ['http://2130706433', "another spelling of the host '127.0.0.1'"],
+    ['http://127.1', "another spelling of the host '127.0.0.1'"],
+    ['https://api．example．com', "another spelling of the host 'api.example.com'"],
+    ['https://api。example。com', "another spelling of the host 'api.example.com'"],
+    ['https://%61pi.example.com', "another spelling of the host 'api.example.com'"],
     ['https://user:hunter2@api.example.com', 'an address with @ in it'],
     ['https://api.example.com?x=1', 'an address with a query or fragment'],
     ['https://httpbin.org#.openai.azure.com', 'an address with a query or fragment'],
-    ['https:/api.example.com', 'a text that is no http:// or https:// address'],
-    ['https://api.example.com\\v1', 'a text that is no http:// or https:// address'],
-    ['ftp://api.example.com', 'a text that is no http:// or https:// address'],
-    ['api.example.com/v1', 'a text that is no http:// or https:// address'],
-    ['https://api.example.com/v1 ', 'a text that is no http:// or https:// address'],
-    ['https://a b', 'a text that is no http:// or https:// address'],
-    ['https://x:99999', 'a text that is no http:// or https:// address'],
-    ['', 'a text that is no http:// or https:// address'],
+    ['https:/api.example.com', 'text that is not an http:// or https:// address'],
+    ['https://api.example.com\\v1', 'text that is not an http:// or https:// address'],
+    ['ftp://api.example.com', 'text that is not an http:// or https:// address'],
+    ['api.example.com/v1', 'text that is not an http:// or https:// address'],
+    ['https://api.example.com/v1 ', 'text that is not an http:// or https:// address'],
+    ['https://a b', 'text that is not an http:// or https:// address'],
+    ['https://x:99999', 'text that is not an http:// or https:// address'],
+    ['', 'text that is not an http:// or https:// address'],
   ])('%s is refused', (text, found) => {
     expect(parseBaseUrl(text)).toMatchObject({ found });
   });

@@ -1,7 +1,7 @@
 /** Tests the addresses that must not be reachable through the console. */
 import { expect, test } from 'bun:test';
-import { parseBaseUrl } from './base-url.ts';
 import { checkConsoleAddress } from './console-providers.ts';
+import { parseBaseUrl } from './file/scalar-schema.ts';
 
 function isTaken(text: string, privateOrigins: readonly string[] = []): boolean {
   const address = parseBaseUrl(text);

@@ -9,9 +9,9 @@ import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
 import type { Preset, RemoteKind, RemoteProvider, Secrets } from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
 import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
-import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import { type Config, NO_CAPABILITIES } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
+import { type BaseUrl, parseBaseUrl } from './file/scalar-schema.ts';
 import { buildRemoteProvider } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
 
@@ -46,7 +46,7 @@ export function readConsoleAddress(
   { privateOrigins }: Config['server'],
 ): BaseUrl | Fault {
   if (written === null && preset === null) {
-    return { found: 'no address', expected: 'one, for this kind has none of its own', advice: 'Add it.' };
+    return { found: 'no address', expected: 'an address: this kind has no default', advice: 'Add it.' };
   }
   const address =
     written !== null
@@ -166,10 +166,10 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|l
 export function checkConsoleAddress({ origin }: BaseUrl, privateOrigins: readonly string[]): Fault | null {
   if (privateOrigins.includes(origin)) return null;
   const { protocol, hostname } = new URL(origin);
-  const advice = `Write ${origin} under server.private_origins in the configuration file if it is meant.`;
+  const advice = `Write ${origin} under server.private_origins in the configuration file to allow it.`;
   if (protocol !== 'https:') return { found: quoteText(origin), expected: 'an https:// address', advice };
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const address = parseIpAddress(host);
   const isPublic = address === null ? host.includes('.') && !LOCAL_NAME.test(host) : isPublicAddress(address);
-  return isPublic ? null : { found: quoteText(origin), expected: 'a host of the public internet', advice };
+  return isPublic ? null : { found: quoteText(origin), expected: 'a public host', advice };
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import { PRESETS } from '../providers/presets.ts';
 import { discoverProviders } from './discover-providers.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
-import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
+import { chooseDefaultTimeouts, resolveLimits } from './resolve-settings.ts';
 
 const TIMEOUTS = chooseDefaultTimeouts(resolveLimits(undefined));
 const discover = (environment: { readonly [name: string]: string }) => discoverProviders(environment, TIMEOUTS);
@@ -71,7 +71,7 @@ describe('discoverProviders', () => {
   test('a credential with a line break is a problem that does not show it', () => {
     const { problems } = discover({ OPENAI_API_KEY: 'canary\n' });
     expect(problems.map(renderConfigProblem)).toEqual([
-      'environment: OPENAI_API_KEY: found a text that is not shown, expected a credential of visible ASCII characters. Look for a line break, space or quote that came along when it was copied, or unset OPENAI_API_KEY.',
+      'environment: OPENAI_API_KEY: found a hidden value, expected a credential of visible ASCII characters. Look for a line break, space or quote that was copied with it, or unset OPENAI_API_KEY.',
     ]);
   });
 

@@ -1,11 +1,11 @@
 /** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
 import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
 import type { Preset, Provider, Timeouts } from '../providers/provider.ts';
-import { parseBaseUrl } from './base-url.ts';
 import type { Config } from './config.ts';
 import { type ConfigProblem, environmentProblem } from './file/config-problem.ts';
-import type { Environment } from './file/environment-text.ts';
-import { credential } from './file/scalar-schema.ts';
+import { credential, parseBaseUrl } from './file/scalar-schema.ts';
+import type { Environment } from './file/yaml-tree.ts';
+
 import { buildRemoteProvider } from './resolve-providers.ts';
 
 export interface DiscoveredProviders {
@@ -28,9 +28,9 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
     if (!secret.success || secret.data === null) {
       problems.push(
         environmentProblem(variable, {
-          found: 'a text that is not shown',
+          found: 'a hidden value',
           expected: 'a credential of visible ASCII characters',
-          advice: `Look for a line break, space or quote that came along when it was copied, or unset ${variable}.`,
+          advice: `Look for a line break, space or quote that was copied with it, or unset ${variable}.`,
         }),
       );
     } else if ('found' in address) {

@@ -25,7 +25,7 @@ const LAB =
 const PRICE_FORMS_EXPECTED =
   'expected free, or a mapping with input and output, or a list of such mappings, each but one with from. Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.';
 const BEGINNING_EXPECTED =
-  'expected a beginning of its own for each price of the list, save one. Give it another from, or remove one of the two.';
+  'expected a different start for each price; one price may have none. Give it another from, or remove one of them.';
 const PRICE_EXPECTED =
   'expected USD per million tokens: a number from 0 to 1000000 with at most 6 decimals, such as 0.25';
 const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
@@ -52,11 +52,11 @@ describe('server and limits', () => {
     ],
     [
       'server:\n  oidc: [ { id: lab, name: L, issuer: https://i, client_id: c, client_secret: none } ]\n',
-      'f.yaml:2:9: server.oidc: found services to sign in by, and no public_url, expected public_url beside them: the services send people back to it. Add public_url under server, and register its /app/api/sign-in/oidc/ID/callback at each service.',
+      'f.yaml:2:9: server.oidc: found sign-in services without public_url, expected public_url: the services redirect to it. Add public_url under server, and register its /app/api/sign-in/oidc/ID/callback at each service.',
     ],
     [
       'server:\n  public_url: https://g\n  oidc:\n    - { id: lab, name: L, issuer: https://i, client_id: c, client_secret: none }\n    - { id: lab, name: M, issuer: https://j, client_id: c, client_secret: none }\n',
-      "f.yaml:5:13: server.oidc[1].id: found 'lab' a second time, expected an id of its own for each service. Give it another id.",
+      "f.yaml:5:13: server.oidc[1].id: found 'lab' twice, expected a unique id for each service. Give it another id.",
     ],
     [
       'server:\n  public_url: https://g\n  oidc: [ { id: La/b, name: L, issuer: https://i, client_id: c, client_secret: none } ]\n',
@@ -162,11 +162,11 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
-      'f.yaml:1:33: providers.a.preset: found preset beside kind openai, expected kind openai with base_url, timeouts, api_key only. Remove it, or write another kind.',
+      'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key only. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: demo, api_key: x } }\n',
-      'f.yaml:1:31: providers.a.api_key: found api_key beside kind demo, expected kind alone. Remove it, or write another kind.',
+      'f.yaml:1:31: providers.a.api_key: found api_key with kind demo, expected no other member. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: gemini } }\n',
@@ -190,7 +190,7 @@ describe('providers', () => {
     ],
     [
       `providers: { a: { kind: openai, api_key: "\${K} " } }\n`,
-      'f.yaml:1:42: providers.a.api_key: found a text that is not shown, expected a credential of visible ASCII characters, or none. Look for a line break, space or quote that came along when it was copied.',
+      'f.yaml:1:42: providers.a.api_key: found a hidden value, expected a credential of visible ASCII characters, or none. Look for a line break, space or quote that was copied with it.',
     ],
     [
       `providers: { a: { kind: "\${K}" } }\n`,
@@ -212,7 +212,7 @@ describe('providers', () => {
 
   test('a variable that is unset is told once', () => {
     expect(faults(`providers:\n  a: { kind: openai, api_key: \${NOPE} }\n`)).toEqual([
-      `f.yaml:2:31: providers.a.api_key: found \${NOPE}, and the environment has no variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
+      `f.yaml:2:31: providers.a.api_key: found \${NOPE}, but there is no environment variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
     ]);
   });
 });
@@ -242,19 +242,19 @@ describe('models', () => {
     ],
     [
       'm: { protocols: [chat, chat], alias: [x], targets: [{ provider: lab }] }',
-      'f.yaml:2:34: models.m.protocols[1]: found chat a second time, expected each once. Remove one of the two.',
+      'f.yaml:2:34: models.m.protocols[1]: found chat twice, expected each once. Remove one of them.',
     ],
     [
       'm: { alias: [m], targets: [{ provider: lab }] }',
-      "f.yaml:2:24: models.m.alias[0]: found 'm', which is already the name of the model 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+      "f.yaml:2:24: models.m.alias[0]: found 'm', which is already the name of the model 'm', expected a name that no other model or alias has. Choose another name, or remove one of them.",
     ],
     [
       'm: { alias: [x], targets: [{ provider: lab }] }, n: { alias: [x], targets: [{ provider: lab }] }',
-      "f.yaml:2:73: models.n.alias[0]: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+      "f.yaml:2:73: models.n.alias[0]: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of them.",
     ],
     [
       'm: { alias: [x, { name: x, protocols: [chat] }], targets: [{ provider: lab }] }',
-      "f.yaml:2:35: models.m.alias[1].name: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+      "f.yaml:2:35: models.m.alias[1].name: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of them.",
     ],
     [
       'm: { protocols: [messages], alias: [{ name: x, protocols: [messages, chat] }], targets: [{ provider: lab }] }',
@@ -262,7 +262,7 @@ describe('models', () => {
     ],
     [
       'm: { alias: [{ name: x, protocols: [chat, chat] }], targets: [{ provider: lab }] }',
-      'f.yaml:2:53: models.m.alias[0].protocols[1]: found chat a second time, expected each once. Remove one of the two.',
+      'f.yaml:2:53: models.m.alias[0].protocols[1]: found chat twice, expected each once. Remove one of them.',
     ],
     [
       'm: { alias: [{ name: x, protocols: [] }], targets: [{ provider: lab }] }',
@@ -315,7 +315,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cache_write: 1, cache_write_5m: 1 } }',
-      'f.yaml:2:89: models.m.price.cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+      'f.yaml:2:89: models.m.price.cache_write: found cache_write together with cache_write_5m, expected one of the two: they mean the same. Remove one.',
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { Search: 1 } } }',
@@ -355,11 +355,11 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: [{ from: 2026-12-01, input: 1, output: 1 }, { from: "2026-12-01T00:00Z", input: 2, output: 2 }] }',
-      `f.yaml:2:105: models.m.price[1].from: found the moment at which another price begins, ${BEGINNING_EXPECTED}`,
+      `f.yaml:2:105: models.m.price[1].from: found the same start as another price, ${BEGINNING_EXPECTED}`,
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 9, input: 1, output: 1 }, { above: 9, input: 1, output: 1 }] } }',
-      'f.yaml:2:128: models.m.price.tiers[1].above: found 9, expected more than the 9 of the tier before it. Write the tiers in ascending order, each once.',
+      'f.yaml:2:128: models.m.price.tiers[1].above: found 9, expected more than 9, the limit of the previous tier. Write the tiers in ascending order, each once.',
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 0, input: 1, output: 1 }] } }',
@@ -367,7 +367,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 9, input: 1, output: 1, cache_write: 1, cache_write_5m: 1 }] } }',
-      'f.yaml:2:130: models.m.price.tiers[0].cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+      'f.yaml:2:130: models.m.price.tiers[0].cache_write: found cache_write together with cache_write_5m, expected one of the two: they mean the same. Remove one.',
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: { above: 9 } } }',
@@ -386,7 +386,7 @@ describe('models', () => {
 
 test.each(['providers', 'models'])('an empty mapping of %s is not taken for its default', (name) => {
   expect(faults(`${name}: {}\n`)).toEqual([
-    `f.yaml:1:${name.length + 3}: ${name}: found an empty mapping, expected at least one name. Add one, or remove the member to have its default.`,
+    `f.yaml:1:${name.length + 3}: ${name}: found an empty mapping, expected at least one name. Add one, or remove the member to use its default.`,
   ]);
 });
 

@@ -10,14 +10,19 @@ import type { Provider } from '../providers/provider.ts';
 import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE } from './config.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
 import { type ConfigProblem, type Fault, type PathStep, renderPath } from './file/config-problem.ts';
-import { type Environment, hasPlaceholders } from './file/environment-text.ts';
 import { explainIssue } from './file/explain-issue.ts';
 import { type FileShape, fileSchema } from './file/file-schema.ts';
-import { type ReadYaml, readYamlTree } from './file/yaml-tree.ts';
-import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
+import { type Environment, hasPlaceholders, type ReadYaml, readYamlTree } from './file/yaml-tree.ts';
 import { resolveModels } from './resolve-models.ts';
 import { resolveProviders } from './resolve-providers.ts';
-import { findUnsupported, resolveDefaults, resolveOidc, resolveServer } from './resolve-server.ts';
+import {
+  chooseDefaultTimeouts,
+  findUnsupported,
+  resolveDefaults,
+  resolveLimits,
+  resolveOidc,
+  resolveServer,
+} from './resolve-settings.ts';
 
 export interface ConfigSource {
   /** As named by `--config`; if absent: TOLLGATE_CONFIG, else `tollgate.yaml` if it exists. */

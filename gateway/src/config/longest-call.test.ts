@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from './load-config.ts';
-import { longestCallMs } from './resolve-limits.ts';
+import { longestCallMs } from './resolve-settings.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -31,7 +31,7 @@ test.each([
   ['{ reasoning_effort: high }', 'capabilities.reasoning_effort: found a text, expected a list'],
   ['{ reasoning_effort: [much] }', "capabilities.reasoning_effort[0]: found 'much', expected one of none, minimal"],
   ['{ vision: true }', "capabilities.vision: found the unknown member 'vision'"],
-  ['{ reasoning: false, reasoning_effort: [none, low] }', 'reasoning_effort: found low beside reasoning: false'],
+  ['{ reasoning: false, reasoning_effort: [none, low] }', 'reasoning_effort: found low with reasoning: false'],
 ])('%s is refused', (capabilities, problem) => {
   const { problems } = load(capabilities);
   expect(problems.map(renderConfigProblem)).toEqual([expect.stringContaining(problem)]);

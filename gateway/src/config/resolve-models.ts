@@ -6,13 +6,19 @@
 import { parseInstantMs } from '../lib/quantity.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
 import type { Provider, Target } from '../providers/provider.ts';
-import type { ModelConfig, PricePeriodText, PriceText, RatesText } from './config.ts';
+import {
+  type Capabilities,
+  type ModelConfig,
+  NO_CAPABILITIES,
+  type PricePeriodText,
+  type PriceText,
+  type RatesText,
+} from './config.ts';
 import { chooseNearName, type PathStep, quoteText, type Report } from './file/config-problem.ts';
-import type { ModelShape } from './file/file-schema.ts';
+import type { CapabilityShape, ModelShape } from './file/file-schema.ts';
 import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
-import { resolveCapabilities } from './resolve-capabilities.ts';
-import { resolveTimeouts } from './resolve-limits.ts';
 import { NO_ENTRY } from './resolve-providers.ts';
+import { resolveTimeouts } from './resolve-settings.ts';
 
 /**
  * The models of the file by name; a model with a problem is omitted. `named`: every provider in the file, including
@@ -84,8 +90,8 @@ function resolveTarget(
   }
   if (provider.timeouts === null && shape.timeouts !== undefined) {
     report(['timeouts'], {
-      found: 'timeouts on a target of kind demo',
-      expected: 'none: the demo answers inside the gateway',
+      found: `timeouts on a target of kind ${provider.kind.name}`,
+      expected: 'none: this kind answers inside the gateway',
       advice: 'Remove it.',
     });
   }
@@ -101,10 +107,14 @@ function readAlias(alias: NonNullable<ModelShape['alias']>[number]) {
 /**
  * Reports duplicates, and protocols that are not in `served`: an alias opens no endpoint that its model does not have.
  */
-function resolveProtocols(asked: readonly ClientProtocolName[], served: readonly ClientProtocolName[], report: Report) {
-  for (const [index, protocol] of asked.entries()) {
-    if (asked.indexOf(protocol) < index) {
-      report([index], { found: `${protocol} a second time`, expected: 'each once', advice: 'Remove one of the two.' });
+function resolveProtocols(
+  protocols: readonly ClientProtocolName[],
+  served: readonly ClientProtocolName[],
+  report: Report,
+) {
+  for (const [index, protocol] of protocols.entries()) {
+    if (protocols.indexOf(protocol) < index) {
+      report([index], { found: `${protocol} twice`, expected: 'each once', advice: 'Remove one of them.' });
     } else if (!served.includes(protocol)) {
       report([index], {
         found: protocol,
@@ -113,7 +123,7 @@ function resolveProtocols(asked: readonly ClientProtocolName[], served: readonly
       });
     }
   }
-  return asked;
+  return protocols;
 }
 
 function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, report: Report): void {
@@ -127,7 +137,7 @@ function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, 
         report(typeof written === 'string' ? path : [...path, 'name'], {
           found: `${quoteText(alias)}, which is already the name of ${owner}`,
           expected: 'a name that no other model or alias has',
-          advice: 'Choose another name, or remove one of the two.',
+          advice: 'Choose another name, or remove one of them.',
         });
       }
       owners.set(alias, `an alias of ${quoteText(name)}`);
@@ -144,9 +154,9 @@ function resolvePrice(shape: PriceShape | undefined, report: Report): PriceText 
   for (const [index, beginning] of beginnings.entries()) {
     if (beginnings.indexOf(beginning) === index) continue;
     report(beginning === null ? [index] : [index, 'from'], {
-      found: beginning === null ? 'a second price without from' : 'the moment at which another price begins',
-      expected: 'a beginning of its own for each price of the list, save one',
-      advice: 'Give it another from, or remove one of the two.',
+      found: beginning === null ? 'a second price without from' : 'the same start as another price',
+      expected: 'a different start for each price; one price may have none',
+      advice: 'Give it another from, or remove one of them.',
     });
   }
   return shape.map((period, index) => resolvePeriod(period, [index], report));
@@ -166,7 +176,7 @@ function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], repor
     if (above <= below) {
       report([...path, 'tiers', index, 'above'], {
         found: String(above),
-        expected: `more than the ${below} of the tier before it`,
+        expected: `more than ${below}, the limit of the previous tier`,
         advice: 'Write the tiers in ascending order, each once.',
       });
     }
@@ -189,7 +199,7 @@ function resolveModifiers(
 function resolveRates(shape: RatesShape, path: readonly PathStep[], report: Report): RatesText {
   if (shape.cache_write !== undefined && shape.cache_write_5m !== undefined) {
     report([...path, 'cache_write'], {
-      found: 'cache_write beside cache_write_5m',
+      found: 'cache_write together with cache_write_5m',
       expected: 'one of the two: they mean the same',
       advice: 'Remove one.',
     });
@@ -197,4 +207,24 @@ function resolveRates(shape: RatesShape, path: readonly PathStep[], report: Repo
   const { input, output, ...others } = shape;
   const given = Object.entries(others).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { input, output, ...Object.fromEntries(given) };
+}
+
+/** Reports contradictions. */
+function resolveCapabilities(shape: CapabilityShape | undefined, report: Report): Capabilities {
+  if (shape === undefined) return NO_CAPABILITIES;
+  const { reasoning_effort, thinking, output_limit, ...flags } = shape;
+  for (const [name, list] of [
+    ['reasoning_effort', reasoning_effort],
+    ['thinking', thinking],
+  ] as const) {
+    const asks = list?.filter((word) => word !== 'none' && word !== 'disabled') ?? [];
+    if (shape.reasoning !== 'false' || asks.length === 0) continue;
+    report([name], {
+      found: `${asks.join(', ')} with reasoning: false`,
+      expected: 'none, since the model does not reason',
+      advice: `Remove ${name}, or write reasoning: true.`,
+    });
+  }
+  const accepted = Object.fromEntries(Object.entries(flags).map(([name, word]) => [name, word === 'true']));
+  return { ...accepted, reasoning_effort, thinking, output_limit };
 }

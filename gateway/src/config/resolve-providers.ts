@@ -12,10 +12,10 @@ import type {
   Timeouts,
 } from '../providers/provider.ts';
 import { findKind } from '../providers/registry.ts';
-import type { BaseUrl } from './base-url.ts';
 import type { Fault, Report } from './file/config-problem.ts';
 import type { ProviderShape } from './file/file-schema.ts';
-import { resolveTimeouts } from './resolve-limits.ts';
+import type { BaseUrl } from './file/scalar-schema.ts';
+import { resolveTimeouts } from './resolve-settings.ts';
 
 /** The providers of the file by name; a provider with a problem is omitted. */
 export function resolveProviders(
@@ -38,7 +38,7 @@ export function resolveProviders(
 export const NO_ENTRY: Fault = {
   found: 'an empty mapping',
   expected: 'at least one name',
-  advice: 'Add one, or remove the member to have its default.',
+  advice: 'Add one, or remove the member to use its default.',
 };
 
 function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts, report: Report): Provider | null {
@@ -53,8 +53,8 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
     report(
       [member],
       {
-        found: `${member} beside kind ${kind.name}`,
-        expected: takes.length === 0 ? 'kind alone' : `kind ${kind.name} with ${takes.join(', ')} only`,
+        found: `${member} with kind ${kind.name}`,
+        expected: takes.length === 0 ? 'no other member' : `kind ${kind.name} with ${takes.join(', ')} only`,
         advice: 'Remove it, or write another kind.',
       },
       'name',

@@ -14,7 +14,7 @@ import {
 import { dirname } from 'node:path';
 
 /** The backup next to a changed file, as JSON. */
-interface Kept {
+interface Backup {
   /** Null: there was no file. */
   readonly before: string | null;
   readonly mode: number | null;
@@ -25,7 +25,7 @@ interface Kept {
 }
 
 /** The path of a file's backup. */
-export function keptPath(file: string): string {
+export function backupPath(file: string): string {
   return `${file}.before-tollgate`;
 }
 
@@ -37,15 +37,15 @@ export function readText(file: string): string {
 /** Writes the text atomically, readable to its owner only. The backup keeps the content before the first change. */
 export function changeFile(file: string, text: string, keyId: string | null): void {
   mkdirSync(dirname(file), { recursive: true });
-  const earlier = readKept(file);
+  const earlier = readBackup(file);
   const existed = existsSync(file);
-  const kept: Kept = {
+  const backup: Backup = {
     before: earlier === null ? (existed ? readFileSync(file, 'utf8') : null) : earlier.before,
     mode: earlier === null ? (existed ? statSync(file).mode & 0o777 : null) : earlier.mode,
     writtenSha256: sha256(text),
     keyId,
   };
-  writeWhole(keptPath(file), `${JSON.stringify(kept, null, 2)}\n`, 0o600);
+  writeWhole(backupPath(file), `${JSON.stringify(backup, null, 2)}\n`, 0o600);
   writeWhole(file, text, 0o600);
 }
 
@@ -53,25 +53,23 @@ export function changeFile(file: string, text: string, keyId: string | null): vo
  * Restores the original content, and returns the id of the key that was created for it. Throws an Error if that fails.
  */
 export function restoreFile(file: string): { readonly keyId: string | null } {
-  const kept = readKept(file);
-  if (kept === null) {
+  const backup = readBackup(file);
+  if (backup === null) {
+    throw new Error(`Nothing to undo: ${backupPath(file)} does not exist, so tollgate connect did not change ${file}.`);
+  }
+  if (sha256(readText(file)) !== backup.writtenSha256) {
     throw new Error(
-      `There is nothing to undo: ${keptPath(file)} is not there, so ${file} was not changed by tollgate connect.`,
+      `${file} has changed since it was connected, and undoing would lose that change. Its earlier content is in ${backupPath(file)}, as "before".`,
     );
   }
-  if (sha256(readText(file)) !== kept.writtenSha256) {
-    throw new Error(
-      `${file} was changed since it was connected, and undoing would lose that. What stood there before is in ${keptPath(file)}, as "before".`,
-    );
-  }
-  if (kept.before === null) rmSync(file);
-  else writeWhole(file, kept.before, kept.mode ?? 0o600);
-  rmSync(keptPath(file));
-  return { keyId: kept.keyId };
+  if (backup.before === null) rmSync(file);
+  else writeWhole(file, backup.before, backup.mode ?? 0o600);
+  rmSync(backupPath(file));
+  return { keyId: backup.keyId };
 }
 
-function readKept(file: string): Kept | null {
-  return existsSync(keptPath(file)) ? (JSON.parse(readFileSync(keptPath(file), 'utf8')) as Kept) : null;
+function readBackup(file: string): Backup | null {
+  return existsSync(backupPath(file)) ? (JSON.parse(readFileSync(backupPath(file), 'utf8')) as Backup) : null;
 }
 
 /** A symbolic link stays a link: its target file is written. */

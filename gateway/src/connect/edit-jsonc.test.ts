@@ -1,7 +1,7 @@
 /** Tests that setting a member changes that member and no other character. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { setJsonMember } from './edit-jsonc.ts';
+import { setJsonMember } from './tools.ts';
 
 const COMMENTED = `// what I like
 {

@@ -13,7 +13,7 @@ describe('a text', () => {
   });
 
   test('over several lines is refused', () => {
-    expect(() => setYamlText(file, 'read', 'x')).toThrow('line 4: read goes over several lines');
+    expect(() => setYamlText(file, 'read', 'x')).toThrow('line 4: read spans several lines');
     expect(() => setYamlText('model: >\n  long\n', 'model', 'x')).toThrow('several lines');
   });
 });
@@ -41,6 +41,6 @@ describe('an item', () => {
   });
 
   test('is refused where the list is in one line', () => {
-    expect(() => setYamlItem('models: []\n', 'models', item('m'))).toThrow('line 1: models is in one line');
+    expect(() => setYamlItem('models: []\n', 'models', item('m'))).toThrow('line 1: models is on one line');
   });
 });

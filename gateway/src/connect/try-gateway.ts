@@ -47,5 +47,7 @@ async function refusal({ url }: Connection, response: Response): Promise<Error> 
   } catch {
     // Not JSON, so not from this gateway: shown unchanged.
   }
-  return new Error(`${url} answered the test call with HTTP ${response.status}: ${message.slice(0, SHOWN_CHARS_MAX)}`);
+  return new Error(
+    `${url} answered the test request with HTTP ${response.status}: ${message.slice(0, SHOWN_CHARS_MAX)}`,
+  );
 }

@@ -1,7 +1,7 @@
 /** Tests that the demo model's replies reach a listener as an upstream's do: in order, paused, aborted, refused. */
 import { describe, expect, test } from 'bun:test';
+import type { UpstreamFailure } from '../upstream/connection.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
-import type { UpstreamFailure } from '../upstream/failure.ts';
 import { DemoExchange } from './demo-exchange.ts';
 
 const ask = (body: object | string) => ({

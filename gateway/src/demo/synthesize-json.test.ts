@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { Material } from './excerpt.ts';
+import { Material } from './read-prompt.ts';
 import { synthesizeJson } from './synthesize-json.ts';
 import { findMisfit } from './testing/fits-schema.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
-import { writePattern } from './synthesize-scalar.ts';
+import { writePattern } from './synthesize-json.ts';
 
 test('a written text matches, for every pattern of the known parts', () => {
   const literal = fc.constantFrom(

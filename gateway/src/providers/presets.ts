@@ -53,7 +53,7 @@ export const PRESETS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     // Shows a summary but bills all reasoning: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
     // (2026-11-20)
-    quirks: { ...NO_QUIRKS, hiddenReasoning: 'asked' },
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request' },
   },
   {
     // https://ai.google.dev/gemini-api/docs/openai

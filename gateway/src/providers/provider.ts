@@ -127,15 +127,15 @@ export type ProviderKind = RemoteKind | LocalKind;
 /** A provider's deviations from the format. */
 export interface ProviderQuirks {
   /**
-   * How a chat stream reports usage. `asked`: by `stream_options.include_usage`. `always`: without a request, and the
+   * How a chat stream reports usage. `on_request`: by `stream_options.include_usage`. `always`: without a request, and the
    * provider refuses that member.
    */
-  readonly streamUsage: 'asked' | 'always';
+  readonly streamUsage: 'on_request' | 'always';
   /**
    * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
    * reports them: none, those whose request asks for reasoning, or all.
    */
-  readonly hiddenReasoning: 'never' | 'asked' | 'always';
+  readonly hiddenReasoning: 'never' | 'on_request' | 'always';
   /** What else it accepts or refuses in translated requests. */
   readonly chat: ChatQuirks;
 }
@@ -170,7 +170,7 @@ export interface Preset {
   readonly provenLimits: readonly OutputLimitMember[];
 }
 
-export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', hiddenReasoning: 'never', chat: {} };
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
 
 /** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
 export interface Timeouts {

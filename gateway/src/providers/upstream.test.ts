@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import type { UpstreamFailure } from '../upstream/failure.ts';
+import type { UpstreamFailure } from '../upstream/connection.ts';
 import { anthropic } from './anthropic.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import {

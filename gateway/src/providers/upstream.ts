@@ -4,6 +4,7 @@
  */
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
 import {
   Exchange,
   type ExchangeLimits,
@@ -11,7 +12,6 @@ import {
   type RequestHead,
   type UpstreamTap,
 } from '../upstream/exchange.ts';
-import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
 import type {
   FinalRequest,
   HeaderLine,
@@ -43,7 +43,7 @@ function openLocalUpstream({ name, kind }: LocalProvider, model: string): Upstre
     framing: kind.framing,
     key: `${name} ${kind.name} ${model}`,
     secrets: [],
-    takesUsageOption: kind.quirks.streamUsage === 'asked',
+    takesUsageOption: kind.quirks.streamUsage === 'on_request',
     provenLimits: [],
     alwaysHonorsLimits: true,
     openExchange: (request, _responseBytesMax, listener) => kind.local.openExchange(request, listener),
@@ -80,7 +80,7 @@ class HttpUpstream implements Upstream {
     this.framing = kind.framing;
     this.key = `${provider.name} ${origin.key} ${model}`;
     this.secrets = Object.values(credentials.secrets);
-    this.takesUsageOption = provider.quirks.streamUsage === 'asked';
+    this.takesUsageOption = provider.quirks.streamUsage === 'on_request';
     this.provenLimits = provider.provenLimits;
     this.#provider = provider;
     this.#origin = origin;

@@ -29,7 +29,7 @@ test.each([
   ['openai', 'gpt-4o-mini', true, 'never'],
   ['openai', 'gpt-5.9-of-tomorrow', false, 'always'],
   ['openai', 'gpt-4-of-yesterday', false, 'never'],
-  ['anthropic', 'claude-sonnet-4-6', true, 'asked'],
+  ['anthropic', 'claude-sonnet-4-6', true, 'on_request'],
   ['anthropic', 'claude-of-tomorrow', false, 'never'],
   ['gemini', 'gemini-2.5-pro', true, 'always'],
   ['deepseek', 'deepseek-v4-pro', true, 'never'],

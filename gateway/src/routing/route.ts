@@ -82,7 +82,7 @@ function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): 
 }
 
 /** No responses, those whose request asks for reasoning, or all. */
-type HiddenReasoning = 'never' | 'asked' | 'always';
+type HiddenReasoning = 'never' | 'on_request' | 'always';
 
 /**
  * `never` for a model not known to reason: nothing is refused on a guess. `reasons` null: neither the catalog nor the

@@ -1,12 +1,49 @@
 /**
- * Manages sockets to upstream origins: connecting, TLS before the first byte, reuse of idle ones. Knows nothing of
- * HTTP.
+ * Manages sockets to upstream origins: connecting (to public addresses only, where asked), TLS before the first byte,
+ * reuse of idle ones. Knows nothing of HTTP.
  */
+
+import { lookup } from 'node:dns/promises';
 import type { Socket } from 'bun';
+import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { freeSpareDescriptor, lowestFreeDescriptor } from '../lib/open-files.ts';
-import type { UpstreamFailure } from './failure.ts';
-import type { Origin } from './origin.ts';
-import { findPublicAddress } from './public-host.ts';
+
+/** `authority` is the value of the `host` header; `key` is unique per origin. */
+export interface Origin {
+  readonly key: string;
+  readonly tls: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly authority: string;
+  /** Every address of the host must be public, checked at each connection. */
+  readonly publicOnly?: true;
+}
+
+/** The ways in which one HTTP attempt at an upstream can fail below the level of its protocol. */
+export type UpstreamFailureKind =
+  /** The request could not be authorized, and was not sent. */
+  | 'authorization'
+  | 'connect'
+  | 'tls'
+  | 'connect_timeout'
+  | 'first_byte_timeout'
+  | 'idle_timeout'
+  | 'total_timeout'
+  | 'reset'
+  | 'truncated'
+  | 'malformed'
+  | 'too_large'
+  | 'aborted'
+  /** This process has no free file descriptor. */
+  | 'no_descriptor'
+  /** The listener threw: the upstream is not at fault. */
+  | 'fault';
+
+/** `message` is for the operator's log and the record; it contains no upstream bytes and no credential. */
+export interface UpstreamFailure {
+  readonly kind: UpstreamFailureKind;
+  readonly message: string;
+}
 
 /**
  * The present user of a connection. `onClosed(null)` is an orderly end (FIN); an error is a reset. Called at most once.
@@ -189,4 +226,45 @@ function forget(connection: Connection): void {
   const connections = idle.get(connection.origin.key);
   const at = connections?.indexOf(connection) ?? -1;
   if (at !== -1) connections?.splice(at, 1);
+}
+
+/** Every address of a host, as text. */
+type LookUpHost = (host: string) => Promise<readonly string[]>;
+
+const lookUpHost: LookUpHost = async (host) =>
+  (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address);
+
+/** A host that a console provider may not use, with a message for the operator. */
+export class PrivateAddressError extends Error {
+  override readonly name = 'NotPublic';
+}
+
+/**
+ * An address to connect to. One non-public address among several refuses the host, because the owner of the name
+ * decides which one a look-up returns first.
+ * @throws PrivateAddressError, or the error of the look-up.
+ */
+export async function findPublicAddress(host: string, lookUp: LookUpHost = lookUpHost): Promise<string> {
+  const texts = parseIpAddress(host) === null ? await lookUp(host) : [host];
+  const [first] = texts;
+  if (first === undefined) throw new PrivateAddressError(`${host} has no address`);
+  for (const text of texts) {
+    const address = parseIpAddress(text);
+    if (address === null || !isPublicAddress(address)) {
+      throw new PrivateAddressError(`${host} has the address ${text}, which is not public`);
+    }
+  }
+  return first;
+}
+
+/** Splits a base URL (already checked by the configuration) into its origin and its path without a trailing slash. */
+export function parseBaseUrl(baseUrl: string): { readonly origin: Origin; readonly basePath: string } {
+  const url = new URL(baseUrl);
+  const tls = url.protocol === 'https:';
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  return {
+    origin: { key: url.origin, tls, host, port, authority: url.host },
+    basePath: url.pathname.replace(/\/+$/, ''),
+  };
 }

@@ -4,9 +4,17 @@
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 import { ChunkedBody } from './chunked-body.ts';
-import { type Connection, type ConnectionUser, dial, returnUnused, takeIdle } from './connection.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
-import type { Origin } from './origin.ts';
+import {
+  type Connection,
+  type ConnectionUser,
+  dial,
+  type Origin,
+  returnUnused,
+  takeIdle,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from './connection.ts';
+
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /**

@@ -3,7 +3,7 @@
 import type { Outcome } from '../../src/call/money/settle.ts';
 import { Outbox } from '../../src/call/stream/outbox.ts';
 import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
-import { resolveLimits } from '../../src/config/resolve-limits.ts';
+import { resolveLimits } from '../../src/config/resolve-settings.ts';
 import { CallFailure } from '../../src/errors/call-failure.ts';
 import { SSE } from '../../src/framing/sse-decoder.ts';
 import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';

@@ -8,7 +8,7 @@ import type { ReasonUpstream } from '../../errors/reason.ts';
 import { type AccountTrouble, readAccountTrouble } from '../../protocols/answer/account-words.ts';
 import { type Overflow, readOverflow } from '../../protocols/answer/overflow-words.ts';
 import type { UpstreamError } from '../../protocols/upstream-protocol.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/failure.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/connection.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {

@@ -240,11 +240,16 @@ describe('a stream whose reasoning does not show', () => {
     ['that one slice covers, with just that left: all of it', { facts: streamOf(2_048) }, SLICE, SLICE],
     [
       'where only those that ask hide it, and none is asked for',
-      { hiddenReasoning: 'asked', facts: streamOf(64_000) },
+      { hiddenReasoning: 'on_request', facts: streamOf(64_000) },
       SLICE,
       SLICE,
     ],
-    ['where those that ask hide it', { hiddenReasoning: 'asked', body: THINKS, facts: streamOf(64_000) }, SLICE, null],
+    [
+      'where those that ask hide it',
+      { hiddenReasoning: 'on_request', body: THINKS, facts: streamOf(64_000) },
+      SLICE,
+      null,
+    ],
     ['where none hides it', { hiddenReasoning: 'never', body: THINKS, facts: streamOf(64_000) }, SLICE, SLICE],
   ];
 

@@ -277,7 +277,7 @@ function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
 const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
 
 function mayHideReasoning({ route, outline }: Routed): boolean {
-  if (route.hiddenReasoning !== 'asked') return route.hiddenReasoning === 'always';
+  if (route.hiddenReasoning !== 'on_request') return route.hiddenReasoning === 'always';
   return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
 }
 

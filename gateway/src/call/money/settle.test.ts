@@ -69,14 +69,14 @@ test.each([
   ['reasoning was shown and not told apart', 'never', { outputBytes: 4_000, reasoningBytes: 3_000 }, 0, [4_000, 1_000]],
   [
     'a summary was shown, and its reasoning told apart',
-    'asked',
+    'on_request',
     { outputBytes: 800, reasoningBytes: 300 },
     750,
     [500, 250],
   ],
   [
     'a summary was shown, and its reasoning not told apart',
-    'asked',
+    'on_request',
     { outputBytes: 4_000, reasoningBytes: 1_000 },
     0,
     null,

@@ -1,6 +1,6 @@
 /** Tests how a folded stream ends: complete, cut, failed, or as a non-streamed answer in one piece. */
 import { describe, expect, test } from 'bun:test';
-import { resolveLimits } from '../../config/resolve-limits.ts';
+import { resolveLimits } from '../../config/resolve-settings.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';

@@ -5,8 +5,8 @@
  */
 
 import type { Framing } from '../../framing/framing.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import type { UpstreamFailure } from '../../upstream/failure.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { Backlog } from './outbox.ts';
 

@@ -5,7 +5,7 @@ import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
-import { resolveDefaults } from '../../config/resolve-server.ts';
+import { resolveDefaults } from '../../config/resolve-settings.ts';
 import { compileModelPatterns, newKeyUse, type Principal } from '../../identity/principal.ts';
 
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type RunningGateway, startGateway } from '../../../test/harness/start-gateway.ts';
-import { keptPath } from '../../connect/change-file.ts';
+import { backupPath } from '../../connect/change-file.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { CliFailure } from '../environment.ts';
 import { register } from './connect.ts';
@@ -100,7 +100,7 @@ describe.each(names)('%s', (name) => {
     for (const line of BEFORE[name].split('\n')) expect(written).toContain(line.trim().replace(/[ }]+$/, ''));
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(outcome.stdout).not.toContain(key ?? 'a key');
-    expect(outcome.stdout).toContain(keptPath(file));
+    expect(outcome.stdout).toContain(backupPath(file));
     expect((await keyStatus(name)).at(-1)).toBe('active');
     const [record] = await gateway.calls('--limit', '1');
     expect(record).toMatchObject({ status: 200, protocol: name === 'claude' ? 'messages' : 'chat' });
@@ -110,7 +110,7 @@ describe.each(names)('%s', (name) => {
     expect(undone.stdout).toContain('tollgate keys revoke key_');
     expect(readFileSync(file, 'utf8')).toBe(BEFORE[name]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
-    expect(existsSync(keptPath(file))).toBe(false);
+    expect(existsSync(backupPath(file))).toBe(false);
   });
 
   test('without a file gets one, which undo takes away', async () => {
@@ -129,7 +129,7 @@ describe.each(names)('%s', (name) => {
     expect(stdout).toMatch(/^\+ .*\[key\]/m);
     expect(stdout).not.toContain('tg_');
     expect(readFileSync(file, 'utf8')).toBe(BEFORE[name]);
-    expect(existsSync(keptPath(file))).toBe(false);
+    expect(existsSync(backupPath(file))).toBe(false);
     expect(await keyStatus(name)).toEqual(keys);
   });
 });
@@ -184,7 +184,7 @@ test('an undo that would lose what somebody changed since is refused', async () 
   writeFileSync(file, `${readFileSync(file, 'utf8')}auto-commits: false\n`);
   expect(await connect('aider', '--undo')).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('was changed since'),
+    stderr: expect.stringContaining('has changed since'),
   });
   expect(readFileSync(file, 'utf8')).toContain('auto-commits');
 });
@@ -196,7 +196,7 @@ describe('is refused', () => {
     [['toString'], 2, 'toString cannot be connected.'],
     [['aider'], 2, 'expected --model NAME'],
     [['claude', '--url', 'ftp://x'], 2, 'expected an address'],
-    [['claude', '--undo'], 1, 'nothing to undo'],
+    [['claude', '--undo'], 1, 'Nothing to undo'],
     [['claude', '--undo', '--dry-run'], 2, "option '--undo' cannot be used with option '--dry-run'"],
     [['claude', '--undo', '--key', 'k'], 2, "option '--undo' cannot be used with option '--key <key>'"],
   ])('%p', async (words, exitCode, message) => {

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.ts';
-import { changeFile, keptPath, readText, renderDifference, restoreFile } from '../../connect/change-file.ts';
+import { backupPath, changeFile, readText, renderDifference, restoreFile } from '../../connect/change-file.ts';
 
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
 import { readModels, tryCall } from '../../connect/try-gateway.ts';
@@ -165,7 +165,7 @@ function say(environment: CliEnvironment, { tool, file, before, after, flags, ke
   }
   const key = keyId === null ? '' : `It uses a new API key, ${keyId}.\n`;
   environment.stdout(
-    `A test request succeeded, and ${file} was changed:\n\n${difference}\n${key}The previous file is ${keptPath(file)}; tollgate connect … --undo restores it.\nStart ${tool.title}: ${tool.starts}\n`,
+    `A test request succeeded, and ${file} was changed:\n\n${difference}\n${key}The previous file is ${backupPath(file)}; tollgate connect … --undo restores it.\nStart ${tool.title}: ${tool.starts}\n`,
   );
 }
 

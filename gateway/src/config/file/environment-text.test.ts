@@ -1,7 +1,7 @@
 /** Tests how `${NAME}` is hidden from YAML, substituted, and refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { hasPlaceholders, hideExpressions, showExpressions, substituteEnvironment } from './environment-text.ts';
+import { hasPlaceholders, hideExpressions, showExpressions, substituteEnvironment } from './yaml-tree.ts';
 
 const ENVIRONMENT = { HOST: 'example.com', PORT: '8080', EMPTY: '', ODD: `\${PORT}: {a: [b]}` };
 
@@ -29,15 +29,15 @@ describe('substituteEnvironment', () => {
   });
 
   test.each([
-    [`\${UNSET}`, `\${UNSET}, and the environment has no variable UNSET`],
-    [`\${toString}`, `\${toString}, and the environment has no variable toString`],
-    [`\${__proto__}`, `\${__proto__}, and the environment has no variable __proto__`],
-    [`\${}`, `a \${…} that names no variable`],
-    [`\${1A}`, `a \${…} that names no variable`],
-    [`\${HOST-x}`, `a \${…} that names no variable`],
-    [`\${ HOST }`, `a \${…} that names no variable`],
-    [`\${HOST`, `a \${ without its }`],
-    [`\${HOST} \${`, `a \${ without its }`],
+    [`\${UNSET}`, `\${UNSET}, but there is no environment variable UNSET`],
+    [`\${toString}`, `\${toString}, but there is no environment variable toString`],
+    [`\${__proto__}`, `\${__proto__}, but there is no environment variable __proto__`],
+    [`\${}`, `a \${…} without a variable name`],
+    [`\${1A}`, `a \${…} without a variable name`],
+    [`\${HOST-x}`, `a \${…} without a variable name`],
+    [`\${ HOST }`, `a \${…} without a variable name`],
+    [`\${HOST`, `a \${ without a closing }`],
+    [`\${HOST} \${`, `a \${ without a closing }`],
   ])('%s is refused', (text, found) => {
     expect(substituteEnvironment(text, ENVIRONMENT)).toMatchObject({ found });
   });

@@ -72,7 +72,7 @@ export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): Conf
 function explainValue(issue: Issue, value: YamlTree, written: string | null): Fault {
   if (issue.code === 'custom') {
     const { found, expected, advice, secret } = issue.params ?? {};
-    const shown = secret === true ? 'a text that is not shown' : showFound(value, written);
+    const shown = secret === true ? 'a hidden value' : showFound(value, written);
     return { found: String(found ?? shown), expected: String(expected), advice: String(advice) };
   }
   if (issue.code === 'invalid_type') {

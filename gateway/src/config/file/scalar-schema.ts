@@ -10,8 +10,35 @@ import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs, parseInstantMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
-import { type BaseUrl, parseBaseUrl } from '../base-url.ts';
-import type { Fault } from './config-problem.ts';
+import { type Fault, quoteText } from './config-problem.ts';
+
+export interface BaseUrl {
+  /** Scheme, host and path, without a trailing slash. */
+  readonly url: string;
+  readonly origin: string;
+}
+
+/**
+ * Parses an address that is written exactly as it will be used. Refuses credentials, a query or a fragment, and a host
+ * that means another than it shows (`0x7f.1`, full-width dots, `host#.example.com`). No fault quotes a credential.
+ */
+export function parseBaseUrl(text: string): BaseUrl | Fault {
+  const expected = 'an address such as https://api.example.com/v1';
+  const fault = (found: string, advice: string): Fault => ({ found, expected, advice });
+  if (text.includes('@')) return fault('an address with @ in it', 'Put the credential into api_key.');
+  if (/[?#]/.test(text)) return fault('an address with a query or fragment', 'Remove what begins at ? or #.');
+  const [, authority] = /^https?:\/\/([^\s/\\\p{Cc}]+)(?:\/[^\s\\\p{Cc}]*)?$/u.exec(text) ?? [];
+  const url = authority === undefined ? null : URL.parse(text);
+  if (authority === undefined || url === null) {
+    return fault('text that is not an http:// or https:// address', 'Write scheme, host and path.');
+  }
+  const defaultPort = url.protocol === 'https:' ? ':443' : ':80';
+  const shown = authority.toLowerCase();
+  if (shown !== url.host && shown !== url.host + defaultPort) {
+    return fault(`another spelling of the host ${quoteText(url.host)}`, `Write ${url.host} if you mean it.`);
+  }
+  return { url: url.origin + url.pathname.replace(/\/+$/, ''), origin: url.origin };
+}
 
 /** Why a text does not fit, where the rule's own words are too general. Omitted members come from the rule. */
 export class Unfit {
@@ -135,7 +162,7 @@ function parseOrUnfit<Value>(parse: () => Value): Value | Unfit {
 /** A credential, or null for the word `none`. */
 export const credential = scalar<Secret | null>({
   expected: 'a credential of visible ASCII characters, or none',
-  advice: 'Look for a line break, space or quote that came along when it was copied.',
+  advice: 'Look for a line break, space or quote that was copied with it.',
   json: { title: 'credential', type: 'string', minLength: 1 },
   secret: true,
   parse: (text) => {
@@ -230,7 +257,7 @@ export const oidcId = scalar({
 /** A domain of email addresses. */
 export const domainName = scalar({
   expected: 'a domain such as example.com',
-  advice: 'Write what stands behind the @ of the addresses.',
+  advice: 'Write the part of the addresses after the @.',
   json: { title: 'domain', type: 'string', minLength: 3 },
   parse: (text) => (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });

@@ -67,7 +67,7 @@ describe('what readYamlTree refuses', () => {
   test.each([
     [
       'a: 1\nb: 2\na: 3\n',
-      "f.yaml:3:1: a: found the member 'a' a second time, expected each member once; line 1 has it already. Remove one of the two.",
+      "f.yaml:3:1: a: found the member 'a' twice, expected each member once; it is already on line 1. Remove one of them.",
     ],
     [
       'a:\n\tb: 1\n',
@@ -85,13 +85,13 @@ describe('what readYamlTree refuses', () => {
     ],
     [
       'a: b: c\n',
-      'f.yaml:1:4: found a second `: ` on one line, or a mapping where a name belongs, expected one `name: value` to a line. Put text with special characters into quotes.',
+      'f.yaml:1:4: found a second `: ` on one line, or a mapping where a name belongs, expected one `name: value` per line. Put text with special characters into quotes.',
     ],
     ['a:\n', 'f.yaml:1:3: a: found no value, expected a value after the colon. Write one, or remove the member.'],
     ['a: ~\n', 'f.yaml:1:4: a: found no value, expected a value after the colon. Write one, or remove the member.'],
     [
       'a: *b\n',
-      'f.yaml:1:4: a: found an alias (`*…`) to nothing, expected an anchor (`&…`) of that name above it. Correct the name, or write the value out; text that begins with * needs quotes.',
+      'f.yaml:1:4: a: found an alias (`*…`) without its anchor, expected an anchor (`&…`) of that name above it. Correct the name, or write the value out; text that begins with * needs quotes.',
     ],
     [
       '? [a]\n: 1\n',
@@ -99,11 +99,11 @@ describe('what readYamlTree refuses', () => {
     ],
     [
       `a: \${NOPE}\n`,
-      `f.yaml:1:4: a: found \${NOPE}, and the environment has no variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
+      `f.yaml:1:4: a: found \${NOPE}, but there is no environment variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
     ],
     [
       `a: "\${NOPE"\n`,
-      `f.yaml:1:4: a: found a \${ without its }, expected \${NAME} or \${NAME:-default} on one line. Close it; for the characters themselves write $\${…}.`,
+      `f.yaml:1:4: a: found a \${ without a closing }, expected \${NAME} or \${NAME:-default} on one line. Close it; for the characters themselves write $\${…}.`,
     ],
   ])('%j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

@@ -15,7 +15,6 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
-import { type Environment, hideExpressions, showExpressions, substituteEnvironment } from './environment-text.ts';
 
 export type YamlTree = string | YamlTree[] | { [name: string]: YamlTree };
 
@@ -174,16 +173,16 @@ function writtenText(value: unknown): string {
 
 function twice(name: string, first: YamlPlace | undefined) {
   return {
-    found: `the member ${quoteText(name)} a second time`,
-    expected: `each member once; line ${first?.line ?? 1} has it already`,
-    advice: 'Remove one of the two.',
+    found: `the member ${quoteText(name)} twice`,
+    expected: `each member once; it is already on line ${first?.line ?? 1}`,
+    advice: 'Remove one of them.',
   };
 }
 
 const TAGGED = { found: 'a tag (`!…`)', expected: 'a plain value', advice: 'Remove the tag.' };
 const NO_VALUE = { found: 'no value', expected: 'a value after the colon', advice: 'Write one, or remove the member.' };
 const NO_ANCHOR = {
-  found: 'an alias (`*…`) to nothing',
+  found: 'an alias (`*…`) without its anchor',
   expected: 'an anchor (`&…`) of that name above it',
   advice: 'Correct the name, or write the value out; text that begins with * needs quotes.',
 };
@@ -219,11 +218,11 @@ const FAULTS: { readonly [code in ErrorCode]?: Fault } = {
   },
   BLOCK_AS_IMPLICIT_KEY: {
     found: 'a second `: ` on one line, or a mapping where a name belongs',
-    expected: 'one `name: value` to a line',
+    expected: 'one `name: value` per line',
     advice: QUOTE_IT,
   },
   MISSING_CHAR: {
-    found: 'something unfinished: a quote, bracket, brace, comma or colon is missing',
+    found: 'incomplete YAML: a quote, bracket, brace, comma or colon is missing',
     expected: 'complete YAML',
     advice: 'Look at this line and the one above it for what was opened and not closed.',
   },
@@ -233,7 +232,7 @@ const FAULTS: { readonly [code in ErrorCode]?: Fault } = {
     advice: 'Remove the `---` and join the two.',
   },
   BAD_ALIAS: {
-    found: 'an alias (`*…`) that is not one',
+    found: 'an invalid alias (`*…`)',
     expected: '`*` and the name of an anchor',
     advice: 'Text that begins with * needs quotes.',
   },
@@ -247,11 +246,11 @@ const FAULTS: { readonly [code in ErrorCode]?: Fault } = {
     expected: 'an escape such as \\n or \\u0041 within double quotes',
     advice: 'Double the backslash, or use single quotes.',
   },
-  DUPLICATE_KEY: { found: 'a member a second time', expected: 'each member once', advice: 'Remove one of the two.' },
+  DUPLICATE_KEY: { found: 'a duplicate member', expected: 'each member once', advice: 'Remove one of them.' },
 };
 
 const OTHER: Fault = {
-  found: 'something that is not YAML',
+  found: 'invalid YAML',
   expected: '`name: value` lines, indented by spaces',
   advice: `Compare the line with the documentation. ${QUOTE_IT}`,
 };
@@ -259,4 +258,94 @@ const OTHER: Fault = {
 /** Describes a parser error by its code alone. */
 function describeYamlError(code: ErrorCode): Fault {
   return FAULTS[code] ?? OTHER;
+}
+
+/**
+ * Substitutes `${NAME}` and `${NAME:-default}` inside the values of a configuration file: hides them from the YAML
+ * parser and inserts the environment's values afterwards, so that a value can never become YAML.
+ */
+
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** The substituted value, or the problem with an expression in the text. */
+type Substitution =
+  | { readonly text: string; readonly substituted: boolean }
+  | { readonly found: string; readonly expected: string; readonly advice: string };
+
+/** `$${…}` escapes the literal characters `${…}`. */
+const EXPRESSION = /\$?\$\{[^}\n]*\}/g;
+const PLACEHOLDER_BASE = 0xe000;
+const PLACEHOLDERS = /[\ue000-\ue07f]/g;
+
+/** True if a file contains characters that hiding needs for itself (of the private-use area). */
+export function hasPlaceholders(text: string): boolean {
+  return text.search(PLACEHOLDERS) !== -1;
+}
+
+/**
+ * Replaces every expression with private-use characters, one for one: in `{ api_key: ${KEY} }` the braces would
+ * otherwise be YAML's own. Positions do not change.
+ */
+export function hideExpressions(text: string): string {
+  return text.replace(EXPRESSION, (expression) =>
+    expression.replace(/[\0-\x7f]/g, (character) => String.fromCharCode(PLACEHOLDER_BASE + character.charCodeAt(0))),
+  );
+}
+
+/** The inverse of `hideExpressions`, for the whole text or any part of it. */
+export function showExpressions(text: string): string {
+  return text.replace(PLACEHOLDERS, (character) => String.fromCharCode(character.charCodeAt(0) - PLACEHOLDER_BASE));
+}
+
+/**
+ * Replaces each expression with the environment's value. Inserted text is not expanded again. A default applies if the
+ * variable is unset or empty, as in a shell.
+ */
+export function substituteEnvironment(text: string, environment: Environment): Substitution {
+  let value = '';
+  let end = 0;
+  for (const match of text.matchAll(EXPRESSION)) {
+    const expression = match[0];
+    const before = text.slice(end, match.index);
+    if (before.includes('${')) return unclosed();
+    value += before;
+    end = match.index + expression.length;
+    if (expression.startsWith('$$')) {
+      value += expression.slice(1);
+      continue;
+    }
+    const [, name, fallback] = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?\}$/s.exec(expression) ?? [];
+    if (name === undefined) return malformed();
+    const set = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    const chosen = fallback === undefined ? set : set || fallback;
+    if (chosen === undefined) return unset(name);
+    value += chosen;
+  }
+  const rest = text.slice(end);
+  if (rest.includes('${')) return unclosed();
+  return { text: value + rest, substituted: end > 0 };
+}
+
+function unset(name: string): Substitution {
+  return {
+    found: `\${${name}}, but there is no environment variable ${name}`,
+    expected: 'a variable that is set',
+    advice: `Set ${name}, or give a default: \${${name}:-default}.`,
+  };
+}
+
+function malformed(): Substitution {
+  return {
+    found: `a \${…} without a variable name`,
+    expected: `\${NAME} or \${NAME:-default}, the name made of letters, digits and _`,
+    advice: `Correct the name; for the characters themselves write $\${…}.`,
+  };
+}
+
+function unclosed(): Substitution {
+  return {
+    found: `a \${ without a closing }`,
+    expected: `\${NAME} or \${NAME:-default} on one line`,
+    advice: `Close it; for the characters themselves write $\${…}.`,
+  };
 }

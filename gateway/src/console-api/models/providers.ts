@@ -5,7 +5,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
-import type { BaseUrl } from '../../config/base-url.ts';
 import {
   CONSOLE_KINDS,
   type ConsoleKind,
@@ -13,12 +12,13 @@ import {
   readConsoleAddress,
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
+import type { BaseUrl } from '../../config/file/scalar-schema.ts';
 import { Secret } from '../../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
 import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
-import { findPublicAddress, PrivateAddressError } from '../../upstream/public-host.ts';
+import { findPublicAddress, PrivateAddressError } from '../../upstream/connection.ts';
 import type { Reply } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';

@@ -1,11 +1,11 @@
 /** Calls the demo model in tests: directly, and as a server for the vendors' SDKs. */
 
-import { resolveLimits } from '../../config/resolve-limits.ts';
+import { resolveLimits } from '../../config/resolve-settings.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { scanJson } from '../../wire/json-scan.ts';
-import { answerDemoCall, type DemoReply } from '../answer-demo-call.ts';
+import { answerDemoCall, type DemoReply } from '../demo-exchange.ts';
 
 interface Asked {
   readonly status: number;

@@ -1,5 +1,5 @@
 /** Builds the inputs of request checks and observers from plain texts, for tests. */
-import { resolveLimits } from '../../config/resolve-limits.ts';
+import { resolveLimits } from '../../config/resolve-settings.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { StreamRecord } from '../../framing/framing.ts';
 import { startSseDecoder } from '../../framing/sse-decoder.ts';

@@ -1,5 +1,12 @@
-/** Resolves the server settings and the defaults: the environment first, then the file. Opens no port. */
+/**
+ * Resolves the server settings, limits, time limits and defaults: the environment first, then the file, then the
+ * built-in value. Opens no port.
+ */
+
+import { parseByteSize, parseDurationMs } from '../lib/quantity.ts';
+import type { Timeouts } from '../providers/provider.ts';
 import {
+  type Config,
   DEFAULT_BROKEN_ANSWERS,
   DEFAULT_CONSOLE,
   DEFAULT_HOLDS,
@@ -14,9 +21,10 @@ import {
   type ServerConfig,
 } from './config.ts';
 import { type ConfigProblem, environmentProblem, quoteText, type Report } from './file/config-problem.ts';
-import type { Environment } from './file/environment-text.ts';
-import type { FileShape } from './file/file-schema.ts';
+import type { FileShape, TimeoutsShape } from './file/file-schema.ts';
 import { listenHost, wholeNumber } from './file/scalar-schema.ts';
+import type { Environment } from './file/yaml-tree.ts';
+import { LIMITS, type LimitName, type Limits } from './limits.ts';
 
 /** HOST and PORT, else the file's values, else the defaults. A bad variable is added to `problems`. */
 export function resolveServer(
@@ -87,8 +95,8 @@ export function resolveOidc(shape: FileShape['server'], report: Report): readonl
   for (const [index, given] of (shape?.oidc ?? []).entries()) {
     if (services.some(({ id }) => id === given.id)) {
       report(['server', 'oidc', index, 'id'], {
-        found: `${quoteText(given.id)} a second time`,
-        expected: 'an id of its own for each service',
+        found: `${quoteText(given.id)} twice`,
+        expected: 'a unique id for each service',
         advice: 'Give it another id.',
       });
       continue;
@@ -104,10 +112,59 @@ export function resolveOidc(shape: FileShape['server'], report: Report): readonl
   }
   if (services.length > 0 && shape?.public_url === undefined) {
     report(['server', 'oidc'], {
-      found: 'services to sign in by, and no public_url',
-      expected: 'public_url beside them: the services send people back to it',
+      found: 'sign-in services without public_url',
+      expected: 'public_url: the services redirect to it',
       advice: 'Add public_url under server, and register its /app/api/sign-in/oidc/ID/callback at each service.',
     });
   }
   return services;
+}
+
+const PARSE_DEFAULT = { bytes: parseByteSize, duration: parseDurationMs, count: Number } as const;
+
+/** Every limit as a number, defaults filled in. */
+export function resolveLimits(shape: FileShape['limits']): Limits {
+  const entries = (Object.keys(LIMITS) as LimitName[]).map((name) => {
+    const row = LIMITS[name];
+    return [row.member, shape?.[name] ?? PARSE_DEFAULT[row.unit](row.default)];
+  });
+  return Object.fromEntries(entries) as Limits;
+}
+
+/** The time limits of providers that set none. */
+export function chooseDefaultTimeouts(limits: Limits): Timeouts {
+  return {
+    connectMs: limits.connectTimeoutMs,
+    firstByteMs: limits.firstByteTimeoutMs,
+    firstBytePlainMs: limits.firstBytePlainTimeoutMs,
+    idleMs: limits.idleTimeoutMs,
+    totalMs: limits.totalTimeoutMs,
+  };
+}
+
+/** The given time limits, overridden by the file's. */
+export function resolveTimeouts(shape: TimeoutsShape | undefined, outer: Timeouts): Timeouts {
+  return {
+    connectMs: shape?.connect ?? outer.connectMs,
+    firstByteMs: shape?.first_byte ?? outer.firstByteMs,
+    firstBytePlainMs: shape?.first_byte_plain ?? outer.firstBytePlainMs,
+    idleMs: shape?.idle ?? outer.idleMs,
+    totalMs: shape?.total ?? outer.totalMs,
+  };
+}
+
+/** The maximum total time limit, in milliseconds, of all providers and targets. */
+export function longestCallMs({
+  timeouts,
+  providers,
+  models,
+}: Pick<Config, 'timeouts' | 'providers' | 'models'>): number {
+  let longest = timeouts.totalMs;
+  for (const provider of providers.values()) {
+    longest = Math.max(longest, provider.timeouts?.totalMs ?? 0);
+  }
+  for (const { targets } of models?.values() ?? []) {
+    for (const target of targets) longest = Math.max(longest, target.timeouts?.totalMs ?? 0);
+  }
+  return longest;
 }
