@@ -6,7 +6,7 @@ import { createMoneySeeds } from '../admission/admission.ts';
 import { createLimitRules, followRules, type ZoneOf } from '../admission/limit-rules.ts';
 import { zoneOfWindow } from '../admission/window.ts';
 import { formatNanoUsd } from '../billing/money.ts';
-import { type Price, withMarkUp } from '../billing/price.ts';
+import { rememberPrices } from '../billing/price-book.ts';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
 import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
@@ -55,8 +55,6 @@ export interface MoneyParts {
 /** A call that is still open this long after its time limit never ends. */
 const LEASE_MARGIN_MS = 10 * 60_000;
 const SWEEP_MS = 1_000;
-/** Markups seldom change; there are as many prices as models. */
-const PRICED_MAX = 100_000;
 
 /**
  * Reads the rules from the store; rejects if it cannot. Budgets and balances are read when they first apply, except
@@ -201,18 +199,6 @@ function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceed
     'a provider exceeded the output limit of a request; until a response of this model stops at its limit, non-streaming ' +
       'requests that a balance or a budget pays for are streamed from the provider and metered',
   );
-}
-
-/** The same price with the same markup is one object, so that calls need no arithmetic. */
-function rememberPrices(): BillingDeps['priced'] {
-  const known = new Map<string, Price>();
-  return (price, markUpPpm) => {
-    if (markUpPpm === 0) return price;
-    const name = `${markUpPpm} ${price.version}`;
-    const found = known.get(name) ?? withMarkUp(price, markUpPpm);
-    if (known.size < PRICED_MAX) known.set(name, found);
-    return found;
-  };
 }
 
 /** Clocks are assumed not to be set back by more than this while serving. */

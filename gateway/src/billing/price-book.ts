@@ -34,6 +34,7 @@ import {
   type Price,
   type PublishedPrice,
   type Rates,
+  withMarkUp,
 } from './price.ts';
 
 /** A price and the start of its period, which ends where the next one begins. */
@@ -299,4 +300,19 @@ function tokens(count: number, counter: string): bigint {
     throw new RangeError(`usage ${counter}: found ${count}, expected a whole number of tokens, 0 or more`);
   }
   return BigInt(count);
+}
+
+/** Markups seldom change; there are as many prices as models. */
+const PRICED_MAX = 100_000;
+
+/** The same price with the same markup is one object, so that calls need no arithmetic. */
+export function rememberPrices(): (price: Price, markUpPpm: number) => Price {
+  const known = new Map<string, Price>();
+  return (price, markUpPpm) => {
+    if (markUpPpm === 0) return price;
+    const name = `${markUpPpm} ${price.version}`;
+    const found = known.get(name) ?? withMarkUp(price, markUpPpm);
+    if (known.size < PRICED_MAX) known.set(name, found);
+    return found;
+  };
 }

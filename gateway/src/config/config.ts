@@ -7,7 +7,7 @@ import type { TierMember } from '../generation/usage.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
-import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { Provider, Target, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';

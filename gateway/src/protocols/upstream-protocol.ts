@@ -6,7 +6,7 @@ import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
 
 import type { AccountTrouble } from './answer/account-words.ts';
 import type { UpstreamProtocolName } from './names.ts';
-import type { OutputLimitMember } from './request/output-limit.ts';
+import type { OutputLimitMember } from './request/request-facts.ts';
 import type { ToolNames } from './request/tool-names.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';

@@ -3,7 +3,7 @@
  * data. Makes no calls.
  */
 
-import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import { anthropic } from './anthropic.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';

@@ -6,7 +6,7 @@
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 

@@ -24,7 +24,25 @@ import {
   STRING_STOP,
   TAB,
 } from './json-bytes.ts';
-import { addKey, type KeySet } from './json-key-set.ts';
+import {
+  addKey,
+  appendNode,
+  closeNode,
+  FLAG_CLOSED,
+  FLAG_ESCAPED,
+  FLAG_KEY_ESCAPED,
+  firstStop,
+  type KeySet,
+  KIND_ARRAY,
+  KIND_FALSE,
+  KIND_NULL,
+  KIND_NUMBER,
+  KIND_OBJECT,
+  KIND_STRING,
+  KIND_TRUE,
+  skipBytes,
+  stopsIn,
+} from './json-key-set.ts';
 import {
   AWAIT_COLON,
   AWAIT_FIRST_ELEMENT,
@@ -60,22 +78,6 @@ import {
   openFrame,
   type ScanState,
 } from './json-scan-state.ts';
-
-import {
-  appendNode,
-  closeNode,
-  FLAG_CLOSED,
-  FLAG_ESCAPED,
-  FLAG_KEY_ESCAPED,
-  KIND_ARRAY,
-  KIND_FALSE,
-  KIND_NULL,
-  KIND_NUMBER,
-  KIND_OBJECT,
-  KIND_STRING,
-  KIND_TRUE,
-} from './json-tape.ts';
-import { firstStop, skipBytes, stopsIn } from './json-word-view.ts';
 
 /**
  * Reads up to `limit`, where a token may stay unfinished; an escape or a literal that begins before it is read

@@ -1,7 +1,6 @@
 /** Reads a scanned JSON text: finds members and elements by the outline and decodes single values. */
 
 import { BACKSLASH } from './json-bytes.ts';
-import type { JsonScanLimits } from './json-limits.ts';
 import {
   AT_END,
   AT_KEY_END,
@@ -16,7 +15,8 @@ import {
   type JsonTape,
   KIND_MASK,
   readNode,
-} from './json-tape.ts';
+} from './json-key-set.ts';
+import type { JsonScanLimits } from './json-limits.ts';
 
 /** The kind of a value. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';

@@ -2,10 +2,17 @@
  * Holds the state of a JSON scan between two steps: the stack of open objects and arrays, the fault codes and the
  * number automaton. The grammar is in json-grammar.ts.
  */
-import { clearKeySet, createKeySet, type KeySet } from './json-key-set.ts';
+import {
+  clearKeySet,
+  clearTape,
+  createKeySet,
+  createTape,
+  type JsonTape,
+  type KeySet,
+  type TypedView,
+  viewWords,
+} from './json-key-set.ts';
 import type { JsonScanLimits } from './json-limits.ts';
-import { clearTape, createTape, type JsonTape } from './json-tape.ts';
-import { type TypedView, viewWords } from './json-word-view.ts';
 
 /** The next item that the grammar expects. */
 export const AWAIT_VALUE = 0;

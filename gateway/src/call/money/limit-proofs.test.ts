@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
-import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
+import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
 import { findPreset, originOf, PRESETS } from '../../providers/presets.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import { openUpstream } from '../../providers/upstream.ts';

@@ -6,8 +6,8 @@
 
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
-import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
-import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
+
 import type { Upstream } from '../../providers/provider.ts';
 import type { Route } from '../../routing/route.ts';
 

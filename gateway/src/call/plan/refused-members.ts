@@ -5,7 +5,7 @@
  */
 
 import type { GenerationRequest } from '../../generation/request.ts';
-import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
+import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';

@@ -1,9 +1,9 @@
 /** Tests output-limit.ts: which members a provider may read as an output limit other than the caller's. */
 import { expect, test } from 'bun:test';
-import { checkRequest as checkChat } from '../chat/client/check-request.ts';
-import { checkRequest as checkMessages } from '../messages/client/check-request.ts';
+import { checkRequest as checkChat } from '../chat/client/client-protocol.ts';
+import { checkRequest as checkMessages } from '../messages/client/client-protocol.ts';
 import { CONTEXT, outlineOf } from '../testing/outline-of.ts';
-import { mayChangeLimit } from './output-limit.ts';
+import { mayChangeLimit } from './request-facts.ts';
 
 test.each([
   ['MAX_TOKENS', true],

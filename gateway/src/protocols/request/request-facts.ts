@@ -1,7 +1,11 @@
-/** Defines the facts of a checked request that the call pipeline needs, independent of its protocol. */
+/**
+ * Defines the facts of a checked request that the call pipeline needs, independent of its protocol, and reads those that
+ * both formats have: the output limit, the end user, media and server-side tools.
+ */
 import type { Limits } from '../../config/limits.ts';
-import type { JsonNode, JsonOutline } from '../../wire/json-node.ts';
-import type { OutputLimitMember } from './output-limit.ts';
+import { TOOL_KIND } from '../../generation/usage.ts';
+import { normalizeEndUser } from '../../lib/end-user-id.ts';
+import { children, type JsonNode, type JsonOutline, member, numberValue, stringValue } from '../../wire/json-node.ts';
 import type { PricedMembers } from './priced-members.ts';
 
 /** Media and server-side tools of a request. */
@@ -52,3 +56,97 @@ export interface CheckContext {
 
 /** Checks type and range of the founding specification's members; unknown members pass. Throws CallFailure. */
 export type RequestCheck = (outline: JsonOutline, context: CheckContext) => RequestFacts;
+
+/** A member that limits the output tokens of one answer. */
+export type OutputLimitMember = 'max_tokens' | 'max_completion_tokens';
+
+const EXACT: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'n']);
+const LENGTHS: ReadonlySet<number> = new Set([...EXACT].map((name) => name.length));
+
+/**
+ * Members that providers read in addition to the format's own: llama.cpp prefers `n_predict` to `max_tokens`
+ * (tools/server/README.md, 2026-11); the others name the same limit in the engines behind compatible providers.
+ */
+const ALIASES: ReadonlySet<string> = new Set([
+  'n_predict',
+  'num_predict',
+  'max_new_tokens',
+  'max_output_tokens',
+  'max_length',
+  'best_of',
+]);
+
+/** Whether a member unknown to the format may change the output limit at some provider. */
+export function mayChangeLimit(name: string): boolean {
+  if (ALIASES.has(name)) return true;
+  // Upper case first: it folds the long s, and lower case the Kelvin sign, as Go's decoder does.
+  return LENGTHS.has(name.length) && EXACT.has(name.toUpperCase().toLowerCase());
+}
+
+/** The first top-level member that names an end user, else `metadata.user_id`; null: none does. */
+export function readEndUser(root: JsonNode, names: readonly string[]): string | null {
+  for (const name of names) {
+    const id = idOf(member(root, name));
+    if (id !== null) return id;
+  }
+  const metadata = member(root, 'metadata');
+  return metadata?.kind === 'object' ? idOf(member(metadata, 'user_id')) : null;
+}
+
+function idOf(node: JsonNode | undefined): string | null {
+  const id = node?.kind === 'string' ? stringValue(node) : undefined;
+  return id === undefined ? null : normalizeEndUser(id);
+}
+
+/** Server-side tools carry the date of their version: `web_search_20250305`. */
+const DATED = /^(.+)_20[0-9]{6}$/;
+
+/** Requests of a tool without `max_uses`: the most seen in one answer (recorded traffic, 2025). */
+const REQUESTS_ASSUMED = 10;
+
+/** Caps the requests that a hold covers, so that a caller's absurd number does not hold a whole balance. */
+const REQUESTS_MAX = 1_000;
+
+/** Part of every such type; one byte search saves most requests, with only their own tools, a look at each tool. */
+const DATE_MARK = '_20';
+
+const NO_REQUESTS: ReadonlyMap<string, number> = new Map();
+
+interface ExtraNodes {
+  /** The number of images, audio parts and documents in the turns. */
+  readonly mediaParts: number;
+  /** The output types: `modalities`. */
+  readonly modalities?: JsonNode | undefined;
+  readonly tools?: JsonNode | undefined;
+}
+
+/** Undefined for a text-only request. */
+export function findExtras({ mediaParts, modalities, tools }: ExtraNodes): RequestExtras | undefined {
+  const mediaOutput = modalities?.kind === 'array' && children(modalities).some((word) => stringValue(word) !== 'text');
+  const toolRequests = tools?.kind === 'array' ? countRequests(tools) : NO_REQUESTS;
+  if (mediaParts === 0 && !mediaOutput && toolRequests.size === 0) return undefined;
+  // Earlier assistant audio is referenced by id and has no part, so audio output implies possible media input.
+  return { mediaInput: mediaParts > 0 || mediaOutput, mediaOutput, toolRequests };
+}
+
+/** By kind; the counts of a kind that is declared twice add up. */
+function countRequests(tools: JsonNode): ReadonlyMap<string, number> {
+  const { outline, start, end } = tools;
+  const { bytes } = outline;
+  if (!Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(DATE_MARK)) return NO_REQUESTS;
+  let requests: Map<string, number> | null = null;
+  for (const tool of children(tools)) {
+    const type = tool.kind === 'object' ? member(tool, 'type') : undefined;
+    const kind = DATED.exec((type === undefined ? undefined : stringValue(type)) ?? '')?.[1];
+    if (kind === undefined || !TOOL_KIND.test(kind)) continue;
+    requests ??= new Map();
+    requests.set(kind, Math.min(REQUESTS_MAX, (requests.get(kind) ?? 0) + usesOf(tool)));
+  }
+  return requests ?? NO_REQUESTS;
+}
+
+function usesOf(tool: JsonNode): number {
+  const node = member(tool, 'max_uses');
+  const uses = node === undefined ? undefined : numberValue(node);
+  return uses === undefined || !Number.isSafeInteger(uses) || uses < 0 ? REQUESTS_ASSUMED : uses;
+}

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { CONSOLE_ROUTES } from '../../console-api/contract/contract.ts';
-import { CHECKED_MEMBERS as CHAT_CHECKED } from '../../protocols/chat/client/check-request.ts';
+import { CHECKED_MEMBERS as CHAT_CHECKED } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
-import { CHECKED_MEMBERS as MESSAGES_CHECKED } from '../../protocols/messages/client/check-request.ts';
+import { CHECKED_MEMBERS as MESSAGES_CHECKED } from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
 import { openapiText } from './openapi-document.ts';
 

@@ -1,7 +1,10 @@
 /** Builds the schemas of both request formats from the tables that validate and translate requests. */
-import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/check-request.ts';
+import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
-import { CHECKED_MEMBERS as MESSAGES_CHECKED, MESSAGES_ROLES } from '../../protocols/messages/client/check-request.ts';
+import {
+  CHECKED_MEMBERS as MESSAGES_CHECKED,
+  MESSAGES_ROLES,
+} from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
 import type { MemberType } from '../../protocols/request/check-member.ts';
 import type { MemberRow } from '../../protocols/request/fates.ts';

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
-import { checkRequest } from './check-request.ts';
+import { checkRequest } from './client-protocol.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 const body = (members: object) => ({ model: 'm', messages, ...members });

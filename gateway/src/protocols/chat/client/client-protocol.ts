@@ -1,10 +1,153 @@
-/** Assembles the half of the chat-completions format that clients use. */
+/** Assembles the half of the chat-completions format that clients use, and checks its requests. */
+
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
-import { checkRequest } from './check-request.ts';
+import {
+  checkArray,
+  checkBoolean,
+  checkKind,
+  checkMetadata,
+  checkText,
+  checkTools,
+  checkType,
+  type MemberType,
+  refuse,
+} from '../../request/check-member.ts';
+import { type MediaTally, tallyPart } from '../../request/media-tally.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
+import {
+  type CheckContext,
+  findExtras,
+  mayChangeLimit,
+  type RequestFacts,
+  readEndUser,
+} from '../../request/request-facts.ts';
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { startStreamRenderer } from './render-stream.ts';
+
+export const CHAT_ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
+const MEDIA = new Set(['image_url', 'input_audio', 'file']);
+/** Contract, 10.9. */
+const ANSWERS_MAX = 128;
+
+/** Members for which checking type and range is enough. */
+export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
+  temperature: { type: 'number', isNullable: true, minimum: 0, maximum: 2, default: 1 },
+  top_p: { type: 'number', isNullable: true, minimum: 0, maximum: 1, default: 1 },
+  stream: { type: 'boolean', isNullable: true, default: false },
+  max_tokens: { type: 'integer', isNullable: true, minimum: 1 },
+  max_completion_tokens: { type: 'integer', isNullable: true, minimum: 1 },
+  n: { type: 'integer', isNullable: true, minimum: 1, maximum: ANSWERS_MAX },
+};
+
+type MemberCheck = (node: JsonNode, context: CheckContext) => void;
+
+const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
+  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
+    name,
+    (node) => checkType(node, name, type),
+  ]),
+  ['stream_options', checkStreamOptions],
+  ['tools', (node, { limits }) => checkTools(node, limits)],
+  ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
+  ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
+  ['user', (node, { limits }) => checkUser(node, limits.modelNameMax)],
+  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
+]);
+
+const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
+
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
+export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  let changesLimit = false;
+  const members = children(root);
+  for (const node of members) {
+    const name = memberName(node);
+    const check = CHECKS.get(name);
+    if (check !== undefined) check(node, context);
+    else if (mayChangeLimit(name)) changesLimit = true;
+  }
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const messages = member(root, 'messages');
+  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
+  const stream = member(root, 'stream')?.kind === 'true';
+  const options = member(root, 'stream_options');
+  const media = checkMessages(messages, context);
+  const newerLimit = givenNumber(root, 'max_completion_tokens');
+  const olderLimit = givenNumber(root, 'max_tokens');
+  return {
+    model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
+    modelNode,
+    stream,
+    wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
+    endUser: readEndUser(root, END_USER_MEMBERS),
+    inputBytes: outline.bytes.length - media.bytes,
+    mediaParts: media.parts,
+    outputTokensMax: newerLimit ?? olderLimit,
+    outputLimitMember: newerLimit !== null ? 'max_completion_tokens' : olderLimit === null ? null : 'max_tokens',
+    otherLimit: newerLimit === null ? null : olderLimit,
+    mayChangeLimit: changesLimit,
+    answers: givenNumber(root, 'n') ?? 1,
+    extras: findExtras({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
+    priced: findPricedMembers(members),
+  };
+}
+
+function checkUser(node: JsonNode, charsMax: number): void {
+  if (node.kind !== 'null') checkText(node, 'user', charsMax);
+}
+
+function checkStreamOptions(node: JsonNode): void {
+  checkKind(node, 'stream_options', ['object', 'null'], 'an object');
+  const usage = member(node, 'include_usage');
+  if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
+}
+
+/** A number that was checked or is left to upstream to judge; null: absent. */
+function givenNumber(root: JsonNode, name: string): number | null {
+  const node = member(root, name);
+  return (node === undefined ? undefined : numberValue(node)) ?? null;
+}
+
+/** Checks the messages; returns a tally of their images, audio and files. */
+function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+  const media: MediaTally = { bytes: 0, parts: 0 };
+  checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
+    const path = `messages.${index}`;
+    checkKind(message, path, ['object'], 'a message (an object)');
+    const role = member(message, 'role');
+    if (role === undefined || !CHAT_ROLES.includes(stringValue(role) ?? '')) {
+      throw refuse(`${path}.role`, role ?? null, `one of ${CHAT_ROLES.join(', ')}`);
+    }
+    const content = member(message, 'content');
+    if (content === undefined || content.kind === 'null' || content.kind === 'string') return;
+    checkKind(content, `${path}.content`, ['array'], 'a string, null or an array of parts');
+    checkParts(content, `${path}.content`, context.limits.partsMax, media);
+  });
+  return media;
+}
+
+function checkParts(content: JsonNode, path: string, partsMax: number, media: MediaTally): void {
+  checkArray(content, path, 0, partsMax).forEach((part, index) => {
+    checkKind(part, `${path}.${index}`, ['object', 'string'], 'a content part (an object)');
+    const type = part.kind === 'object' ? member(part, 'type') : undefined;
+    if (type !== undefined && MEDIA.has(stringValue(type) ?? '')) tallyPart(media, part);
+  });
+}
 
 export const chatClient: ClientProtocol = {
   name: 'chat',

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { FinishReason } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
-import { readUsage, renderUsage } from '../shared/usage.ts';
-import { readAnswer } from '../stream/read-answer.ts';
+import { readAnswer, readUsage, renderUsage } from '../shared/usage.ts';
+
 import { CONTEXT } from '../testing/chat-stream.ts';
 import { renderAnswer } from './render-answer.ts';
 

@@ -1,7 +1,7 @@
 /** Finds the error in a stream chunk or a 200 answer. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import type { JsonObject } from '../../json.ts';
-import { messageOf, statusOf, typeOf } from '../stream/read-answer.ts';
+import { messageOf, statusOf, typeOf } from './usage.ts';
 
 type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
 

@@ -12,8 +12,17 @@ import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
-import { readReportedUsage, readTier, withTier } from '../shared/usage.ts';
-import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
+import {
+  generatedBytes,
+  messageOf,
+  readReportedUsage,
+  readTier,
+  reasoningBytes,
+  statusOf,
+  typeOf,
+  withTier,
+} from '../shared/usage.ts';
+
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 
 const DONE = '[DONE]';

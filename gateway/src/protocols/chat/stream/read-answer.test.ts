@@ -2,7 +2,7 @@
  * Tests read-answer.ts: an answer, a disguised error, malformed bodies; and the bytes that stand for uncounted tokens.
  */
 import { describe, expect, test } from 'bun:test';
-import { generatedBytes, messageOf, readAnswer, statusOf } from './read-answer.ts';
+import { generatedBytes, messageOf, readAnswer, statusOf } from '../shared/usage.ts';
 
 /** For a body as long as its JSON. */
 const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
-import { CHAT_ONLY, checkRequest } from './check-request.ts';
+import { CHAT_ONLY, checkRequest } from './client-protocol.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 const body = (members: object) => ({ model: 'm', max_tokens: 5, messages, ...members });

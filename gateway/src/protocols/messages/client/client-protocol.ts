@@ -1,11 +1,198 @@
-/** Assembles the half of the messages format that clients use. */
+/** Assembles the half of the messages format that clients use, and checks its requests. */
 import { invalidRequest } from '../../../errors/call-failure.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  jsonText,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
-import { checkRequest } from './check-request.ts';
+import {
+  checkArray,
+  checkKind,
+  checkMetadata,
+  checkText,
+  checkTools,
+  checkType,
+  type MemberType,
+  refuse,
+} from '../../request/check-member.ts';
+import { type MediaTally, tallyNested, tallyPart } from '../../request/media-tally.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
+import {
+  type CheckContext,
+  findExtras,
+  mayChangeLimit,
+  type RequestFacts,
+  readEndUser,
+} from '../../request/request-facts.ts';
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { startStreamRenderer } from './render-stream.ts';
+
+export const MESSAGES_ROLES: readonly string[] = ['user', 'assistant', 'system'];
+const MEDIA = new Set(['image', 'document']);
+const SAMPLING = new Set(['temperature', 'top_p', 'top_k']);
+const NEWER = '2026-10-21';
+
+/** Members that need only a type and range check. */
+export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
+  max_tokens: { type: 'integer', isNullable: false, minimum: 0 },
+  stream: { type: 'boolean', isNullable: true, default: false },
+};
+
+type MemberCheck = (node: JsonNode, context: CheckContext) => void;
+
+const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
+  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
+    name,
+    (node) => checkType(node, name, type),
+  ]),
+  ['system', checkSystem],
+  ['tools', (node, { limits }) => checkTools(node, limits)],
+  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
+]);
+
+/** In messages, only `metadata.user_id` names an end user. */
+const NO_MEMBERS: readonly string[] = [];
+
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
+export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  let changesLimit = false;
+  const members = children(root);
+  for (const node of members) {
+    const name = memberName(node);
+    checkTopMember(node, name, context);
+    if (!CHECKS.has(name) && mayChangeLimit(name)) changesLimit = true;
+  }
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const messages = member(root, 'messages');
+  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
+  if (!context.countOnly && member(root, 'max_tokens') === undefined) {
+    throw refuse('max_tokens', null, 'an integer: the most tokens that the answer may have');
+  }
+  const media = checkMessages(messages, context);
+  const outputLimit = member(root, 'max_tokens');
+  return {
+    model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
+    modelNode,
+    stream: member(root, 'stream')?.kind === 'true',
+    wantsUsage: true,
+    endUser: readEndUser(root, NO_MEMBERS),
+    inputBytes: outline.bytes.length - media.bytes,
+    mediaParts: media.parts,
+    outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,
+    outputLimitMember: outputLimit === undefined ? null : 'max_tokens',
+    otherLimit: null,
+    mayChangeLimit: changesLimit,
+    answers: 1,
+    extras: findExtras({ mediaParts: media.parts, tools: member(root, 'tools') }),
+    priced: findPricedMembers(members),
+  };
+}
+
+function checkTopMember(node: JsonNode, name: string, context: CheckContext): void {
+  const messagesWay = CHAT_ONLY.get(name);
+  if (messagesWay !== undefined) {
+    throw invalidRequest(`${name}: is a parameter of chat completions; on messages ${messagesWay}`, name);
+  }
+  if (context.version === NEWER && SAMPLING.has(name)) {
+    throw invalidRequest(`${name}: is not taken under anthropic-version ${NEWER}; leave it out`, name);
+  }
+  CHECKS.get(name)?.(node, context);
+}
+
+function checkSystem(node: JsonNode, { limits }: CheckContext): void {
+  if (node.kind === 'string' || node.kind === 'null') return;
+  checkKind(node, 'system', ['array'], 'a string or an array of text blocks');
+  checkArray(node, 'system', 0, limits.partsMax).forEach((block, index) => {
+    checkKind(block, `system.${index}`, ['object'], 'a text block (an object)');
+  });
+}
+
+/** Returns the tally of images and documents in the turns. */
+function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+  const media: MediaTally = { bytes: 0, parts: 0 };
+  checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
+    const path = `messages.${index}`;
+    checkKind(message, path, ['object'], 'a message (an object)');
+    const roleNode = member(message, 'role');
+    const role = roleNode === undefined ? undefined : stringValue(roleNode);
+    if (role === undefined || !MESSAGES_ROLES.includes(role)) {
+      throw refuse(`${path}.role`, roleNode ?? null, 'user or assistant (or system, where the model takes it)');
+    }
+    const content = member(message, 'content');
+    if (content === undefined) throw refuse(`${path}.content`, null, 'a string or an array of content blocks');
+    if (content.kind === 'string') return;
+    checkKind(content, `${path}.content`, ['array'], 'a string or an array of content blocks');
+    checkBlocks(content, `${path}.content`, { role, context, media });
+  });
+  return media;
+}
+
+interface Place {
+  readonly role: string;
+  readonly context: CheckContext;
+  readonly media: MediaTally;
+}
+
+function checkBlocks(content: JsonNode, path: string, { role, context, media }: Place): void {
+  checkArray(content, path, 0, context.limits.partsMax).forEach((block, index) => {
+    checkKind(block, `${path}.${index}`, ['object'], 'a content block (an object)');
+    const typeNode = member(block, 'type');
+    const type = typeNode === undefined ? undefined : stringValue(typeNode);
+    if (type !== undefined && MEDIA.has(type)) tallyPart(media, block);
+    else if (type === 'tool_result') tallyNested(media, block);
+    if (context.version === NEWER) checkNewerBlock(block, type, `${path}.${index}`, role);
+  });
+}
+
+/** Checks the restrictions added in version 2026-10-21. Source: wire reference B.1. */
+function checkNewerBlock(block: JsonNode, type: string | undefined, path: string, role: string): void {
+  if (role === 'assistant' && type === 'document') {
+    throw invalidRequest(
+      `${path}: a document directly in an assistant turn is not taken under anthropic-version ${NEWER}; put it into a user turn or a tool result`,
+      path,
+    );
+  }
+  const citations = role === 'user' && type === 'text' ? member(block, 'citations') : undefined;
+  if (citations?.kind === 'array' && /\S/.test(jsonText(citations).slice(1, -1))) {
+    throw invalidRequest(
+      `${path}.citations: citations on user text are not taken under anthropic-version ${NEWER}; leave them out`,
+      `${path}.citations`,
+    );
+  }
+}
+
+export const CHAT_ONLY: ReadonlyMap<string, string> = new Map([
+  ['max_completion_tokens', 'the cap on output is "max_tokens"'],
+  ['response_format', 'a schema is given as "output_config": {"format": {"type": "json_schema", "schema": …}}'],
+  ['n', 'there is one answer per call; leave it out'],
+  ['stop', 'stop texts are given as "stop_sequences", an array'],
+  ['stream_options', 'usage is always in the stream; leave it out'],
+  ['frequency_penalty', 'there is no such parameter; leave it out'],
+  ['presence_penalty', 'there is no such parameter; leave it out'],
+  ['logprobs', 'there are no log probabilities; leave it out'],
+  ['top_logprobs', 'there are no log probabilities; leave it out'],
+  ['logit_bias', 'there is no such parameter; leave it out'],
+  ['functions', 'tools are given as "tools": [{"name", "description", "input_schema"}]'],
+  ['function_call', 'a tool is chosen by "tool_choice": {"type": "tool", "name": …}'],
+  ['parallel_tool_calls', 'it is "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}'],
+  ['reasoning_effort', 'effort is given as "output_config": {"effort": …} or by "thinking"'],
+  ['seed', 'there is no such parameter; leave it out'],
+  ['user', 'the end user is named by "metadata": {"user_id": …}'],
+  ['modalities', 'answers are text; leave it out'],
+  ['audio', 'answers are text; leave it out'],
+  ['prediction', 'there is no such parameter; leave it out'],
+]);
 
 export const messagesClient: ClientProtocol = {
   name: 'messages',

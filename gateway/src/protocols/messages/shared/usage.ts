@@ -1,10 +1,11 @@
 /**
- * Parses a messages `usage` object into disjoint counters with their anomalies, and renders counters as one. Source:
- * wire reference B.6 and C.7.
+ * Parses a messages `usage` object into disjoint counters with their anomalies, and renders counters as one. Reads the
+ * facts of a non-streamed answer. Source: wire reference B.6 and C.7.
  */
 import {
   chargedTier,
   extrasOf,
+  isTextCounted,
   type MediaAndToolUsage,
   NO_FLAGS,
   type ReportedUsage,
@@ -15,10 +16,10 @@ import {
   type UsageFlag,
   type UsagePart,
 } from '../../../generation/usage.ts';
-
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import { readServerToolUse } from '../../answer/server-tools.ts';
-import { asCount, asObject, type JsonObject } from '../../json.ts';
+import { asArray, asCount, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
+import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { type Iterations, joinIterations, readIterations } from './iterations.ts';
 
 /** Counters of a stream arrive in pieces: `message_start`, then cumulative totals; null: not reported yet. */
@@ -227,4 +228,80 @@ export function correctEstimate(usage: Usage, estimatedInputTokens: number): Usa
   if (usage.cache_read > 0) return { ...usage, input: 1, cache_read: usage.cache_read - 1 };
   if (usage.cache_write_5m > 0) return { ...usage, input: 1, cache_write_5m: usage.cache_write_5m - 1 };
   return usage.cache_write_1h > 0 ? { ...usage, input: 1, cache_write_1h: usage.cache_write_1h - 1 } : usage;
+}
+
+/** `answer` is the parsed body of a 200, `bodyBytes` its length. */
+export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
+  const body = asObject(answer);
+  if (body === null) return { kind: 'malformed', message: 'the answer is not a JSON object' };
+  const content = asArray(body.content);
+  const facts = factsOf(body, content, bodyBytes);
+  if (body.type === 'error') {
+    const error = asObject(body.error);
+    return {
+      kind: 'error',
+      type: asText(error?.type) ?? 'api_error',
+      status: statusOfType(error?.type),
+      message: asText(error?.message) ?? 'upstream gave no reason',
+      facts: billed(facts),
+    };
+  }
+  if (!Array.isArray(body.content)) {
+    return { kind: 'malformed', message: 'the answer has no content', facts: billed(facts) };
+  }
+  return { kind: 'answer', facts };
+}
+
+/** Undefined if it reports no usage. */
+function billed(facts: AnswerFacts): AnswerFacts | undefined {
+  return facts.usage === null ? undefined : facts;
+}
+
+function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: number): AnswerFacts {
+  const tally = tallyUsage(EMPTY_TALLY, body.usage);
+  const reported = reportedUsageOf(tally);
+  const usage = reported?.usage ?? null;
+  const isCounted = isTextCounted(usage, bodyBytes);
+  return {
+    usage,
+    usageFlags: reported?.flags ?? NO_FLAGS,
+    usageSoFar: usage,
+    finish_reason: asText(body.stop_reason),
+    model: asText(body.model),
+    tier: tally.tier,
+    retryToken: retryTokenOf(body.stop_details),
+    outputBytes: isCounted ? sum(content, generatedBytes) : 0,
+    reasoningBytes: isCounted ? sum(content, reasoningBytes) : 0,
+    outputBytesMax: bodyBytes,
+  };
+}
+
+/** The HTTP status of an error type that says more than that upstream failed; else null. Source: wire reference B.8. */
+export function statusOfType(type: unknown): number | null {
+  if (type === 'overloaded_error') return 529;
+  return type === 'rate_limit_error' ? 429 : null;
+}
+
+function sum(blocks: readonly unknown[], bytesOf: (block: JsonObject | null) => number): number {
+  return blocks.reduce<number>((total, block) => total + bytesOf(asObject(block)), 0);
+}
+
+/** The model that takes over after another one declined, from a `fallback` block; null for other blocks. */
+export function fallbackModel(block: JsonObject | null): string | null {
+  return block?.type === 'fallback' ? asText(asObject(block.to)?.model) : null;
+}
+
+/** The token that a refusal provides for the retry. */
+export function retryTokenOf(stopDetails: unknown): string | undefined {
+  return asText(asObject(stopDetails)?.fallback_credit_token) ?? undefined;
+}
+
+/** The thinking part of `generatedBytes`. */
+export function reasoningBytes(block: JsonObject | null): number {
+  return textBytes(block?.thinking);
+}
+
+/** Bytes of generated text, thinking and tool input in a content block. */
+export function generatedBytes(block: JsonObject | null): number {
+  return block === null ? 0 : textBytes([block.text, block.thinking, block.name, block.input]);
 }

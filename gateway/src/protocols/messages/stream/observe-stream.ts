@@ -5,8 +5,19 @@ import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
-import { EMPTY_TALLY, namesOutput, reportedUsageOf, tallyUsage, type UsageTally } from '../shared/usage.ts';
-import { fallbackModel, generatedBytes, reasoningBytes, retryTokenOf, statusOfType } from './read-answer.ts';
+import {
+  EMPTY_TALLY,
+  fallbackModel,
+  generatedBytes,
+  namesOutput,
+  reasoningBytes,
+  reportedUsageOf,
+  retryTokenOf,
+  statusOfType,
+  tallyUsage,
+  type UsageTally,
+} from '../shared/usage.ts';
+
 import { MessagesGrammar, type MessagesStep } from './stream-grammar.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];

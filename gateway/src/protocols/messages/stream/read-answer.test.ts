@@ -1,6 +1,6 @@
 /** Tests read-answer.ts: an answer, a disguised error, malformed bodies. */
 import { describe, expect, test } from 'bun:test';
-import { generatedBytes, readAnswer } from './read-answer.ts';
+import { generatedBytes, readAnswer } from '../shared/usage.ts';
 
 /** For a body as long as its JSON. */
 const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);

@@ -4,7 +4,7 @@ import { describeError, readErrorBody } from '../../answer/error-body.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
 import type { UpstreamError } from '../../upstream-protocol.ts';
-import { statusOfType } from '../stream/read-answer.ts';
+import { statusOfType } from '../shared/usage.ts';
 import { startBlockParser } from './parse-answer-block.ts';
 import { FinishParser } from './parse-finish.ts';
 

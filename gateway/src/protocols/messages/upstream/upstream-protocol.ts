@@ -1,8 +1,8 @@
 /** Assembles the half of the messages format that providers use. */
 import type { HeaderLines, UpstreamProtocol } from '../../upstream-protocol.ts';
+import { readAnswer } from '../shared/usage.ts';
 import { startFold } from '../stream/fold-stream.ts';
 import { MessagesStreamObserver } from '../stream/observe-stream.ts';
-import { readAnswer } from '../stream/read-answer.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, readError } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';

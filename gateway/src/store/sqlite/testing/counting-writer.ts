@@ -1,5 +1,5 @@
 /** Runs a writer thread that stores nothing: it refuses each operation with the number of the batch that it came in. */
-import { parseOperations } from '../writer/operation-batch.ts';
+import { parseOperations } from '../writer/ledger-operations.ts';
 import type { WriterPort } from '../writer/serve-writer.ts';
 import type { WriterReply, WriterRequest } from '../writer/writer-messages.ts';
 

@@ -11,8 +11,9 @@ import {
   keepMovement,
   keepRecord,
   keepSettlement,
+  parseOperations,
+  renderOperations,
 } from './ledger-operations.ts';
-import { parseOperations, renderOperations } from './operation-batch.ts';
 
 const text = fc.oneof(fc.string(), fc.constantFrom('\n', '["\n"]', '\u2028', '☂', '\ud800', '"\\n'));
 const operation = fc

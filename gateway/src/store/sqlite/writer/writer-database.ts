@@ -15,8 +15,8 @@ import { openUsageMark } from '../rollup/usage-mark.ts';
 import { type Drained, drainSpool, spoolPath } from '../spool/drain-spool.ts';
 import { type Fault, faultOf, isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
 import { createOperationKeeper, type OperationKeeper } from './keep-operations.ts';
-import type { Operation } from './ledger-operations.ts';
-import { parseOperations } from './operation-batch.ts';
+import { type Operation, parseOperations } from './ledger-operations.ts';
+
 import {
   failedReply,
   type OpenRequest,

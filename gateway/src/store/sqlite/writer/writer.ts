@@ -6,8 +6,8 @@
 import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
 import type { Drained } from '../spool/drain-spool.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
-import type { Operation } from './ledger-operations.ts';
-import { renderOperations } from './operation-batch.ts';
+import { type Operation, renderOperations } from './ledger-operations.ts';
+
 import { openWriterLink, type WriterPlace } from './writer-link.ts';
 import {
   troubleOf,
