@@ -149,9 +149,7 @@ export const bodyPolicy = z.enum(BODY_POLICIES, {
 export const bodiesDays = z
   .int({ error: BODIES_DAYS_EXPECTED })
   .min(1, { error: BODIES_DAYS_EXPECTED })
-  .max(BODIES_DAYS_MAX, {
-    error: BODIES_DAYS_EXPECTED,
-  });
+  .max(BODIES_DAYS_MAX, { error: BODIES_DAYS_EXPECTED });
 
 /** How long in ms an old secret keeps working; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });

@@ -69,14 +69,7 @@ const member = z.object({
   joined_at: time,
   seen_at: time.nullable(),
 });
-const invitation = z.object({
-  id,
-  email: z.string(),
-  role,
-  ...ofWorkspaces,
-  invited_by: z.string(),
-  expires_at: time,
-});
+const invitation = z.object({ id, email: z.string(), role, ...ofWorkspaces, invited_by: z.string(), expires_at: time });
 const memberGiven = { role, workspaces: z.array(id).min(1).nullable() };
 
 const account = z.object({

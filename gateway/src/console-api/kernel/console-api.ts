@@ -166,9 +166,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
     throw new ConsoleFailure(
       'forbidden',
       `you lack the permission ${row.access}; ask an owner or admin of the account`,
-      {
-        page: '/app/members',
-      },
+      { page: '/app/members' },
     );
   }
   if (row.wholeAccount === true) requireWholeAccount(tenancy, 'this is');

@@ -35,9 +35,7 @@ export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, strin
     throw new ConsoleFailure(
       'invalid',
       `without: found ${name} together with ${name}=${asked[name]}; expected one of them`,
-      {
-        member: 'without',
-      },
+      { member: 'without' },
     );
   }
   const wishOf = (name: Exclude<(typeof without)[number], 'member'>) =>

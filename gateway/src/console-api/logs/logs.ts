@@ -44,12 +44,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
       const askedMs = parts.nowMs();
       const { before, after, limit } = query;
       const labels = await labelsFor(parts, tenancy, query);
-      const common = {
-        tenant: tenantOf(tenancy),
-        ...choiceOf(query, labels),
-        limit,
-        timeMsMax: PAGE_MS_MAX,
-      };
+      const common = { tenant: tenantOf(tenancy), ...choiceOf(query, labels), limit, timeMsMax: PAGE_MS_MAX };
       const filter_labels = labels?.namesOfAsked(query, tenancy.workspaces) ?? [];
       if (after !== undefined) {
         const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
@@ -111,9 +106,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         throw new ConsoleFailure(
           'not_found',
           `this account has no request ${path.request.slice(0, 64)}; see its logs`,
-          {
-            page: '/app/logs',
-          },
+          { page: '/app/logs' },
         );
       }
       return {
@@ -168,9 +161,7 @@ function parseAfter(after: string): number {
   throw new ConsoleFailure(
     'invalid',
     `after: found ${JSON.stringify(after.slice(0, 32))}, expected the value of newest`,
-    {
-      member: 'after',
-    },
+    { member: 'after' },
   );
 }
 

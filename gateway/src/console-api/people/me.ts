@@ -80,9 +80,7 @@ export function meHandlers(
       const { person } = await requireSignedIn(parts, call);
       const { id, name } = person;
       if (!(await sessions.end(id, call.path.session))) {
-        throw new ConsoleFailure('not_found', 'you have no such session; it may have expired', {
-          page: '/app/me',
-        });
+        throw new ConsoleFailure('not_found', 'you have no such session; it may have expired', { page: '/app/me' });
       }
       await note({
         act: 'person.session_end',

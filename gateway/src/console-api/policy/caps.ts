@@ -23,18 +23,14 @@ export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window
     throw new ConsoleFailure(
       'invalid',
       'caps.budget_window: missing although budget_usd is set; expected day, week, month or total',
-      {
-        member: 'caps.budget_window',
-      },
+      { member: 'caps.budget_window' },
     );
   }
   if (budget_usd == null && budget_window != null) {
     throw new ConsoleFailure(
       'invalid',
       `caps.budget_usd: missing although budget_window is ${budget_window}; expected an amount`,
-      {
-        member: 'caps.budget_usd',
-      },
+      { member: 'caps.budget_usd' },
     );
   }
   return { rpm, tpm, concurrency, budget_usd, ...(budget_window == null ? {} : { budget_window }) };

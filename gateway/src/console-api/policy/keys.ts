@@ -116,9 +116,7 @@ function findLivingKey(
 ): StoredKey {
   const key = findOwnKey(parts, call, call.path.key);
   if (key.status !== 'revoked') return key;
-  throw new ConsoleFailure('conflict', 'this key is revoked permanently; create another one', {
-    page: '/app/keys',
-  });
+  throw new ConsoleFailure('conflict', 'this key is revoked permanently; create another one', { page: '/app/keys' });
 }
 
 /** Newest first. */

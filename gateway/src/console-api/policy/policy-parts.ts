@@ -146,10 +146,7 @@ export function checkScopes({ tenancy }: Caller, scopes: readonly Scope[]): void
   throw new ConsoleFailure(
     'forbidden',
     `scopes: found admin, which only an owner or admin of the whole account can grant; leave it out`,
-    {
-      member: 'scopes',
-      page: '/app/members',
-    },
+    { member: 'scopes', page: '/app/members' },
   );
 }
 

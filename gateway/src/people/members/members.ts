@@ -63,9 +63,7 @@ export function checkGrant(granter: Granter, { role, workspaces }: MemberRights,
     throw new PeopleFailure(
       'forbidden',
       `the role ${role} has a permission that yours lacks (${beyond}); choose another role`,
-      {
-        member: 'role',
-      },
+      { member: 'role' },
     );
   }
   if (role === 'owner' && workspaces !== null) {
@@ -78,9 +76,7 @@ export function checkGrant(granter: Granter, { role, workspaces }: MemberRights,
     throw new PeopleFailure(
       'invalid',
       `found the workspace ${JSON.stringify(strange)}, which this account does not have`,
-      {
-        member: 'workspaces',
-      },
+      { member: 'workspaces' },
     );
   }
 }

@@ -96,10 +96,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       }
       const { checkMade } = await import('./passkey-check.ts');
       const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
-        throw new PeopleFailure('invalid', `the passkey was rejected: ${cause.message}`, {
-          member: 'response',
-          cause,
-        });
+        throw new PeopleFailure('invalid', `the passkey was rejected: ${cause.message}`, { member: 'response', cause });
       });
       const row = {
         id: generateId('passkey'),

@@ -80,9 +80,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
         throw new PeopleFailure(
           'conflict',
           'this service is already linked; unlink it before you link another user of it',
-          {
-            page: PAGE,
-          },
+          { page: PAGE },
         );
       }
       await proveFresh(who, password);
@@ -128,9 +126,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
       await waysIn.oneByOne(async () => {
         const isLinked = service !== 'credential' && (await listLinked(person)).includes(service);
         if (!isLinked) {
-          throw new PeopleFailure('not_found', 'this service is not linked; it may have been unlinked', {
-            page: PAGE,
-          });
+          throw new PeopleFailure('not_found', 'this service is not linked; it may have been unlinked', { page: PAGE });
         }
         await waysIn.requireAnother(person, { service }, party);
         const remove = [
