@@ -3,11 +3,11 @@
  */
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
-import { ConsoleFailure } from '../console-api/kernel/console-failure.ts';
 import type { ModelEvent } from '../console-api/models/model-deps.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
+import { ConsoleFailure } from '../errors/console-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createInvitations } from '../people/members/invitations.ts';
@@ -19,7 +19,7 @@ import { createPasskeyChallenges } from '../people/passkeys/passkey-challenges.t
 import { createPasskeyProof } from '../people/passkeys/passkey-proof.ts';
 
 import { createPasskeys } from '../people/passkeys/passkeys.ts';
-import type { PeopleEvent, RecordEvent } from '../people/people-failure.ts';
+import type { PeopleEvent, RecordEvent } from '../people/people-event.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { createAttempts } from '../people/sign-in/attempts.ts';
 import { createAuthEngines, deriveAuthSecret } from '../people/sign-in/auth-engines.ts';

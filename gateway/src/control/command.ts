@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { maskKeys } from '../lib/secret.ts';
+import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
@@ -16,54 +17,10 @@ export interface RulesInForce {
   get(subject: Subject): Caps | null;
 }
 
-/** A link that works once. */
-export interface OneTimeLink {
-  readonly token: string;
-  readonly expiresAtMs: number;
-}
-
-/** `unknown`: no user has the address. `several`: users in these accounts have it. */
-export type ResetMade =
-  | { readonly kind: 'made'; readonly link: OneTimeLink & { readonly person: string } }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'several'; readonly accounts: readonly string[] };
-
 /** The console's one-time links. */
-export interface ConsoleLinks {
-  /** For setup; earlier links stop working. Null: a user has already set the console up. */
-  makeSetUp(): Promise<OneTimeLink | null>;
-  /** For a new password; the earlier link stops working. `account`: selects one of several users with the address. */
-  makeReset(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
+export interface ConsoleLinks extends LinkMakers {
   /** Of the running server: whether it serves the console, and the prefix of its links. Null: none is running. */
   readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
-}
-
-/** The state of a user after their address was verified. */
-export interface VerifiedUser {
-  readonly person: string;
-  readonly email: string;
-  readonly name: string;
-  readonly account: string | null;
-  readonly createdAtMs: number;
-  readonly hasPassword: boolean;
-  readonly passkeyCount: number;
-  readonly sessionCount: number;
-  /** Accounts whose membership was suspended until now. */
-  readonly restored: readonly string[];
-}
-
-/** The operations on console users that commands need. */
-export interface ConsoleUsers {
-  /** Rejects with a failure of the kind `invalid` if the text is not an address. */
-  verifyEmail(
-    email: string,
-    account: string | null,
-  ): Promise<
-    | { readonly kind: 'done'; readonly user: VerifiedUser }
-    | { readonly kind: 'unknown' }
-    | { readonly kind: 'verified'; readonly person: string }
-    | { readonly kind: 'several'; readonly accounts: readonly string[] }
-  >;
 }
 
 /** The public names of models, including aliases, and where they are defined: words after "there is no model". */
@@ -85,7 +42,7 @@ export interface ControlContext {
    */
   credit(account: string, amount: bigint): void | Promise<void>;
   readonly links: ConsoleLinks;
-  readonly users: ConsoleUsers;
+  readonly users: { readonly verifyEmail: VerifyEmail };
   /** The served models; null: not known here, so no name is refused. */
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
   /** The current time, unix ms. */

@@ -1,6 +1,7 @@
 /** Normalizes email addresses for comparison, and builds the columns that keep a user's address unique. */
+
+import { ConsoleFailure } from '../errors/console-failure.ts';
 import type { PersonRow } from '../store/ports/people.ts';
-import { PeopleFailure } from './people-failure.ts';
 
 /**
  * The normalized address, lower case, for storage and comparison. Null: it contains a space, a control character or a
@@ -12,11 +13,11 @@ export function readEmail(given: unknown): string | null {
   return typeof given === 'string' && /^[!-~]+@[!-~]+$/.test(given) ? given.toLowerCase() : null;
 }
 
-/** Like `readEmail`. @throws PeopleFailure `invalid` where that returns null */
+/** Like `readEmail`. @throws ConsoleFailure `invalid` where that returns null */
 export function requireEmail(given: string): string {
   const email = readEmail(given);
   if (email !== null) return email;
-  throw new PeopleFailure(
+  throw new ConsoleFailure(
     'invalid',
     'email: found a non-ASCII character, or no @; expected an address such as ada@example.com',
     { member: 'email' },

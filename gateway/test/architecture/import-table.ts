@@ -83,7 +83,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call'],
-  control: ['lib', 'errors', 'billing/money.ts', 'admission/window.ts', 'store/ports', 'identity', 'config'],
+  // Commands on users run the operator's tools.
+  control: [
+    'lib',
+    'errors',
+    'billing/money.ts',
+    'admission/window.ts',
+    'store/ports',
+    'identity',
+    'config',
+    'people/members/operator-tools.ts',
+  ],
 
   server: [...FLOOR, ...DOMAIN, 'call', 'console-api'],
   // Without a server a command creates the console's links itself.

@@ -88,7 +88,7 @@ const reason = z.object({
 });
 
 /** The format of `tollgate calls --json`. */
-const callView = z.object({
+export const callView = z.object({
   request_id: id,
   at: time,
   account: id,

@@ -1,12 +1,12 @@
 /** Identifies the actor of a console request by session or API key, and computes their rights in an account. */
 
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { authenticate, mayComeFrom } from '../../identity/authorize.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { type MemberRights, memberMay, PERMISSIONS, type Permission, roleMay } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import type { Sessions } from '../../people/sign-in/sessions.ts';
 import type { Scope } from '../../store/ports/records.ts';
-import { ConsoleFailure } from './console-failure.ts';
 
 /** A person's rights in one account. */
 export interface Grant extends MemberRights {

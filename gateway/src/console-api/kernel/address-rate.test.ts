@@ -1,7 +1,7 @@
 /** Tests the limit on lookups by anonymous clients. */
 import { expect, test } from 'bun:test';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createAddressRate } from '../models/status.ts';
-import { ConsoleFailure } from './console-failure.ts';
 
 function isTaken(work: () => void): boolean {
   try {

@@ -9,15 +9,14 @@ import { Hono } from 'hono';
 import type { z } from 'zod';
 import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/request/read-body.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
-import { PeopleFailure } from '../../people/people-failure.ts';
 import { isOfWholeAccount } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
 import type { RouteRow } from '../contract/row.ts';
 import { requireWholeAccount } from '../policy/policy-parts.ts';
 import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
-import { ConsoleFailure, failureResponse, type MemberFault } from './console-failure.ts';
 import { type ConsoleCall, type CsvFile, csvResponse, type Handlers, type Redirect } from './handlers.ts';
 
 export interface ConsoleApiParts {
@@ -140,9 +139,6 @@ async function answer(
     return await jsonReply(result, request, outgoing);
   } catch (fault) {
     if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
-    if (fault instanceof PeopleFailure) {
-      return withHeaders(failureResponse(new ConsoleFailure(fault.kind, fault.message, fault.details)), outgoing);
-    }
     parts.onFault(route, fault);
     return withHeaders(failureResponse(OWN_FAULT), outgoing);
   }

@@ -1,8 +1,8 @@
 /** Tests a route's reply to a command that the store did not accept. */
 import { expect, test } from 'bun:test';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createStoreError, type StoreErrorKind } from '../../store/ports/store-errors.ts';
 import { runCommand } from '../policy/policy-parts.ts';
-import { ConsoleFailure } from './console-failure.ts';
 
 const ASKING = {
   actor: { kind: 'key', id: 'k', name: 'K', account: 'default', workspace: 'default', scopes: ['admin'] },

@@ -1,7 +1,7 @@
 /** Tests which requests count as sent by a page of this server. */
 import { expect, test } from 'bun:test';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { checkSameOrigin } from './console-api.ts';
-import { ConsoleFailure } from './console-failure.ts';
 
 const OWN = { host: 'gw.example:8080' };
 

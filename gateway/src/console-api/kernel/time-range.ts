@@ -1,6 +1,6 @@
 /** Reads time ranges and cursors of queries, and computes the bounds of days in an account's time zone. */
 import { windowAt } from '../../admission/window.ts';
-import { ConsoleFailure } from './console-failure.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 
 /** The starts of the last `days` days, oldest first, then the end of today. Unix ms; `days` + 1 values. */
 export function dayBounds(timeZone: string, nowMs: number, days: number): readonly number[] {

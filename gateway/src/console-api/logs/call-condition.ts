@@ -1,7 +1,8 @@
 /** Converts the filters of a query to a condition on calls. */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { type CallCondition, NONE } from '../../store/ports/usage.ts';
 import type { ReadQuery } from '../contract/contract.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 
 export type CallsQuery = Pick<
   ReadQuery<'GET /accounts/{account}/usage.csv'>,

@@ -5,14 +5,15 @@
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsagePart } from '../../generation/usage.ts';
 import type { Permission } from '../../people/roles.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
+import { callView } from '../contract/logs.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
 import { tenantOf } from '../usage/usage.ts';
 import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from '../usage/usage-parts.ts';
@@ -20,10 +21,6 @@ import { parseRange } from '../usage/usage-range.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
 
-type LogRoute =
-  | 'GET /accounts/{account}/logs'
-  | 'GET /accounts/{account}/logs.csv'
-  | 'GET /accounts/{account}/logs/{request}';
 type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 
 export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZoneOf'> {
@@ -37,7 +34,7 @@ export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZ
  */
 const TAIL_OVERLAP_MS = 2_000;
 
-export function logHandlers(parts: LogParts): Handlers<LogRoute> {
+export function logHandlers(parts: LogParts) {
   const { usage, contentOf } = parts;
   return {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
@@ -124,7 +121,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         ...(await contentOf(tenancy, path.request)),
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Null: there is no key or member filter. */
@@ -251,36 +248,13 @@ function addLine(
   else lines[at] = line;
 }
 
-const COLUMNS = [
-  'request_id',
-  'at',
-  'account',
-  'workspace',
-  'key_id',
-  'key_name',
-  'end_user',
-  'session',
-  'protocol',
-  'model',
-  'served_model',
-  'provider',
-  'stream',
-  'status',
-  'error',
-  'finish_reason',
-  'input',
-  'cache_read',
-  'cache_write_5m',
-  'cache_write_1h',
-  'output',
-  'reasoning',
-  'usage_source',
-  'price_version',
-  'cost_nano_usd',
-  'ttfb_ms',
-  'duration_ms',
-  'reason',
-] as const;
+const USAGE_COLUMNS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
+const NOT_IN_FILES = new Set(['reason', 'usage_flags', 'unpriced_server_tools', 'attempts']);
+/** The members of the JSON format in their order, with the counters of the usage; the kind of the reason comes last. */
+const COLUMNS = Object.keys(callView.shape)
+  .filter((member) => !NOT_IN_FILES.has(member))
+  .flatMap((member) => (member === 'usage' ? USAGE_COLUMNS : member))
+  .concat('reason');
 const PAGE_CALLS = 1_000;
 
 /**
@@ -291,7 +265,7 @@ export async function* callLines(
   usage: Pick<UsageReader, 'readLogs'>,
   question: Omit<LogQuestion, 'beforeId' | 'limit' | 'withHistogram'>,
 ): AsyncGenerator<string> {
-  yield csvLine([...COLUMNS]);
+  yield csvLine(COLUMNS);
   for (let beforeId: string | null = null; ; ) {
     const asked: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
     const page: LogPage = await orRefuse(usage.readLogs(asked));
@@ -303,8 +277,8 @@ export async function* callLines(
 
 function renderLine(call: LogPage['calls'][number]): string {
   const { usage, reason, ...rest } = renderCallRecord(call);
-  const cells = { ...rest, ...usage, reason: reason?.kind ?? null };
-  return csvLine(COLUMNS.map((column) => cells[column]));
+  const cells = new Map<string, unknown>(Object.entries({ ...rest, ...usage, reason: reason?.kind ?? null }));
+  return csvLine(COLUMNS.map((column) => cells.get(column) as Parameters<typeof csvLine>[0][number]));
 }
 
 type CallView = Reply<'GET /accounts/{account}/logs'>['calls'][number];

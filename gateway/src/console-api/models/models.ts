@@ -8,13 +8,13 @@ import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../bil
 import { chooseRoute } from '../../call/request/identify.ts';
 import type { ServedModel } from '../../config/served-models.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { authorize, type ModelRights, mayUseModel } from '../../identity/authorize.ts';
 import type { ModelMatcher } from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, Running } from './model-deps.ts';
 import { renderPeriod, renderPrices, setPrice } from './prices.ts';
@@ -22,13 +22,7 @@ import { renderPeriod, renderPrices, setPrice } from './prices.ts';
 type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 
 /** The handlers of all model routes. */
-export function modelHandlers(
-  parts: ModelDeps,
-): Handlers<
-  | 'GET /accounts/{account}/models'
-  | 'GET /accounts/{account}/models/{model}/dry-run'
-  | 'PUT /accounts/{account}/models/{model}/price'
-> {
+export function modelHandlers(parts: ModelDeps) {
   return {
     'GET /accounts/{account}/models': async ({ tenancy }) => ({
       models: listModels(parts, tenancy),
@@ -36,7 +30,7 @@ export function modelHandlers(
     }),
     'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(parts, call) }),
     'PUT /accounts/{account}/models/{model}/price': (call) => parts.inTurn(() => setPrice(parts, call)),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function listModels(parts: ModelDeps, tenancy: Tenancy): ModelView[] {

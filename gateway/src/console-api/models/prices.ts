@@ -6,11 +6,11 @@ import type { z } from 'zod';
 import { formatUsdPerMillion, formatUsdPerThousand, PriceError } from '../../billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type Price, type PriceTier, type Rates } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, parseSetPrice, priceAt } from '../../billing/price-book.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../generation/usage.ts';
 import type { StoredRates } from '../../store/ports/providers.ts';
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import type { priceView } from '../contract/models.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall } from '../kernel/handlers.ts';
 import { type ModelDeps, nameActor } from './model-deps.ts';
 

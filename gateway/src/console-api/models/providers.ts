@@ -13,6 +13,7 @@ import {
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import type { BaseUrl } from '../../config/file/scalar-schema.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { Secret } from '../../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
@@ -20,7 +21,6 @@ import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/connection.ts';
 import type { Reply } from '../contract/contract.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
 import { sourceOfConfigured, sourceOfModel } from './models.ts';
@@ -31,9 +31,7 @@ type RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
 type TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
 
 /** The handlers of all provider routes. */
-export function providerHandlers(
-  parts: ModelDeps,
-): Handlers<'GET /accounts/{account}/providers' | CreateRoute | ChangeRoute | RemoveRoute | TestRoute> {
+export function providerHandlers(parts: ModelDeps) {
   const testing = new Set<string>();
   return {
     'GET /accounts/{account}/providers': async () => ({
@@ -50,7 +48,7 @@ export function providerHandlers(
     [CHANGE]: (call) => parts.inTurn(() => changeProvider(parts, call)),
     [REMOVE]: (call) => parts.inTurn(() => removeProvider(parts, call)),
     [TEST]: (call) => testProvider(parts, call, testing),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 const CREATE: CreateRoute = 'POST /accounts/{account}/providers';

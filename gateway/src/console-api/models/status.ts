@@ -6,10 +6,10 @@
 import { type Bucket, followClock, levelAt, newBucket, take, waitMs } from '../../admission/gcra.ts';
 import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
 import type { CallDeps } from '../../call/deps.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { CallReader, CallRecord } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import { type Actor, tenancyOf } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps } from './model-deps.ts';
 
@@ -27,14 +27,14 @@ export interface StatusParts {
 const LOOK_UPS_PER_MINUTE = 30;
 
 /** The handlers of the status route. */
-export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
+export function statusHandlers(parts: StatusParts) {
   const rate = createAddressRate(LOOK_UPS_PER_MINUTE);
   return {
     'GET /status': async ({ query, actor, address }) => ({
       ...describeService(parts, actor),
       call: query.request_id === undefined ? null : await lookUp(parts, rate, query.request_id, { actor, address }),
     }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Anonymous clients see provider names only if the operator enables it. */

@@ -3,26 +3,14 @@
  * serves passkey sign-in.
  */
 
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { RelyingParty } from '../../people/passkeys/relying-party.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { type PeopleParts, partyOf, requireSignedIn } from './people-parts.ts';
 import { viewPerson } from './sign-in.ts';
 
-export function meHandlers(
-  parts: PeopleParts,
-): Handlers<
-  | 'GET /me'
-  | 'PATCH /me'
-  | 'POST /me/password'
-  | 'DELETE /me/sessions/{session}'
-  | 'POST /me/totp'
-  | 'POST /me/totp/confirm'
-  | 'POST /me/totp/remove'
-  | 'POST /me/services'
-  | 'DELETE /me/services/{service}'
-> {
+export function meHandlers(parts: PeopleParts) {
   const { people, sessions, credentials, passkeys, serviceLinks, note, nowMs } = parts;
   return {
     'GET /me': async (call) => {
@@ -119,19 +107,10 @@ export function meHandlers(
       await credentials.removeSecondFactor({ signedIn, arrival: call.arrival }, call.body.password, call.outgoing);
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
-export function passkeyHandlers(
-  parts: PeopleParts,
-): Handlers<
-  | 'POST /sign-in/passkey/options'
-  | 'POST /sign-in/passkey'
-  | 'POST /me/passkeys/options'
-  | 'POST /me/passkeys'
-  | 'PATCH /me/passkeys/{passkey}'
-  | 'DELETE /me/passkeys/{passkey}'
-> {
+export function passkeyHandlers(parts: PeopleParts) {
   const { signIn, passkeys } = parts;
   return {
     'POST /sign-in/passkey/options': async (call) =>
@@ -158,7 +137,7 @@ export function passkeyHandlers(
       await passkeys.remove(who, call.path.passkey, partyOf(parts, call));
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function requireParty(parts: PeopleParts, call: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>): RelyingParty {

@@ -2,29 +2,21 @@
  * Serves the routes about an account's members and invitations: lists, invites, changes and removes them, and creates
  * reset links.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Invitation } from '../../people/members/invitations.ts';
 import { type Granter, holds, type Member } from '../../people/members/members.ts';
 import { addressSubject } from '../../people/sign-in/attempts.ts';
 import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
 import type { ConsoleRoute, Reply } from '../contract/contract.ts';
 import { type Tenancy, tenancyOf } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { addressOf, type PeopleParts } from './people-parts.ts';
 import { viewNewSession } from './sign-in.ts';
 
 type MembersReply = Reply<'GET /accounts/{account}/members'>;
 
-export function memberHandlers(
-  parts: PeopleParts,
-): Handlers<
-  | 'GET /accounts/{account}/members'
-  | 'POST /accounts/{account}/invitations'
-  | 'DELETE /accounts/{account}/invitations/{invitation}'
-  | 'PATCH /accounts/{account}/members/{person}'
-  | 'DELETE /accounts/{account}/members/{person}'
-  | 'POST /accounts/{account}/members/{person}/reset-link'
-> {
+export function memberHandlers(parts: PeopleParts) {
   const { members, invitations, resets } = parts;
   const linkOf = (
     { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
@@ -61,7 +53,7 @@ export function memberHandlers(
       const { token, expiresAtMs } = await resets.makeLink({ ...giverOf(call), rightsIn }, call.path.person);
       return { link: linkOf(call, 'reset', token), expires_at: new Date(expiresAtMs).toISOString() };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function giverOf({
@@ -113,9 +105,7 @@ function viewInvitation(invitation: Invitation, tenancy: Tenancy): MembersReply[
 
 const NOTHING = { valid: false, account: null, role: null, email: null, invited_by: null } as const;
 
-export function invitationHandlers(
-  parts: PeopleParts,
-): Handlers<'GET /invitations/{token}' | 'POST /invitations/{token}'> {
+export function invitationHandlers(parts: PeopleParts) {
   const { invitations, sessions, signIn, attempts } = parts;
   return {
     'GET /invitations/{token}': async ({ path, arrival }) => {
@@ -148,13 +138,10 @@ export function invitationHandlers(
       await signIn.asNew(arrival, person, outgoing);
       return viewNewSession(parts, call);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
-export function resetHandlers({
-  resets,
-  attempts,
-}: PeopleParts): Handlers<'GET /resets/{token}' | 'POST /resets/{token}'> {
+export function resetHandlers({ resets, attempts }: PeopleParts) {
   return {
     'GET /resets/{token}': async ({ path, address }) => {
       const attempt = attempts.begin([addressSubject(address)]);
@@ -169,5 +156,5 @@ export function resetHandlers({
       attempt.succeed([]);
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -2,13 +2,14 @@
  * Defines the dependencies of the routes about people, and helpers for the signed-in person and the gateway's address.
  */
 
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Invitations } from '../../people/members/invitations.ts';
 import type { Members, PersonNames } from '../../people/members/members.ts';
 import type { PasswordResets } from '../../people/members/password-resets.ts';
 import type { SetUp } from '../../people/members/set-up.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
 import { type RelyingParty, relyingPartyOf } from '../../people/passkeys/relying-party.ts';
-import type { RecordEvent } from '../../people/people-failure.ts';
+import type { RecordEvent } from '../../people/people-event.ts';
 import type { Attempts } from '../../people/sign-in/attempts.ts';
 import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
 import type { OidcService } from '../../people/sign-in/auth-engine.ts';
@@ -18,7 +19,6 @@ import type { Sessions, SignedIn } from '../../people/sign-in/sessions.ts';
 import type { SignIn } from '../../people/sign-in/sign-in.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall } from '../kernel/handlers.ts';
 
 export interface PeopleParts {

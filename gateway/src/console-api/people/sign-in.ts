@@ -11,16 +11,7 @@ import { entriesOf } from '../kernel/actor.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { addressOf, type PeopleParts, partyOf } from './people-parts.ts';
 
-export function signInHandlers({
-  signIn,
-  accounts,
-}: PeopleParts): Handlers<
-  | 'POST /sign-in'
-  | 'POST /sign-in/code'
-  | 'POST /sign-in/oidc'
-  | 'GET /sign-in/oidc/{provider}/callback'
-  | 'POST /sign-out'
-> {
+export function signInHandlers({ signIn, accounts }: PeopleParts) {
   return {
     'POST /sign-in': async ({ arrival, body, outgoing }) => {
       const signed = await signIn.byPassword(arrival, body, outgoing);
@@ -42,19 +33,19 @@ export function signInHandlers({
       sendCookies(new Headers({ 'set-cookie': NO_SESSION_COOKIE }), arrival, outgoing);
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 type SessionReply = Reply<'GET /session'>;
 
-export function sessionHandlers(parts: PeopleParts): Handlers<'GET /session'> {
+export function sessionHandlers(parts: PeopleParts) {
   return {
     'GET /session': async (call) => {
       const signedIn = await parts.sessions.find(call.arrival);
       if (signedIn !== null) return viewSession(parts, call, 'signed_in', signedIn);
       return viewSession(parts, call, await stateOfStranger(parts, call), null);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 async function stateOfStranger(
@@ -109,7 +100,7 @@ export function viewPerson({ person: { id, name, email } }: SignedIn): { id: str
   return { id, name, email };
 }
 
-export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}' | 'POST /setup'> {
+export function setUpHandlers(parts: PeopleParts) {
   const { setUp, attempts, describeGateway, checkWorkspace, makeWorkspace, signIn } = parts;
   return {
     'GET /setup/{token}': async ({ path, arrival }) => {
@@ -142,5 +133,5 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
       if (body.workspace !== null) await makeWorkspace(body.workspace);
       return viewNewSession(parts, call);
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -23,9 +23,7 @@ const COLUMNS = [
   'after',
 ];
 
-export function auditHandlers({
-  audit,
-}: Pick<PolicyParts, 'audit'>): Handlers<'GET /accounts/{account}/audit' | 'GET /accounts/{account}/audit.csv'> {
+export function auditHandlers({ audit }: Pick<PolicyParts, 'audit'>) {
   return {
     'GET /accounts/{account}/audit': async ({ tenancy, query }) => {
       const entries = await audit.read({
@@ -44,7 +42,7 @@ export function auditHandlers({
       const filter = { ...everythingOf(tenancy), fromMs, toMs, limit: FILE_PAGE_ENTRIES };
       return { name: `tollgate-audit-${tenancy.account}.csv`, lines: renderEntries(audit, filter) };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function everythingOf({ account, workspaces }: Tenancy): Omit<AuditFilter, 'limit'> {

@@ -2,11 +2,11 @@
 import { formatNanoUsd } from '../../billing/money.ts';
 import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
 import { viewAccount } from '../../control/views.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { AccountBalance } from '../../store/ports/ledger.ts';
 import type { StoredAccount } from '../../store/ports/policy.ts';
 import type { DayCharge, ShownEntry, Statement } from '../../store/ports/statements.ts';
 import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
 import { dateIn, readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
 import { showTime } from './limits.ts';
@@ -14,9 +14,7 @@ import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
 
 const PAGE_ENTRIES = 100;
 
-export function billingHandlers(
-  parts: PolicyParts,
-): Handlers<'GET /accounts/{account}/billing' | 'GET /accounts/{account}/billing.csv'> {
+export function billingHandlers(parts: PolicyParts) {
   const { statements, deps } = parts;
   return {
     'GET /accounts/{account}/billing': async ({ tenancy, query }) => {
@@ -43,7 +41,7 @@ export function billingHandlers(
       const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
       return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function showEntry({ seq, atMs, kind, ref, amount, released, note }: ShownEntry) {
@@ -108,15 +106,7 @@ function renderCharge({ date, model, keyId, keyName, calls, amount }: DayCharge)
   return { date, atMs: Number.POSITIVE_INFINITY, cells, amount: -amount };
 }
 
-export function accountHandlers(
-  parts: PolicyParts,
-): Handlers<
-  | 'GET /accounts'
-  | 'POST /accounts'
-  | 'PATCH /accounts/{account}'
-  | 'POST /accounts/{account}/topup'
-  | 'POST /accounts/{account}/correct'
-> {
+export function accountHandlers(parts: PolicyParts) {
   const { deps, ledger, control } = parts;
   return {
     'GET /accounts': async () => {
@@ -149,7 +139,7 @@ export function accountHandlers(
       await runCommand(control, call, 'accounts.correct', { account, ...call.body });
       return readAccount(parts, account);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 type ShownAccount = Reply<'GET /accounts'>['accounts'][number];

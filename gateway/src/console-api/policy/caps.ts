@@ -3,11 +3,11 @@
  * removes a cap, and omitted caps stay.
  */
 import { formatNanoUsd } from '../../billing/money.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import { type Caps, inLayer, type LimitLayer, type Subject } from '../../store/ports/limits.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 
 export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
 

@@ -3,11 +3,11 @@
  * patterns match. Read-only.
  */
 import { explainCall } from '../../call/explain-call.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { mayUseModel } from '../../identity/authorize.ts';
 import { compileModelPatterns } from '../../identity/principal.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { dateIn, dayBounds } from '../kernel/time-range.ts';
 import { EVERY_CALL } from '../logs/call-condition.ts';
@@ -27,14 +27,7 @@ const PATTERNS_MAX = 200;
 /** No end user and no model: their rules apply to some of the key's calls only. */
 const WITHOUT_USER_AND_MODEL = { endUser: null, models: [] };
 
-export function keyDetailHandlers(
-  parts: PolicyParts,
-): Handlers<
-  | 'GET /accounts/{account}/keys/{key}'
-  | 'GET /accounts/{account}/keys/{key}/gauges'
-  | 'GET /accounts/{account}/keys/{key}/may-call'
-  | 'GET /accounts/{account}/model-matches'
-> {
+export function keyDetailHandlers(parts: PolicyParts) {
   const { deps } = parts;
   return {
     'GET /accounts/{account}/keys/{key}': async ({ path, tenancy, actor }) => {
@@ -91,7 +84,7 @@ export function keyDetailHandlers(
       const matching = [...deps.settings.routes.values()].filter(({ names }) => mayUseModel(rights, names));
       return { models: [...new Set(matching.map(({ model }) => model))].sort() };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) {

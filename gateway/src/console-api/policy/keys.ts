@@ -1,12 +1,12 @@
 /** Serves the routes that list, create and change API keys. Checks permissions and leaves the changes to commands. */
 
 import { formatNanoUsd, parseUsd } from '../../billing/money.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { BY_COMMAND_LINE } from '../../store/ports/audit.ts';
 import { type BindingCaps, type Caps, inLayer } from '../../store/ports/limits.ts';
 import type { StoredKey } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Actor, Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { dayBounds } from '../kernel/time-range.ts';
 import { readSpans } from '../usage/usage-range.ts';
@@ -25,17 +25,7 @@ import {
 const HOUR_MS = 3_600_000;
 const GRACES_MS = { now: 0, '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
 
-export function keyHandlers(
-  parts: PolicyParts,
-): Handlers<
-  | 'GET /accounts/{account}/keys'
-  | 'POST /accounts/{account}/keys'
-  | 'PATCH /accounts/{account}/keys/{key}'
-  | 'POST /accounts/{account}/keys/{key}/rotate'
-  | 'POST /accounts/{account}/keys/{key}/disable'
-  | 'POST /accounts/{account}/keys/{key}/enable'
-  | 'POST /accounts/{account}/keys/{key}/revoke'
-> {
+export function keyHandlers(parts: PolicyParts) {
   const { directory } = parts.deps;
   const show = (id: string, tenancy: Tenancy) => {
     const key = directory.keys.get(id);
@@ -107,7 +97,7 @@ export function keyHandlers(
       await runCommand(parts.control, call, 'keys.revoke', { id });
       return show(id, call.tenancy);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function findLivingKey(

@@ -4,6 +4,7 @@
 
 import { explainCall } from '../../call/explain-call.ts';
 import { chooseNearName } from '../../config/file/config-problem.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../store/ports/limits.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { capsArguments, showLayers } from './caps.ts';
 import {
@@ -41,9 +41,7 @@ interface Place {
 
 const PUT = 'PUT /accounts/{account}/limits/{kind}/{subject}';
 
-export function limitHandlers(
-  parts: PolicyParts,
-): Handlers<'GET /accounts/{account}/limits' | typeof PUT | 'POST /accounts/{account}/limits/simulate'> {
+export function limitHandlers(parts: PolicyParts) {
   const { deps, control } = parts;
   return {
     'GET /accounts/{account}/limits': async ({ tenancy }) => {
@@ -74,7 +72,7 @@ export function limitHandlers(
       const { admitted, hold, steps } = await explainCall(deps, asked, parts.nowMs());
       return { admitted, hold_nano_usd: hold.toString(), steps: [...steps] };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** The account, its workspaces, their keys that are not revoked, and its end users; for operators also the models. */

@@ -24,9 +24,7 @@ export function policyHandlers(parts: PolicyParts) {
   };
 }
 
-function settingsHandlers(
-  parts: PolicyParts,
-): Handlers<'GET /accounts/{account}/settings' | 'PATCH /accounts/{account}/settings'> {
+function settingsHandlers(parts: PolicyParts) {
   return {
     'GET /accounts/{account}/settings': async ({ tenancy }) => {
       const { id } = findAccount(parts, tenancy);
@@ -40,5 +38,5 @@ function settingsHandlers(
       await runCommand(parts.control, call, 'accounts.set', { id, ...call.body });
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -5,6 +5,7 @@
 import type { CallDeps } from '../../call/deps.ts';
 import type { CommandOrigin } from '../../control/command.ts';
 import { type Control, isUndone } from '../../control/control.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
 import type { Ledger } from '../../store/ports/ledger.ts';
@@ -15,7 +16,6 @@ import type { StatementReader } from '../../store/ports/statements.ts';
 import { ConstraintViolation, InsufficientFunds, StoreError } from '../../store/ports/store-errors.ts';
 import type { UsageReader } from '../../store/ports/usage.ts';
 import { type Actor, isOperator, type Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 
 export interface PolicyParts {
   readonly control: Control;

@@ -1,9 +1,9 @@
 /** Serves the routes about workspaces and their policies. Leaves the changes to commands. */
 import { windowAt } from '../../admission/window.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { StoredWorkspace } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { readSpans } from '../usage/usage-range.ts';
 import { capsArguments, showLayers } from './caps.ts';
@@ -12,13 +12,7 @@ import { findAccount, findWorkspace, type PolicyParts, runCommand, seesWorkspace
 
 type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 
-export function workspaceHandlers(
-  parts: PolicyParts,
-): Handlers<
-  | 'GET /accounts/{account}/workspaces'
-  | 'POST /accounts/{account}/workspaces'
-  | 'PATCH /accounts/{account}/workspaces/{workspace}'
-> {
+export function workspaceHandlers(parts: PolicyParts) {
   const { control, deps } = parts;
   const { workspaces } = deps.directory;
   const showOne = async (id: string, tenancy: Tenancy) => {
@@ -54,7 +48,7 @@ export function workspaceHandlers(
       await runCommand(control, call, 'workspaces.set', { id, ...given, ...limits });
       return showOne(id, call.tenancy);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 async function showWorkspaces(

@@ -8,7 +8,7 @@ import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/
 import { createLinkMakers, createVerifyEmail } from '../../people/members/operator-tools.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
 
-import type { PeopleEvent } from '../../people/people-failure.ts';
+import type { PeopleEvent } from '../../people/people-event.ts';
 import { createMakerReader } from '../../people/roles.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
 import type { Store } from '../../store/ports/store.ts';

@@ -21,9 +21,7 @@ const RANGES = {
 } as const;
 const TOP = 5;
 
-export function overviewHandlers(
-  parts: UsageParts,
-): Handlers<'GET /accounts/{account}/home' | 'GET /accounts/{account}/filter-names'> {
+export function overviewHandlers(parts: UsageParts) {
   return {
     'GET /accounts/{account}/filter-names': async ({ tenancy: { account, workspaces } }) => {
       const labels = await parts.labelsOf(account);
@@ -92,7 +90,7 @@ export function overviewHandlers(
         has_calls: all.total.requests > 0 || before.total.requests > 0 || (await hasCalls(parts, tenancy)),
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;

@@ -3,8 +3,8 @@
  * is read at request time.
  */
 import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { type UsageReader, UsageRefusal } from '../../store/ports/usage.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 
 export interface IdQuery {
   readonly key?: string | undefined;

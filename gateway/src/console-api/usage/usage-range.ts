@@ -3,8 +3,8 @@
  * workspace over given time spans.
  */
 import { dayAt } from '../../admission/window.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { UsageBuckets, UsageQuestion, UsageReader } from '../../store/ports/usage.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import { EVERY_CALL } from '../logs/call-condition.ts';
 import { orRefuse, PAGE_MS_MAX } from './usage-parts.ts';
 

@@ -1,10 +1,10 @@
 /** Serves the usage page: sums by up to two dimensions, their CSV export, and the reconciliation with the ledger. */
 import { setImmediate } from 'node:timers/promises';
 import { windowAt } from '../../admission/window.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { ConsoleFailure } from '../kernel/console-failure.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
 
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
@@ -12,10 +12,6 @@ import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type Usage
 import { cutRange, parseRange } from './usage-range.ts';
 import { labelOf, METRICS, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
 
-type UsageRoute =
-  | 'GET /accounts/{account}/usage'
-  | 'GET /accounts/{account}/usage.csv'
-  | 'GET /accounts/{account}/usage/proof';
 type UsageReply = Reply<'GET /accounts/{account}/usage'>;
 type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
 /** How the result is shown. */
@@ -33,7 +29,7 @@ export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
   return { account, workspaces };
 }
 
-export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
+export function usageHandlers(parts: UsageParts) {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
       const { by, metric } = query;
@@ -93,7 +89,7 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
         chain,
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Converts a query to a usage question, with the display names for its result. */

@@ -2,10 +2,11 @@
  * Creates, lists, withdraws and accepts invitations. An invitation is for one address and has a one-time link; sending
  * it is left to the inviter.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { generateId } from '../../identity/key-format.ts';
 import type { InvitationRow, PeopleChange, PersonRow } from '../../store/ports/people.ts';
 import { requireEmail } from '../email-address.ts';
-import { PeopleFailure } from '../people-failure.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/passwords.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
@@ -25,19 +26,19 @@ export interface Invitation extends MemberRights {
 export interface Invitations {
   /** The open invitations of an account for at least one of the workspaces (null: all), newest first. */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
-  /** Invites an address and replaces its open invitation. @throws PeopleFailure `conflict`, and as `checkGrant` */
+  /** Invites an address and replaces its open invitation. @throws ConsoleFailure `conflict`, and as `checkGrant` */
   create(granter: Granter, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
-  /** @throws PeopleFailure `not_found`, `forbidden` */
+  /** @throws ConsoleFailure `not_found`, `forbidden` */
   withdraw(granter: Granter, id: string): Promise<void>;
   /** Null: the link is invalid. */
   look(token: string): Promise<Invitation | null>;
-  /** Accepts as an existing user. @throws PeopleFailure `gone`, `conflict` */
+  /** Accepts as an existing user. @throws ConsoleFailure `gone`, `conflict` */
   acceptAs(signedIn: SignedIn, token: string, address: string | null): Promise<void>;
   /**
    * Creates an unverified user of the invitation's account and accepts as that user, even if other accounts have users
    * with the same address: the holder of the link learns nothing about them and gets none of their access. Returns the
    * user's id.
-   * @throws PeopleFailure `gone`, `signed_out` where the account already created a user with this address, `conflict`
+   * @throws ConsoleFailure `gone`, `signed_out` where the account already created a user with this address, `conflict`
    * where the address has too many users
    */
   acceptNew(token: string, given: { name: string; password: string }, address: string | null): Promise<string>;
@@ -122,7 +123,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       const email = requireEmail(givenEmail);
       const users = await findUsers(email);
       if (await hasMember(granter.account, users)) {
-        throw new PeopleFailure('conflict', `${email} is already a member of this account; change the role instead`, {
+        throw new ConsoleFailure('conflict', `${email} is already a member of this account; change the role instead`, {
           member: 'email',
           page: '/app/members',
         });
@@ -148,7 +149,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       ] as const;
       const open = await people.find('invitation', { where: replaced });
       if (open.some((one) => lockOf(granter, one) !== null)) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'conflict',
           `${email} has an open invitation that you cannot revoke; ask an owner or admin of the whole account`,
           { member: 'email', page: '/app/members' },
@@ -171,9 +172,9 @@ export function createInvitations(parts: MembersParts): Invitations {
       const [row] = await people.find('invitation', { where });
       const isSeen = row !== undefined && shares(granter.workspaces, parseWorkspaces(row.workspaces));
       const lock = isSeen ? lockOf(granter, row) : null;
-      if (lock !== null) throw new PeopleFailure('forbidden', lock);
+      if (lock !== null) throw new ConsoleFailure('forbidden', lock);
       if (!isSeen || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
-        throw new PeopleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
+        throw new ConsoleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
       }
       await noteOf(granter, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
     },
@@ -188,13 +189,13 @@ export function createInvitations(parts: MembersParts): Invitations {
       const row = await findOpen(token);
       if (row === null) throw invitationIsGone();
       if (row.email !== person.email) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'conflict',
           `this invitation is for ${row.email}, and you are signed in as ${person.email}; sign out first`,
         );
       }
       if (await hasMember(row.account, [person])) {
-        throw new PeopleFailure('conflict', 'you are already a member of this account', { page: '/app' });
+        throw new ConsoleFailure('conflict', 'you are already a member of this account', { page: '/app' });
       }
       if (person.email_verified === 0 && person.account !== row.account) throw addressNotVerified(person);
       await accept(row, person.id, [], address);
@@ -206,14 +207,14 @@ export function createInvitations(parts: MembersParts): Invitations {
       const users = await findUsers(row.email);
       const unverified = users.filter(({ email_verified }) => email_verified === 0);
       if (unverified.some(({ account }) => account === row.account) || (await hasMember(row.account, users))) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'signed_out',
           `${row.email} is already a member of this account; sign in as that user, then open the invitation again`,
           { page: '/app/sign-in' },
         );
       }
       if (unverified.length >= UNVERIFIED_PER_EMAIL_MAX) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'conflict',
           `${row.email} has ${unverified.length} users with an unverified address, the maximum; ask the operator of the gateway to verify one of them (tollgate members verify ${row.email} --account ACCOUNT), sign in as that user, then open the invitation again`,
         );
@@ -252,16 +253,16 @@ function lockOf(granter: Granter, { role, workspaces }: InvitationRow): string |
     : 'this invitation includes workspaces that you do not have';
 }
 
-function addressNotVerified({ email, account }: PersonRow): PeopleFailure {
+function addressNotVerified({ email, account }: PersonRow): ConsoleFailure {
   const command = `tollgate members verify ${email}${account === null ? '' : ` --account ${account}`}`;
-  return new PeopleFailure(
+  return new ConsoleFailure(
     'conflict',
     `your address ${email} is not verified, so you can be a member of only one account. Sign out and accept as a new user, or ask the operator of the gateway to verify it: ${command}`,
   );
 }
 
-function invitationIsGone(): PeopleFailure {
-  return new PeopleFailure(
+function invitationIsGone(): ConsoleFailure {
+  return new ConsoleFailure(
     'gone',
     'this invitation was accepted, revoked or replaced, or has expired; ask the member who invited you for a new one',
   );

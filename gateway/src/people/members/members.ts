@@ -2,8 +2,10 @@
  * Lists, changes and ends memberships, and enforces their rules: an account always has an owner; only owners add or
  * remove owners; no one grants rights that they don't have. Also looks up the names of people.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
-import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
+import type { RecordEvent } from '../people-event.ts';
 import {
   type MemberRights,
   type Membership,
@@ -35,7 +37,7 @@ export interface Members {
    * The members who may enter at least one of the workspaces (null: all members), in the order in which they joined.
    */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
-  /** Omitted rights stay unchanged. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
+  /** Omitted rights stay unchanged. @throws ConsoleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(granter: Granter, person: string, rights: GivenRights): Promise<Member>;
   /** As `change`. The keys that the person created stop working; losing the last membership ends their sessions. */
   remove(granter: Granter, person: string): Promise<void>;
@@ -52,28 +54,28 @@ export interface MembersParts {
 /** Throws `forbidden` or `invalid` where the giver may not grant these rights. */
 export function checkGrant(granter: Granter, { role, workspaces }: MemberRights, known: readonly string[]): void {
   if (role === 'owner' && !granter.may('owners.write'))
-    throw new PeopleFailure('forbidden', 'only an owner can add an owner', { member: 'role' });
+    throw new ConsoleFailure('forbidden', 'only an owner can add an owner', { member: 'role' });
   if (!holds(granter.workspaces, workspaces)) {
-    throw new PeopleFailure('forbidden', 'you can grant only workspaces that you have yourself', {
+    throw new ConsoleFailure('forbidden', 'you can grant only workspaces that you have yourself', {
       member: 'workspaces',
     });
   }
   const beyond = permissionsOf({ role, workspaces }, granter.account).find((permission) => !granter.may(permission));
   if (beyond !== undefined) {
-    throw new PeopleFailure(
+    throw new ConsoleFailure(
       'forbidden',
       `the role ${role} has a permission that yours lacks (${beyond}); choose another role`,
       { member: 'role' },
     );
   }
   if (role === 'owner' && workspaces !== null) {
-    throw new PeopleFailure('invalid', 'an owner has all workspaces of the account; leave the list out', {
+    throw new ConsoleFailure('invalid', 'an owner has all workspaces of the account; leave the list out', {
       member: 'workspaces',
     });
   }
   const strange = workspaces?.find((workspace) => !known.includes(workspace));
   if (strange !== undefined) {
-    throw new PeopleFailure(
+    throw new ConsoleFailure(
       'invalid',
       `found the workspace ${JSON.stringify(strange)}, which this account does not have`,
       { member: 'workspaces' },
@@ -123,16 +125,16 @@ export function createMembers(parts: MembersParts): Members {
     const all = await list(granter.account, granter.workspaces);
     const member = all.find((one) => one.person === person);
     if (member === undefined) {
-      throw new PeopleFailure('not_found', 'this account has no such member', { page: '/app/members' });
+      throw new ConsoleFailure('not_found', 'this account has no such member', { page: '/app/members' });
     }
     if (member.role === 'owner' && !granter.may('owners.write')) {
-      throw new PeopleFailure('forbidden', 'only an owner can change or remove an owner');
+      throw new ConsoleFailure('forbidden', 'only an owner can change or remove an owner');
     }
     if (!holds(granter.workspaces, member.workspaces)) {
-      throw new PeopleFailure('forbidden', 'this member has workspaces that you do not have');
+      throw new ConsoleFailure('forbidden', 'this member has workspaces that you do not have');
     }
     if (member.role === 'owner' && !stays && all.filter(({ role }) => role === 'owner').length === 1) {
-      throw new PeopleFailure('conflict', 'this is the last owner of the account; add another owner first', {
+      throw new ConsoleFailure('conflict', 'this is the last owner of the account; add another owner first', {
         page: '/app/members',
       });
     }

@@ -29,7 +29,7 @@ export interface VerifiedUser {
   readonly restored: readonly string[];
 }
 
-/** `account` null: the address has only one unverified user. @throws PeopleFailure `invalid` for an invalid address */
+/** `account` null: the address has only one unverified user. @throws ConsoleFailure `invalid` for an invalid address */
 export type VerifyEmail = (email: string, account: string | null) => Promise<VerifyOutcome>;
 
 export function createVerifyEmail(people: PeopleStore): VerifyEmail {
@@ -86,7 +86,7 @@ async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutco
   };
 }
 
-interface LinkMakers {
+export interface LinkMakers {
   readonly makeSetUp: SetUp['makeLink'];
   readonly makeReset: ResetLinks['makeByEmail'];
 }

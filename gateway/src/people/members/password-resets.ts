@@ -2,10 +2,11 @@
  * Creates password reset links and resets passwords with them. A user who can reset a person's password can sign in as
  * that person, so creating a link requires the right to administer everything that the person can open.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../store/ports/people.ts';
 import { readEmail } from '../email-address.ts';
-import { PeopleFailure } from '../people-failure.ts';
 import { membershipOf } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 import { type Granter, holds, type MembersParts, shares } from './members.ts';
@@ -24,7 +25,7 @@ export interface OpenReset {
 
 export interface PasswordResets {
   /**
-   * A link for a member of the giver's account. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for
+   * A link for a member of the giver's account. @throws ConsoleFailure `not_found`, `forbidden`, `conflict` for
    * themselves
    */
   makeLink(granter: ResetGranter, person: string): Promise<ResetLink>;
@@ -34,7 +35,7 @@ export interface PasswordResets {
    * Sets the password, ends all sessions of the person, removes their passkeys and marks the link as used, or changes
    * nothing. Passkeys are removed because someone other than the link's recipient may have created them. Linked
    * services stay, since each vouches for the address; so does the second factor, which signs no one in by itself,
-   * unless the link removes it. @throws PeopleFailure `gone`
+   * unless the link removes it. @throws ConsoleFailure `gone`
    */
   reset(token: string, password: string, address: string | null): Promise<void>;
 }
@@ -53,15 +54,15 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
     const memberships = rows.map(membershipOf);
     const own = memberships.find(({ account }) => account === granter.account);
     if (own === undefined || !shares(granter.workspaces, own.workspaces)) {
-      throw new PeopleFailure('not_found', 'this account has no such member', { page: '/app/members' });
+      throw new ConsoleFailure('not_found', 'this account has no such member', { page: '/app/members' });
     }
     if (person === granter.id) {
-      throw new PeopleFailure('conflict', 'change your own password on your profile page', { page: '/app/me' });
+      throw new ConsoleFailure('conflict', 'change your own password on your profile page', { page: '/app/me' });
     }
     const [user] = await people.find('person', { where: [['id', 'is', person]] });
     // A verified user can join other accounts later, which the password would open too.
     if (user?.email_verified === 1 && !granter.may('operator.write')) {
-      throw new PeopleFailure(
+      throw new ConsoleFailure(
         'forbidden',
         `the address of this member is verified, so they can join other accounts, and the link would give access to those too; ask the operator of the gateway for one: tollgate reset-password ${user.email}`,
       );
@@ -69,13 +70,13 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
     for (const { account, role, workspaces } of memberships) {
       const rights = granter.rightsIn(account);
       if (rights?.may('members.write') !== true || !holds(rights.workspaces, workspaces)) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'forbidden',
           'this member can open an account or workspaces that you do not administer, and the link would give you access to them; ask the operator of the gateway for one: tollgate reset-password',
         );
       }
       if (role === 'owner' && !rights.may('owners.write')) {
-        throw new PeopleFailure('forbidden', 'only an owner can reset the password of an owner');
+        throw new ConsoleFailure('forbidden', 'only an owner can reset the password of an owner');
       }
     }
   }
@@ -156,8 +157,8 @@ function withoutSecondFactor(person: string): PeopleChange[] {
   ];
 }
 
-function linkIsGone(): PeopleFailure {
-  return new PeopleFailure(
+function linkIsGone(): ConsoleFailure {
+  return new ConsoleFailure(
     'gone',
     'this link was used, has expired, was replaced, or is no longer valid after a change of the user. Ask for a new one, or print one: tollgate reset-password EMAIL',
     { page: '/app/sign-in' },

@@ -4,10 +4,10 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { generateId } from '../../identity/key-format.ts';
 import type { PeopleChange, PeopleStore } from '../../store/ports/people.ts';
 import { emailColumns, requireEmail } from '../email-address.ts';
-import { PeopleFailure } from '../people-failure.ts';
 import { OPERATOR_ACCOUNT } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 
@@ -25,7 +25,7 @@ export interface SetUp {
   readLink(token: string): Promise<number | null>;
   /**
    * Creates the owner of the operator's account and marks the link as used, or changes nothing. Returns the person's
-   * id. @throws PeopleFailure `gone`
+   * id. @throws ConsoleFailure `gone`
    */
   claim(given: FirstPerson): Promise<string>;
 }
@@ -97,8 +97,8 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
   };
 }
 
-function linkIsGone(): PeopleFailure {
-  return new PeopleFailure(
+function linkIsGone(): ConsoleFailure {
+  return new ConsoleFailure(
     'gone',
     'this setup link was used, has expired or was replaced. If the console is not set up yet, print a new one: tollgate setup-link',
     { page: '/app/sign-in' },

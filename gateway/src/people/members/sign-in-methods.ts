@@ -1,13 +1,14 @@
 /**
  * Protects the last sign-in method: refuses to remove a passkey or service without which the user could not sign in.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
-import { PeopleFailure } from '../people-failure.ts';
 import { createTurns } from '../sign-in/passwords.ts';
 
 export interface SignInMethods {
-  /** @throws PeopleFailure `conflict` where only the named passkey or service can sign the user in at this address */
+  /** @throws ConsoleFailure `conflict` where only the named passkey or service can sign the user in at this address */
   requireAnother(person: string, leaving: RemovedMethod, party: RelyingParty | null): Promise<void>;
   /** Runs removals one at a time, so that the second of two sees the result of the first. */
   oneByOne<Outcome>(work: () => Promise<Outcome>): Promise<Outcome>;
@@ -34,7 +35,7 @@ export function createSignInMethods({ people, services }: WaysInParts): SignInMe
       const works = (provider: string) =>
         !('service' in leaving && leaving.service === provider) && services().some(({ id }) => id === provider);
       if (methods.some(({ provider, password_hash }) => password_hash !== null || works(provider))) return;
-      throw new PeopleFailure(
+      throw new ConsoleFailure(
         'conflict',
         `this ${'passkey' in leaving ? 'passkey' : 'service'} is your only sign-in method: you have no password, no other service and no other passkey for this address; add a passkey first`,
         { page: '/app/me' },

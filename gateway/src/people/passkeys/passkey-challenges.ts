@@ -4,7 +4,7 @@
  * can be used once. Only used challenges take memory, so a flood of requests for new ones takes none.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { PeopleFailure } from '../people-failure.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { type Arrival, COOKIE_PREFIX, readCookies, sendCookies } from '../sign-in/auth-cookies.ts';
 import type { RelyingParty } from './relying-party.ts';
 
@@ -12,7 +12,7 @@ export interface PasskeyChallenges {
   /** A new challenge, 256 random bits in base64url. Adds its cookie to `outgoing`. */
   ask(purpose: string, arrival: Arrival, outgoing: Headers): string;
   /**
-   * Uses up the challenge of the request. Null: missing, expired, used, or for another purpose. @throws PeopleFailure
+   * Uses up the challenge of the request. Null: missing, expired, used, or for another purpose. @throws ConsoleFailure
    * `too_many`
    */
   take(purpose: string, arrival: Arrival): string | null;
@@ -59,7 +59,7 @@ export function createPasskeyChallenges(nowMs: () => number): PasskeyChallenges 
       if (Number(expiresAtMs) <= atMs || takenAtMs.has(challenge)) return null;
       forgetOld(atMs);
       if (takenAtMs.size >= TAKEN_MAX) {
-        throw new PeopleFailure('too_many', 'too many passkey sign-ins at the moment; try again in a minute', {
+        throw new ConsoleFailure('too_many', 'too many passkey sign-ins at the moment; try again in a minute', {
           retryAfterSeconds: 60,
         });
       }

@@ -10,7 +10,7 @@ export interface PasskeyProof {
   ask(party: RelyingParty, arrival: Arrival, outgoing: Headers): SignOptions;
   /** The passkey that claims to have signed; null: unknown. */
   find(given: SignedByPasskey): Promise<PasskeyRow | null>;
-  /** Whether the passkey signed the current challenge, which this uses up. @throws PeopleFailure `too_many` */
+  /** Whether the passkey signed the current challenge, which this uses up. @throws ConsoleFailure `too_many` */
   isRight(passkey: PasskeyRow | null, given: SignedByPasskey, party: RelyingParty, arrival: Arrival): Promise<boolean>;
 }
 

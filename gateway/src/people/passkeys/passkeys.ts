@@ -2,10 +2,12 @@
  * Lists, adds, renames and removes a person's passkeys, except one that is the last sign-in method. Sign-in with
  * passkeys is in `passkey-proof.ts`.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { generateId } from '../../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { SignInMethods } from '../members/sign-in-methods.ts';
-import { type PeopleEvent, type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
+import type { PeopleEvent, PeopleEventKind, RecordEvent } from '../people-event.ts';
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import { type MadePasskey, type PasskeyChallenges, renderMakeOptions } from './passkey-challenges.ts';
@@ -16,19 +18,19 @@ export interface Passkeys {
   /** In order of creation. */
   list(person: string): Promise<readonly PasskeyRow[]>;
   /**
-   * The options for creating one. @throws PeopleFailure as FreshProof, and `conflict` where the person has the maximum
+   * The options for creating one. @throws ConsoleFailure as FreshProof, and `conflict` where the person has the maximum
    * number
    */
   begin(who: Caller, password: string | null, party: RelyingParty, outgoing: Headers): Promise<MakeOptions>;
   /**
-   * Stores the passkey that the browser created. @throws PeopleFailure `invalid`, `conflict` where it already belongs
+   * Stores the passkey that the browser created. @throws ConsoleFailure `invalid`, `conflict` where it already belongs
    * to a person
    */
   add(who: Caller, given: NewPasskey, party: RelyingParty, outgoing: Headers): Promise<void>;
-  /** @throws PeopleFailure `not_found` */
+  /** @throws ConsoleFailure `not_found` */
   rename(who: Caller, id: string, name: string): Promise<void>;
   /**
-   * `party`: for the address of the request. @throws PeopleFailure `not_found`, `conflict` where it is the last sign-in
+   * `party`: for the address of the request. @throws ConsoleFailure `not_found`, `conflict` where it is the last sign-in
    * method
    */
   remove(who: Caller, id: string, party: RelyingParty | null): Promise<void>;
@@ -78,7 +80,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       const { person } = who.signedIn;
       const own = await list(person.id);
       if (own.length >= PASSKEYS_MAX) {
-        throw new PeopleFailure('conflict', `you have ${own.length} passkeys, the maximum; remove one first`, {
+        throw new ConsoleFailure('conflict', `you have ${own.length} passkeys, the maximum; remove one first`, {
           page: PAGE,
         });
       }
@@ -89,14 +91,17 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
     async add(who, { name, response }, party, outgoing) {
       const challenge = challenges.take(purposeOf(who), who.arrival);
       if (challenge === null) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'invalid',
           'this passkey was not requested, or the request is older than five minutes; start again',
         );
       }
       const { checkMade } = await import('./passkey-check.ts');
       const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
-        throw new PeopleFailure('invalid', `the passkey was rejected: ${cause.message}`, { member: 'response', cause });
+        throw new ConsoleFailure('invalid', `the passkey was rejected: ${cause.message}`, {
+          member: 'response',
+          cause,
+        });
       });
       const row = {
         id: generateId('passkey'),
@@ -108,7 +113,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         used_at_ms: null,
       };
       if (!(await people.keep([{ of: 'passkey', insert: row }]))) {
-        throw new PeopleFailure('conflict', 'this passkey is already registered; create another one');
+        throw new ConsoleFailure('conflict', 'this passkey is already registered; create another one');
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
       await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
@@ -143,8 +148,8 @@ function requireOwn(own: readonly PasskeyRow[], id: string): PasskeyRow {
   return passkey;
 }
 
-function noSuchPasskey(): PeopleFailure {
-  return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed', { page: PAGE });
+function noSuchPasskey(): ConsoleFailure {
+  return new ConsoleFailure('not_found', 'you have no such passkey; it may have been removed', { page: PAGE });
 }
 
 /** Binds the challenge to the session that requested it, so no other session can answer it without the same proof. */

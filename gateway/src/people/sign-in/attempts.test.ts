@@ -1,6 +1,6 @@
 /** Tests how failed attempts are counted and delayed. */
 import { expect, test } from 'bun:test';
-import { PeopleFailure } from '../people-failure.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { addressSubject, createAttempts, emailSubject } from './attempts.ts';
 
 let nowMs = 0;
@@ -12,7 +12,7 @@ function waitOf(work: () => unknown): number {
     work();
     return 0;
   } catch (fault) {
-    if (fault instanceof PeopleFailure) return fault.details.retryAfterSeconds ?? -1;
+    if (fault instanceof ConsoleFailure) return fault.details.retryAfterSeconds ?? -1;
     throw fault;
   }
 }

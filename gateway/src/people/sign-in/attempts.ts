@@ -2,8 +2,9 @@
  * Limits sign-in attempts: each failure beyond the free ones doubles a wait, per address and per email. Counts in
  * memory and forgets them at a restart; attempts are slow enough that this gains an attacker little.
  */
+
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { parseIpAddress } from '../../lib/ip-range.ts';
-import { PeopleFailure } from '../people-failure.ts';
 
 /** A counted subject (address, email or person) and its limits. */
 export interface AttemptSubject {
@@ -23,7 +24,7 @@ export interface Attempt {
 }
 
 export interface Attempts {
-  /** Counts an attempt as failed until it succeeds. @throws PeopleFailure `too_many` */
+  /** Counts an attempt as failed until it succeeds. @throws ConsoleFailure `too_many` */
   begin(subjects: readonly AttemptSubject[]): Attempt;
 }
 
@@ -79,7 +80,7 @@ export function createAttempts(nowMs: () => number): Attempts {
       const lockedUntilMs = Math.max(0, ...found.map(({ count }) => count?.lockedUntilMs ?? 0));
       if (lockedUntilMs > atMs) {
         const seconds = Math.ceil((lockedUntilMs - atMs) / 1_000);
-        throw new PeopleFailure('too_many', `too many failed attempts; try again in ${seconds} s`, {
+        throw new ConsoleFailure('too_many', `too many failed attempts; try again in ${seconds} s`, {
           retryAfterSeconds: seconds,
         });
       }

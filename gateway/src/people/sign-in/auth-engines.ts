@@ -4,15 +4,15 @@
  * from faults.
  */
 import { hkdfSync } from 'node:crypto';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
-import { PeopleFailure } from '../people-failure.ts';
 import type { AuthEngine, OidcService } from './auth-engine.ts';
 
 export interface AuthEngines {
   /** For passwords and second factors. Makes no network connections. */
   own(): Promise<AuthEngine>;
-  /** @throws PeopleFailure `not_found`, or `gateway_fault` where the service's discovery document can't be fetched. */
+  /** @throws ConsoleFailure `not_found`, or `gateway_fault` where the service's discovery document can't be fetched. */
   ofService(id: string): Promise<AuthEngine>;
 }
 
@@ -66,7 +66,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
     const { socialProviders } = await engine.$context;
     const found = await (typeof socialProviders === 'function' ? [] : socialProviders);
     if (found.some(({ id }) => id === service.id)) return engine;
-    throw new PeopleFailure(
+    throw new ConsoleFailure(
       'gateway_fault',
       `${service.name} could not be reached (${service.issuer}); try again, or use another sign-in method`,
       { page: '/app/sign-in' },
@@ -78,7 +78,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
     async ofService(id) {
       const service = services().find((one) => one.id === id);
       if (service === undefined) {
-        throw new PeopleFailure('not_found', 'there is no such sign-in service', { page: '/app/sign-in' });
+        throw new ConsoleFailure('not_found', 'there is no such sign-in service', { page: '/app/sign-in' });
       }
       const made = byService.get(service) ?? makeForService(service);
       byService.set(service, made);

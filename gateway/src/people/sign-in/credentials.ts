@@ -3,8 +3,9 @@
  * codes, and requires re-authentication before a sign-in method is added.
  */
 
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
-import { type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
+import type { PeopleEventKind, RecordEvent } from '../people-event.ts';
 import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
@@ -21,13 +22,13 @@ export interface NewSecondFactor {
 }
 
 export interface Credentials {
-  /** Ends all other sessions. @throws PeopleFailure `wrong_credential`, `too_many` */
+  /** Ends all other sessions. @throws ConsoleFailure `wrong_credential`, `too_many` */
   changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
-  /** @throws PeopleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
+  /** @throws ConsoleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
   beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
-  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  /** @throws ConsoleFailure `wrong_credential`, `too_many` */
   confirmSecondFactor(who: Caller, code: string, outgoing: Headers): Promise<void>;
-  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  /** @throws ConsoleFailure `wrong_credential`, `too_many` */
   removeSecondFactor(who: Caller, password: string, outgoing: Headers): Promise<void>;
 }
 
@@ -65,7 +66,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
     const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
     if (reply === 'refused') {
-      throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is incorrect`, {
+      throw new ConsoleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is incorrect`, {
         member,
       });
     }
@@ -88,7 +89,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     },
     async beginSecondFactor(who, password) {
       if (who.signedIn.person.second_factor === 1) {
-        throw new PeopleFailure('conflict', 'a second factor is already on; turn it off before you set up another', {
+        throw new ConsoleFailure('conflict', 'a second factor is already on; turn it off before you set up another', {
           page: '/app/me',
         });
       }
@@ -130,8 +131,10 @@ export interface SpentCodes {
 const RIGHT_MS = 90_000;
 
 /** The error for a code that was used before. */
-export function codeIsSpent(): PeopleFailure {
-  return new PeopleFailure('wrong_credential', 'this code was already used; wait for the next one', { member: 'code' });
+export function codeIsSpent(): ConsoleFailure {
+  return new ConsoleFailure('wrong_credential', 'this code was already used; wait for the next one', {
+    member: 'code',
+  });
 }
 
 /** `nowMs`: unix ms. */
@@ -150,7 +153,7 @@ export function createSpentCodes(nowMs: () => number): SpentCodes {
 }
 
 /**
- * `password` null: none was given. @throws PeopleFailure `wrong_credential`, `forbidden` where the sign-in is too old,
+ * `password` null: none was given. @throws ConsoleFailure `wrong_credential`, `forbidden` where the sign-in is too old,
  * `too_many`
  */
 export type FreshProof = (who: Caller, password: string | null) => Promise<void>;
@@ -174,7 +177,7 @@ export function createFreshProof({ people, attempts, nowMs }: ProofParts): Fresh
     const hash = method?.password_hash ?? null;
     if (hash === null) {
       if (nowMs() - session.created_at_ms <= FRESH_MS) return;
-      throw new PeopleFailure(
+      throw new ConsoleFailure(
         'forbidden',
         'you have no password to confirm with; sign out, sign in again, and retry within 10 minutes',
       );
@@ -182,7 +185,7 @@ export function createFreshProof({ people, attempts, nowMs }: ProofParts): Fresh
     const bySubject = personSubject(person.id);
     const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
     const isRight = password !== null && (await isPassword(password, hash).catch(withdrawn(attempt.withdraw)));
-    if (!isRight) throw new PeopleFailure('wrong_credential', 'the password is incorrect', { member: 'password' });
+    if (!isRight) throw new ConsoleFailure('wrong_credential', 'the password is incorrect', { member: 'password' });
     attempt.succeed([bySubject.name]);
   };
 }

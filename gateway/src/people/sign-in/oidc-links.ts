@@ -3,10 +3,11 @@
  * address.
  */
 import { createHash } from 'node:crypto';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SignInMethods } from '../members/sign-in-methods.ts';
 import type { RelyingParty } from '../passkeys/relying-party.ts';
-import { type PeopleEventKind, PeopleFailure, type RecordEvent } from '../people-failure.ts';
+import type { PeopleEventKind, RecordEvent } from '../people-event.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, STATE_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
 import type { Caller, FreshProof } from './credentials.ts';
@@ -22,7 +23,7 @@ export interface ServiceLinks {
   /** The configured services, and linked ones that are no longer configured. */
   list(person: string): Promise<readonly LinkedService[]>;
   /**
-   * The address to redirect the browser to. @throws PeopleFailure as FreshProof, `not_found`, `conflict` where it is
+   * The address to redirect the browser to. @throws ConsoleFailure as FreshProof, `not_found`, `conflict` where it is
    * linked
    */
   start(who: Caller, service: string, password: string | null, outgoing: Headers): Promise<string>;
@@ -30,7 +31,7 @@ export interface ServiceLinks {
   findPerson(state: string | undefined): Promise<string | null>;
   /** Handles the callback of the service for `person`. Returns the page to continue at. */
   finish(arrival: Arrival, person: string, service: string, query: ReturnQuery, outgoing: Headers): Promise<string>;
-  /** @throws PeopleFailure `not_found`, `conflict` where it is the last sign-in method */
+  /** @throws ConsoleFailure `not_found`, `conflict` where it is the last sign-in method */
   remove(who: Caller, service: string, party: RelyingParty | null): Promise<void>;
 }
 
@@ -77,7 +78,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
     async start(who, service, password, outgoing) {
       const { api } = await engines.ofService(service);
       if ((await listLinked(who.signedIn.person.id)).includes(service)) {
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'conflict',
           'this service is already linked; unlink it before you link another user of it',
           { page: PAGE },
@@ -126,7 +127,9 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
       await waysIn.oneByOne(async () => {
         const isLinked = service !== 'credential' && (await listLinked(person)).includes(service);
         if (!isLinked) {
-          throw new PeopleFailure('not_found', 'this service is not linked; it may have been unlinked', { page: PAGE });
+          throw new ConsoleFailure('not_found', 'this service is not linked; it may have been unlinked', {
+            page: PAGE,
+          });
         }
         await waysIn.requireAnother(person, { service }, party);
         const remove = [

@@ -3,8 +3,8 @@
  * callers get `too_many`.
  */
 
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
-import { PeopleFailure } from '../people-failure.ts';
 
 /**
  * Each user costs a hash at a sign-in. One place is reserved for the verified user, so that others can't keep them out.
@@ -19,7 +19,7 @@ interface FoundUsers {
   readonly isOnly: boolean;
 }
 
-/** `email`: as returned by `readEmail`. @throws PeopleFailure `too_many` */
+/** `email`: as returned by `readEmail`. @throws ConsoleFailure `too_many` */
 export type FindByPassword = (email: string, password: string) => Promise<FoundUsers>;
 
 interface PasswordUsersParts {
@@ -67,7 +67,7 @@ export function createFindByPassword(parts: PasswordUsersParts): FindByPassword 
   };
 }
 
-/** Runs work when a slot is free. Rejects with PeopleFailure `too_many` where too many callers are waiting. */
+/** Runs work when a slot is free. Rejects with ConsoleFailure `too_many` where too many callers are waiting. */
 type InTurn = <Outcome>(work: () => Promise<Outcome>) => Promise<Outcome>;
 
 export function createTurns(atOnceMax: number, waitingMax: number): InTurn {
@@ -76,7 +76,7 @@ export function createTurns(atOnceMax: number, waitingMax: number): InTurn {
   return async (work) => {
     if (running >= atOnceMax) {
       if (waiting.length >= waitingMax) {
-        throw new PeopleFailure('too_many', 'too many sign-ins at the moment; try again in a few seconds', {
+        throw new ConsoleFailure('too_many', 'too many sign-ins at the moment; try again in a few seconds', {
           retryAfterSeconds: 5,
         });
       }
@@ -105,12 +105,12 @@ export const PASSWORD_CHARACTERS_MAX = 200;
 /** Limits the memory and time that a flood of sign-ins takes, from any number of addresses. */
 const inTurn = createTurns(4, 64);
 
-/** The hash of a password, including its salt and cost parameters. @throws PeopleFailure `too_many` */
+/** The hash of a password, including its salt and cost parameters. @throws ConsoleFailure `too_many` */
 export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, ARGON2ID));
 }
 
-/** Whether the password matches a hash. @throws PeopleFailure `too_many` */
+/** Whether the password matches a hash. @throws ConsoleFailure `too_many` */
 export function isPassword(password: string, hash: string): Promise<boolean> {
   return inTurn(() => Bun.password.verify(password, hash));
 }

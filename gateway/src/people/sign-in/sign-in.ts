@@ -4,13 +4,13 @@
  * `oidc-links.ts`.
  */
 import { createHash } from 'node:crypto';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { emailOfPerson, readEmail } from '../email-address.ts';
 import type { SignedByPasskey } from '../passkeys/passkey-challenges.ts';
 import type { PasskeyProof, SignOptions } from '../passkeys/passkey-proof.ts';
-
 import type { RelyingParty } from '../passkeys/relying-party.ts';
-import { PeopleFailure, type RecordEvent } from '../people-failure.ts';
+import type { RecordEvent } from '../people-event.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
 import {
   type Arrival,
@@ -42,14 +42,14 @@ export interface GivenPassword {
 
 export interface SignIn {
   /**
-   * Tries each user of the address. @throws PeopleFailure `wrong_credential` (without a reason), `too_many`, `invalid`
+   * Tries each user of the address. @throws ConsoleFailure `wrong_credential` (without a reason), `too_many`, `invalid`
    * for an account of which none of several users with the password is a member
    */
   byPassword(arrival: Arrival, given: GivenPassword, outgoing: Headers): Promise<PasswordState>;
   /** Signs in a user who was just created with a password. */
   asNew(arrival: Arrival, person: string, outgoing: Headers): Promise<void>;
   /**
-   * The second step. @throws PeopleFailure `wrong_credential`, `signed_out` where no first step is pending, `too_many`
+   * The second step. @throws ConsoleFailure `wrong_credential`, `signed_out` where no first step is pending, `too_many`
    */
   byCode(arrival: Arrival, code: string, outgoing: Headers): Promise<SignInState>;
   /** Whether a second step is pending. */
@@ -57,7 +57,7 @@ export interface SignIn {
   /** The options for signing with a passkey. */
   startPasskey(arrival: Arrival, party: RelyingParty, outgoing: Headers): SignOptions;
   /**
-   * Needs no second step: a passkey proves possession and is unlocked. @throws PeopleFailure `wrong_credential`,
+   * Needs no second step: a passkey proves possession and is unlocked. @throws ConsoleFailure `wrong_credential`,
    * `too_many`
    */
   byPasskey(arrival: Arrival, party: RelyingParty, given: SignedByPasskey, outgoing: Headers): Promise<SignInState>;
@@ -142,7 +142,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       });
       const refuse = async () => {
         await notifyFailure(email, arrival);
-        return new PeopleFailure('wrong_credential', 'Incorrect email or password');
+        return new ConsoleFailure('wrong_credential', 'Incorrect email or password');
       };
       if (users.length === 0) throw await refuse();
       const chosen = await chooseUser(people, users, account).catch((fault) => {
@@ -179,7 +179,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     async byCode(arrival, code, outgoing) {
       const waiting = await findWaiting(arrival);
       if (waiting === null) {
-        throw new PeopleFailure('signed_out', 'no sign-in is waiting for a code, or it has expired; sign in again', {
+        throw new ConsoleFailure('signed_out', 'no sign-in is waiting for a code, or it has expired; sign in again', {
           page: SIGN_IN_PAGE,
         });
       }
@@ -201,7 +201,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       if (reply === 'refused') {
         release?.();
         await notifyFailure(waiting, arrival);
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'wrong_credential',
           'the code is incorrect, or too many were tried; enter a new one, or sign in again',
           { member: 'code' },
@@ -229,7 +229,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       });
       if (passkey === null || !isRight) {
         await notifyFailure(passkey?.person ?? 'passkey', arrival);
-        throw new PeopleFailure(
+        throw new ConsoleFailure(
           'wrong_credential',
           'this passkey is not registered here, or the sign-in took over five minutes; try again, or use another sign-in method',
         );
@@ -318,7 +318,7 @@ async function chooseUser(
   const chosen = memberships.find((one) => one.account === account)?.person;
   const user = users.find(({ id }) => id === chosen);
   if (user !== undefined) return user;
-  throw new PeopleFailure('invalid', `account: no user with this email and password is a member of ${account}`, {
+  throw new ConsoleFailure('invalid', `account: no user with this email and password is a member of ${account}`, {
     member: 'account',
   });
 }

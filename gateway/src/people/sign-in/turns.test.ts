@@ -1,6 +1,6 @@
 /** Tests that expensive work is limited, and that a failure frees its slot. */
 import { expect, test } from 'bun:test';
-import { PeopleFailure } from '../people-failure.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createTurns } from './passwords.ts';
 
 test('so many run, so many wait in order, the rest are sent away; afterwards there is room again', async () => {
@@ -35,8 +35,8 @@ test('so many run, so many wait in order, the rest are sent away; afterwards the
       2,
       3,
       4,
-      PeopleFailure,
-      PeopleFailure,
+      ConsoleFailure,
+      ConsoleFailure,
     ]);
     expect(begun.splice(0)).toEqual([0, 1, 2, 3, 4]);
   }

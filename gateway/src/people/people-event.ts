@@ -1,38 +1,4 @@
-/**
- * Defines the errors of operations on people (kind, message, invalid member) and the audit notes of their acts. The
- * console API renders the errors.
- */
-
-export type PeopleFailureKind =
-  | 'invalid'
-  | 'signed_out'
-  | 'wrong_credential'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'gone'
-  | 'too_many'
-  | 'gateway_fault';
-
-export interface PeopleFailureDetails {
-  readonly member?: string;
-  /** The console page that fixes the error. */
-  readonly page?: string;
-  readonly retryAfterSeconds?: number;
-  readonly cause?: unknown;
-}
-
-export class PeopleFailure extends Error {
-  readonly kind: PeopleFailureKind;
-  readonly details: PeopleFailureDetails;
-
-  constructor(kind: PeopleFailureKind, message: string, details: PeopleFailureDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'PeopleFailure';
-    this.kind = kind;
-    this.details = details;
-  }
-}
+/** Defines the audit notes of what people do in the console. */
 
 export type PeopleEventKind =
   | 'person.setup'
