@@ -41,7 +41,7 @@ describe('findModel', () => {
 });
 
 describe('the snapshot', () => {
-  test('says its day and where each fact comes from', () => {
+  test('states its date and the source of each fact', () => {
     expect(snapshot.version).toBe(catalogVersion);
     expect(snapshot.sources.length).toBeGreaterThan(0);
     for (const source of snapshot.sources) {
@@ -51,7 +51,7 @@ describe('the snapshot', () => {
     }
   });
 
-  test('has at least 150 models, of every provider some', () => {
+  test('has at least 150 models, and some of every provider', () => {
     expect(models.length).toBeGreaterThanOrEqual(150);
     expect(models.length).toBe(snapshot.models.length);
     for (const provider of CATALOG_PROVIDERS) expect(listModels(provider).length).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe('the snapshot', () => {
     }
   });
 
-  test('holds no model that was shut down by its day', () => {
+  test('holds no model that was shut down by its date', () => {
     for (const { shutdown } of models) expect(shutdown === null || shutdown > catalogVersion).toBe(true);
   });
 
@@ -121,7 +121,7 @@ describe('the snapshot', () => {
     ['groq', 'openai/gpt-oss-120b'],
     ['moonshot', 'kimi-k3'],
     ['zai', 'glm-5.3'],
-  ])('knows %s %s with its limits', (provider, id) => {
+  ])('lists %s %s with its limits', (provider, id) => {
     const model = findModel(provider, id);
     expect(model?.inputTokensMax).toBeGreaterThan(100_000);
     expect(model?.outputTokensMax).toBeGreaterThan(8_000);
@@ -142,7 +142,7 @@ describe('the snapshot', () => {
     expect(version('google', 'gemini-2.5-pro')).toEndWith(';>200000=2.5_0.25_2.5_2.5_15_15');
   });
 
-  test('has the gates of each Claude family that they are known of', () => {
+  test('has the gates of each Claude family whose gates are known', () => {
     expect(findModel('anthropic', 'claude-sonnet-4-6')?.gates?.sampling).toBe(true);
     expect(findModel('anthropic', 'claude-opus-5')?.gates).toEqual({
       sampling: false,
@@ -177,14 +177,14 @@ describe('tiers', () => {
     expect(inputOf(provider, id, words)).toBe(BigInt(Math.round(usd * 1_000_000)));
   });
 
-  test('have no price where no source has one', () => {
+  test('have no price if no source has one', () => {
     expect(inputOf('anthropic', 'claude-haiku-4-5', { speed: 'fast' })).toBeUndefined();
     expect(inputOf('anthropic', 'claude-haiku-4-5', { inference_geo: 'us' })).toBeUndefined();
     expect(inputOf('openai', 'gpt-5-nano', { service_tier: 'priority' })).toBeUndefined();
     expect(inputOf('openai', 'gpt-5', { service_tier: 'scale' })).toBeUndefined();
   });
 
-  test('are named for models that the catalogue has', () => {
+  test('are listed for models of the catalog', () => {
     const modified = models.filter(({ price }) => price.modifiers !== undefined).map(({ id }) => id);
     const unknown = listModifiedModels().filter(
       (name) => !models.some(({ provider, id }) => `${provider}/${id}` === name),

@@ -14,8 +14,7 @@ import {
   type PublishedTier,
   parseFees,
 } from '../billing/price.ts';
-import type { TierMember } from '../generation/usage.ts';
-import { MEDIA_COUNTERS } from '../generation/usage.ts';
+import { MEDIA_COUNTERS, type TierMember } from '../generation/usage.ts';
 import {
   CAPABILITIES,
   CATALOG_PROVIDERS,

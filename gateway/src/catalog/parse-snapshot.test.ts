@@ -19,7 +19,7 @@ function parseModel(changes: object): CatalogModel {
 }
 
 describe('parseSnapshot', () => {
-  test('reads a model of which little is known: absent facts are null or empty', () => {
+  test('reads absent facts of a model as null or empty', () => {
     expect(parseModel({})).toMatchObject({
       aliases: [],
       name: null,
@@ -32,7 +32,7 @@ describe('parseSnapshot', () => {
     });
   });
 
-  test('gives prices a version that names day, provider and model and can be read back', () => {
+  test('gives prices a version that names date, provider and model and can be parsed back', () => {
     const { price } = parseModel({});
     expect(price.version).toBe('catalog:2026-11-20/openai/m-1@2_2_2_2_8_8');
     expect(parsePriceVersion(price.version)).toEqual(price);
@@ -61,7 +61,7 @@ describe('parseSnapshot', () => {
     ]);
   });
 
-  test('gives sound its own rates, and tools that run upstream their fees', () => {
+  test('gives audio its own rates, and upstream tools their fees', () => {
     const { price } = parseModel({
       price: { input: '2', output: '8', audio_input: '32', audio_output: '64' },
       per_1000_requests: { web_search: '10', web_fetch: '0' },

@@ -11,7 +11,7 @@ describe('parseBaseUrl', () => {
     ['http://127.0.0.1:9100/v1', 'http://127.0.0.1:9100/v1', 'http://127.0.0.1:9100'],
     ['http://[::1]:8000', 'http://[::1]:8000', 'http://[::1]:8000'],
     ['http://ollama:80/v1', 'http://ollama/v1', 'http://ollama'],
-  ])('%s is taken as it is written', (text, url, origin) => {
+  ])('%s is accepted as written', (text, url, origin) => {
     expect(parseBaseUrl(text)).toEqual({ url, origin });
   });
 

@@ -61,11 +61,11 @@ test.each([
   'https://api.example.com:8443/some/path/v1',
   'https://1.1.1.1/v1',
   'https://[2606:4700::1111]/v1',
-])('%s is taken', (text) => {
+])('%s is accepted', (text) => {
   expect(isTaken(text)).toBe(true);
 });
 
-test('what stands in the file is taken, by its very origin', () => {
+test('an origin listed in the file is accepted exactly', () => {
   const written = ['http://127.0.0.1:9100', 'https://10.0.0.7'];
   expect(isTaken('http://127.0.0.1:9100/v1', written)).toBe(true);
   expect(isTaken('https://10.0.0.7/any/path', written)).toBe(true);

@@ -31,7 +31,7 @@ describe('detectOllama', () => {
     ).toEqual(['qwen3:8b', 'llama3.3:latest']);
   });
 
-  test('skips what is not a model name', async () => {
+  test('skips invalid model names', async () => {
     const tags = {
       models: [{ name: 'ok' }, { name: 7 }, {}, null, { name: 'a\nb' }, { name: '' }, { name: 'x'.repeat(257) }],
     };
@@ -54,7 +54,7 @@ describe('detectOllama', () => {
     expect(await detectOllama(never, serve(answer))).toBeNull();
   });
 
-  test('a port where nobody listens is none', async () => {
+  test('a port without a listener is not an Ollama', async () => {
     const origin = serve(() => new Response());
     for (const close of closers.splice(0)) await close();
     expect(await detectOllama(never, origin)).toBeNull();
@@ -71,7 +71,7 @@ describe('detectOllama', () => {
     expect(performance.now() - begun).toBeWithin(250, 10_000);
   });
 
-  test('gives up at once when the start is called off', async () => {
+  test('gives up at once when the start is aborted', async () => {
     expect(
       await detectOllama(
         AbortSignal.abort(),
@@ -88,7 +88,7 @@ describe('withOllama', () => {
     return config;
   }
 
-  test('takes the place of the built-in demo', () => {
+  test('replaces the built-in demo', () => {
     const config = withOllama(load({}), ['qwen3:8b']);
     expect([...config.providers.keys()]).toEqual(['ollama']);
     expect(config.providers.get('ollama')).toMatchObject({
@@ -100,13 +100,13 @@ describe('withOllama', () => {
     ]);
   });
 
-  test('joins providers of the environment', () => {
+  test('is added to providers from the environment', () => {
     const config = withOllama(load({ OPENAI_API_KEY: 'x' }), ['a', 'b']);
     expect([...config.providers.keys()]).toEqual(['openai', 'ollama']);
     expect(config.notes.at(-1)).toStartWith('Found Ollama with 2 models:');
   });
 
-  test('changes nothing where the file names the providers, or it has no model', () => {
+  test('changes nothing if the file names the providers, or Ollama has no model', () => {
     const fromFile = { ...load({}), providersFrom: 'file' as const };
     expect(withOllama(fromFile, ['a'])).toBe(fromFile);
     const config = load({});

@@ -36,14 +36,14 @@ describe('discoverProviders', () => {
     ]);
   });
 
-  test('says what it found, without the credential', () => {
+  test('reports what it found without the credential', () => {
     const { notes } = discover({ GEMINI_API_KEY: 'canary-a' });
     expect(notes).toEqual([
       'Found GEMINI_API_KEY: Google Gemini answers as provider gemini at https://generativelanguage.googleapis.com/v1beta/openai.',
     ]);
   });
 
-  test('finds every preset that has a variable, by each of its variables', () => {
+  test('finds every preset by each of its variables', () => {
     for (const preset of PRESETS) {
       for (const variable of preset.credentialVariables) {
         expect([...discover({ [variable]: 'x' }).providers.keys()]).toEqual([preset.name]);
@@ -51,7 +51,7 @@ describe('discoverProviders', () => {
     }
   });
 
-  test("takes the address that the vendors' own variables give, and binds the credential to it", () => {
+  test("reads the address from the vendors' own variables, and binds the credential to it", () => {
     const { providers } = discover({
       OPENAI_API_KEY: 'x',
       OPENAI_BASE_URL: 'http://127.0.0.1:9000/v1/',
@@ -68,7 +68,7 @@ describe('discoverProviders', () => {
     });
   });
 
-  test('a credential with a line break is a problem that does not show it', () => {
+  test('a credential with a line break is reported but not shown', () => {
     const { problems } = discover({ OPENAI_API_KEY: 'canary\n' });
     expect(problems.map(renderConfigProblem)).toEqual([
       'environment: OPENAI_API_KEY: found a hidden value, expected a credential of visible ASCII characters. Look for a line break, space or quote that was copied with it, or unset OPENAI_API_KEY.',

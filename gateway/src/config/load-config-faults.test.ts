@@ -210,7 +210,7 @@ describe('providers', () => {
     expect(found.join()).not.toContain('canary');
   });
 
-  test('a variable that is unset is told once', () => {
+  test('an unset variable is reported once', () => {
     expect(faults(`providers:\n  a: { kind: openai, api_key: \${NOPE} }\n`)).toEqual([
       `f.yaml:2:31: providers.a.api_key: found \${NOPE}, but there is no environment variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
     ]);
@@ -377,7 +377,7 @@ describe('models', () => {
     expect(faults(`${LAB}models: { ${model} }\n`)).toEqual([problem]);
   });
 
-  test('a target of a provider that has a fault of its own adds no second problem', () => {
+  test('a target of an invalid provider adds no second problem', () => {
     const found = faults('providers: { a: { kind: openai } }\nmodels: { m: { targets: [{ provider: a }] } }\n');
     expect(found).toHaveLength(1);
     expect(found[0]).toStartWith('f.yaml:1:17: providers.a: found no api_key');
@@ -390,7 +390,7 @@ test.each(['providers', 'models'])('an empty mapping of %s is not taken for its 
   ]);
 });
 
-test('whatever a file is cut or mixed into, faults are told and no credential is', () => {
+test('any mutation of a file reports problems and no credential', () => {
   const good = [
     'server: { port: 1, trusted_proxies: [10.0.0.0/8] }',
     'limits: { drain: 1s }',
@@ -420,7 +420,7 @@ test('whatever a file is cut or mixed into, faults are told and no credential is
   );
 });
 
-test('all faults are told at once, in the order of the file', () => {
+test('all problems are reported at once, in file order', () => {
   const found = faults('limits: { drain: x }\nserver: { port: y, hots: z }\nmodel: {}\n');
   expect(found.map((problem) => problem.split(': found')[0])).toEqual([
     'f.yaml:1:18: limits.drain',
@@ -431,7 +431,7 @@ test('all faults are told at once, in the order of the file', () => {
 });
 
 describe('the file itself', () => {
-  test('that was named must be there', () => {
+  test('must exist if it was named', () => {
     const { problems } = loadConfig({ file: 'nope.yaml', environment: {}, cwd });
     expect(problems.map(renderConfigProblem)).toEqual([
       `nope.yaml: found no such file, expected a readable file. Look for it at ${join(cwd, 'nope.yaml')}.`,
@@ -445,21 +445,21 @@ describe('the file itself', () => {
     ]);
   });
 
-  test('must be UTF-8, and the line that is not is named', () => {
+  test('must be UTF-8, and the invalid line is named', () => {
     const latin = Buffer.concat([Buffer.from('server:\n  host: '), Buffer.from([0xe4, 0x0a])]);
     const expected = 'found bytes that are not UTF-8, expected a text file in UTF-8. Save the file as UTF-8.';
     expect(faults(latin)).toEqual([`f.yaml:2:1: ${expected}`]);
     expect(faults(Buffer.from('server: {}\n', 'utf16le').fill(0xff, 0, 1))).toEqual([`f.yaml:1:1: ${expected}`]);
   });
 
-  test('has no NUL and no private-use characters', () => {
+  test('must not contain NUL or private-use characters', () => {
     const expected =
       'found a NUL or private-use character, expected ordinary text. Remove the character; editors may not show it.';
     expect(faults('a: 1\nb: \0\n')).toEqual([`f.yaml:2:1: ${expected}`]);
     expect(faults('a: \ue024\n')).toEqual([`f.yaml:1:1: ${expected}`]);
   });
 
-  test('has at most 1 MiB', () => {
+  test('must not exceed 1 MiB', () => {
     const comment = (bytes: number) => `#${'x'.repeat(bytes - 2)}\n`;
     expect(faults(comment(1024 * 1024))).toEqual([]);
     expect(faults(comment(1024 * 1024 + 1))).toEqual([

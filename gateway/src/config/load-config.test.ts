@@ -28,7 +28,7 @@ function load(text: string | null, environment: ConfigSource['environment'] = {}
 
 const LAB = 'providers:\n  lab: { kind: openai-compatible, base_url: http://127.0.0.1:9100/v1, api_key: none }\n';
 
-test('what the operator chooses for all calls, one by one', () => {
+test('each operator default can be set', () => {
   expect(load('defaults: { holds: strict, broken_answers: free }\n').defaults).toEqual({
     holds: 'strict',
     unpriced: 'refuse',
@@ -97,7 +97,7 @@ describe('without a file', () => {
     });
   });
 
-  test('HOST, PORT and TOLLGATE_DATA_DIR count, empty ones do not', () => {
+  test('HOST, PORT and TOLLGATE_DATA_DIR apply unless empty', () => {
     const config = load(null, { HOST: '0.0.0.0', PORT: '0', TOLLGATE_DATA_DIR: 'elsewhere' });
     expect(config.server).toMatchObject({ host: '0.0.0.0', port: 0 });
     expect(config.dataDir).toBe(join(cwd, 'elsewhere'));
@@ -117,15 +117,15 @@ describe('without a file', () => {
     });
   });
 
-  test('a host that the catalogue does not know is told to serve nothing yet', () => {
+  test('a provider that the catalog does not know is reported to serve no model yet', () => {
     expect(load(null, { OPENROUTER_API_KEY: 'x' }).notes.at(-1)).toBe(
       'Provider openrouter serves no model yet, since the catalogue knows none of its: name them under models.',
     );
   });
 });
 
-describe('which file', () => {
-  test('--config goes before TOLLGATE_CONFIG, and that before tollgate.yaml', () => {
+describe('the choice of the file', () => {
+  test('--config precedes TOLLGATE_CONFIG, which precedes tollgate.yaml', () => {
     const folder = join(cwd, 'which');
     mkdirSync(folder);
     for (const port of [1, 2, 3]) writeFileSync(join(folder, `${port}.yaml`), `server: { port: ${port} }\n`);
@@ -159,7 +159,7 @@ describe('server and limits', () => {
     expect(limits.headerCountMax).toBe(100);
   });
 
-  test('services to sign in by keep their secret and the domains that they speak for', () => {
+  test('sign-in services keep their secret and allowed domains', () => {
     const { server } = load(
       `server:\n  public_url: https://gw.example\n  oidc:\n    - { id: lab, name: Lab, issuer: https://id.example/realm/, client_id: c, client_secret: \${S}, allowed_domains: [Example.org] }\n    - { id: open, name: Open, issuer: https://id2.example, client_id: d, client_secret: none }\n`,
       { S: 'canary-secret' },
@@ -226,7 +226,7 @@ describe('providers', () => {
     });
   });
 
-  test('an address beside a preset goes before it, and takes the credential along', () => {
+  test('base_url overrides the address of a preset, and the credential is bound to it', () => {
     const config = load(
       'providers:\n  p: { kind: openai-compatible, preset: groq, base_url: http://proxy:81/v1, api_key: x }\n',
     );
@@ -244,7 +244,7 @@ describe('providers', () => {
     },
   );
 
-  test('in the file, the environment adds none', () => {
+  test('from the environment are ignored if the file names providers', () => {
     const config = load(LAB, { OPENAI_API_KEY: 'x' });
     expect(config.providersFrom).toBe('file');
     expect([...config.providers.keys()]).toEqual(['lab']);
@@ -252,7 +252,7 @@ describe('providers', () => {
 });
 
 describe('models', () => {
-  test('are served at both endpoints unless the file says less, and have the public name at their targets', () => {
+  test('are served at both endpoints and use the public name upstream, unless the file says otherwise', () => {
     const config = load(
       `${LAB}  claude: { kind: anthropic, api_key: x }\n  try: { kind: demo }\n` +
         'models:\n  a: { targets: [{ provider: lab }, { provider: claude, model: c }] }\n' +
@@ -276,7 +276,7 @@ describe('models', () => {
     expect(c).toMatchObject({ protocols: ['messages'], targets: [{ model: 'demo', timeouts: null }] });
   });
 
-  test('have aliases at all of their endpoints, or at those that the alias names', () => {
+  test('have aliases at all of their endpoints, or at those the alias lists', () => {
     const config = load(
       `${LAB}models:\n  both: { alias: [all, { name: also }, { name: claude-x, protocols: [messages] }], targets: [{ provider: lab }] }\n` +
         '  one: { protocols: [chat], alias: [inherits, { name: same, protocols: [chat] }], targets: [{ provider: lab }] }\n' +
@@ -309,7 +309,7 @@ describe('models', () => {
     expect(config.models?.get('b')?.price).toBe('free');
   });
 
-  test('keep the beginnings and tiers of prices', () => {
+  test('keep the start dates and tiers of prices', () => {
     const config = load(
       `${LAB}models:\n  a:\n    targets: [{ provider: lab }]\n    price:\n      - { input: 1, output: 2 }\n` +
         '      - { from: 2026-12-01, input: 2, output: 3, tiers: [{ above: 200000, input: 4, output: 6.50 }] }\n',
@@ -320,14 +320,14 @@ describe('models', () => {
     ]);
   });
 
-  test('may use providers of the environment', () => {
+  test('may use providers from the environment', () => {
     const config = load('models:\n  m: { targets: [{ provider: openai, model: gpt-5-mini }] }\n', {
       OPENAI_API_KEY: 'x',
     });
     expect(config.models?.get('m')?.targets[0].provider.name).toBe('openai');
   });
 
-  test('may be named like members of Object.prototype, and hold any script', () => {
+  test('may be named like members of Object.prototype, and in any script', () => {
     const config = load(
       `${LAB}models:\n  constructor: { targets: [{ provider: lab }] }\n  模型/1:8b: { targets: [{ provider: lab }] }\n`,
     );

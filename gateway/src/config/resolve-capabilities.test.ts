@@ -17,7 +17,7 @@ function load(capabilities: string) {
   }
 }
 
-test('words and lists become what the model takes', () => {
+test('words and lists become capabilities', () => {
   const { config } = load('{ reasoning: true, reasoning_effort: [low, high], image: false }');
   expect(config?.models?.get('m')?.capabilities).toEqual({
     reasoning: true,

@@ -26,7 +26,7 @@ const CATALOG = new Map([
 const listCatalogNames = (provider: string) => CATALOG.get(provider) ?? [];
 
 describe('listServedModels', () => {
-  test('with nothing configured serves the demo, over both protocols', () => {
+  test('serves the demo over both protocols if nothing is configured', () => {
     const served = listServedModels(load(null), listCatalogNames);
     expect([...served.keys()]).toEqual(['demo', 'claude-demo']);
     expect(served.get('demo')).toMatchObject({
@@ -35,7 +35,7 @@ describe('listServedModels', () => {
     });
   });
 
-  test('without models serves what the catalogue knows of the providers, and nothing else', () => {
+  test("serves exactly the catalog's models of the providers if the file has no models", () => {
     const served = listServedModels(load(null, { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' }), listCatalogNames);
     expect([...served.keys()]).toEqual(['gpt-a', 'shared', 'claude-a']);
     expect(served.get('claude-a')).toMatchObject({
@@ -46,7 +46,7 @@ describe('listServedModels', () => {
     expect(served.get('constructor')).toBeUndefined();
   });
 
-  test('of two providers with one name the earlier answers, the other stands behind it', () => {
+  test('if two providers share a model name, the earlier answers and the other is next', () => {
     const served = listServedModels(load(null, { GROQ_API_KEY: 'x', OPENAI_API_KEY: 'y' }), listCatalogNames);
     expect(served.get('shared')?.targets.map((target) => target.catalog)).toEqual([
       { provider: 'openai', model: 'shared' },
@@ -54,7 +54,7 @@ describe('listServedModels', () => {
     ]);
   });
 
-  test('with models serves exactly these, by each of their names', () => {
+  test("serves exactly the file's models, by each of their names", () => {
     const config = load(
       'models:\n  mine: { alias: [ours, { name: theirs, protocols: [chat] }], targets: [{ provider: openai, model: gpt-a }], price: free }\n',
       { OPENAI_API_KEY: 'x' },
@@ -69,7 +69,7 @@ describe('listServedModels', () => {
     });
   });
 
-  test('serves the models that a found Ollama has', () => {
+  test('serves the models of a detected Ollama', () => {
     const models = ['qwen3:8b', 'llama3.3:latest'];
     const served = listServedModels(withOllama(load(null), models), listCatalogNames, new Map([['ollama', models]]));
     expect([...served.keys()]).toEqual(models);
@@ -80,7 +80,7 @@ describe('listServedModels', () => {
   });
 });
 
-test('each preset names a host that the catalogue has, or none', () => {
+test('each preset names a provider of the catalog, or none', () => {
   const known: readonly string[] = CATALOG_PROVIDERS;
   for (const { catalogProvider } of PRESETS) {
     if (catalogProvider !== null) expect(known).toContain(catalogProvider);

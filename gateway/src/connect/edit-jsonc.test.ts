@@ -14,7 +14,7 @@ const COMMENTED = `// what I like
 }
 `;
 
-test('comments, order and trailing commas stay', () => {
+test('comments, order and trailing commas are kept', () => {
   expect(setJsonMember(COMMENTED, ['env', 'B'], 'x')).toBe(
     COMMENTED.replace('"A": "1" // one', '"A": "1",\n    "B": "x" // one'),
   );
@@ -27,16 +27,16 @@ test('a comment or a trailing comma after the last member stays where it is', ()
   expect(setJsonMember('{ // nothing yet\n}', ['a'], 1)).toBe('{\n  "a": 1\n // nothing yet\n}');
 });
 
-test('of two members of one name the last is set, which is the one that readers take', () => {
+test('the last of duplicate members is set, as readers use it', () => {
   expect(setJsonMember('{"a": 1, "a": 2}', ['a'], 3)).toBe('{"a": 1, "a": 3}');
 });
 
-test('an empty file becomes an object, and objects on the way are made', () => {
+test('an empty file becomes an object, and missing objects are created', () => {
   expect(setJsonMember('', ['env', 'A'], 'x')).toBe('{\n  "env": {\n    "A": "x"\n  }\n}\n');
   expect(setJsonMember('{"env": {}}', ['env', 'A'], 'x')).toBe('{"env": {\n    "A": "x"\n  }}');
 });
 
-describe('what is not such a file is refused, with its line', () => {
+describe('an invalid file is refused with its line', () => {
   test.each([
     ['[]', 'line 1: found "[]", expected object'],
     ['{"a": 1', 'line 1: found the end of the file, expected close brace'],
@@ -51,7 +51,7 @@ describe('what is not such a file is refused, with its line', () => {
   });
 });
 
-test('whatever JSON it is, the one member is set and nothing else', () => {
+test('in any JSON, the one member is set and nothing else', () => {
   const name = fc.string({ maxLength: 5 }).filter((text) => text !== '__proto__');
   const object = fc.dictionary(name, fc.oneof(fc.jsonValue(), fc.dictionary(name, fc.jsonValue())));
   fc.assert(

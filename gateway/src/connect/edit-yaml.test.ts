@@ -12,7 +12,7 @@ describe('a text', () => {
     expect(setYamlText('', 'b', 'x')).toBe('b: "x"\n');
   });
 
-  test('over several lines is refused', () => {
+  test('spanning several lines is refused', () => {
     expect(() => setYamlText(file, 'read', 'x')).toThrow('line 4: read spans several lines');
     expect(() => setYamlText('model: >\n  long\n', 'model', 'x')).toThrow('several lines');
   });
@@ -27,20 +27,20 @@ describe('an item', () => {
     ] as const;
   const file = 'name: c\nmodels: # which\n- name: Other\n  model: o\n  # mine\nrules:\n  - be kind\n';
 
-  test('comes first in its list, indented as the others', () => {
+  test('is added first in its list, indented like the others', () => {
     const added = setYamlItem(file, 'models', item('m'));
     const lines = '- name: "Tollgate"\n  model: "m"\n  roles: ["chat"]\n';
     expect(added).toBe(file.replace('- name: Other', `${lines}- name: Other`));
     expect(setYamlItem(added, 'models', item('n'))).toBe(added.replace('"m"', '"n"'));
   });
 
-  test('makes the list where there is none', () => {
+  test('creates a missing list', () => {
     expect(setYamlItem('name: c\n', 'models', item('m'))).toBe(
       'name: c\nmodels:\n  - name: "Tollgate"\n    model: "m"\n    roles: ["chat"]\n',
     );
   });
 
-  test('is refused where the list is in one line', () => {
+  test('is refused if the list is on one line', () => {
     expect(() => setYamlItem('models: []\n', 'models', item('m'))).toThrow('line 1: models is on one line');
   });
 });

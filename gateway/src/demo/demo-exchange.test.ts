@@ -52,7 +52,7 @@ describe('a reply', () => {
     expect(stream.pieces.at(-1)).toEndWith('data: [DONE]\n\n');
   });
 
-  test('waits while it is paused, and goes on in the same order', async () => {
+  test('waits while it is paused, and continues in the same order', async () => {
     const unpaused = await play({ ...hello, stream: true });
     const paused = await play({ ...hello, stream: true }, (exchange) => {
       exchange.pause();
@@ -63,7 +63,7 @@ describe('a reply', () => {
     expect(paused.pieces).toEqual(unpaused.pieces);
   });
 
-  test('is not told any further after an abort', async () => {
+  test('stops after an abort', async () => {
     let pieces = 0;
     const aborted = play({ ...hello, stream: true }, (exchange) => {
       pieces += 1;
@@ -80,7 +80,7 @@ describe('a reply', () => {
     expect(JSON.parse(pieces.join('')).error).toMatchObject({ type: 'invalid_request_error', param: 'logprobs' });
   });
 
-  test('ends in a fault where the gateway let through what is no JSON', async () => {
+  test('ends in a fault if the body is not JSON', async () => {
     expect((await play('{')).failure?.kind).toBe('fault');
   });
 });

@@ -62,7 +62,7 @@ describe('a message', () => {
     expect(ask({ thinking: { type: 'between_tools' } }).content[0].type).toBe('text');
   });
 
-  test('is JSON of the wanted form', () => {
+  test('is JSON of the requested form', () => {
     const schema = {
       type: 'object',
       properties: { city: { type: 'string' } },

@@ -71,7 +71,7 @@ describe('the openai SDK', () => {
     expect(asked).toEqual([{ place: 'Paris' }]);
   });
 
-  test('parses an answer in a wanted form', async () => {
+  test('parses an answer of the requested form', async () => {
     const response_format = {
       type: 'json_schema' as const,
       json_schema: { name: 'place', strict: true, schema: parameters },

@@ -37,14 +37,14 @@ describe('a value', () => {
     expect(synthesizeJson(schema, { material: new Material(''), mustFit: false, member: 'tools' })).toEqual({});
   });
 
-  test('may have members named as those of every object', () => {
+  test('may have members named like those of every object', () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"const":1},"constructor":{"const":2}},"required":["__proto__","constructor","toString"]}',
     );
     expect(JSON.stringify(answer(schema))).toBe('{"__proto__":1,"constructor":2,"toString":"hello"}');
   });
 
-  test('ends where the schema recurs', () => {
+  test('ends for a recursive schema', () => {
     const node = {
       type: 'object',
       properties: { name: { type: 'string' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },
@@ -69,7 +69,7 @@ describe('a value', () => {
     expect(findMisfit(answer(schema), schema)).toBeNull();
   });
 
-  test('has the demanded format', () => {
+  test('has the requested format', () => {
     expect(answer({ type: 'string', format: 'date' })).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(answer({ type: 'string', format: 'email' })).toBe('person01@example.com');
   });

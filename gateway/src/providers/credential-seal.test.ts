@@ -9,12 +9,12 @@ const TEXT = 'sk-canary-4f1d';
 const SECRETS = { api_key: new Secret(TEXT) };
 const seal = createCredentialSeal(MASTER_KEY);
 
-test('it opens for its binding, also in a later process', () => {
+test('sealed secrets open for their binding, also in a later process', () => {
   const sealed = seal.seal(BINDING, SECRETS);
   expect(createCredentialSeal(MASTER_KEY).open(BINDING, sealed)?.api_key?.reveal()).toBe(TEXT);
 });
 
-test('the sealed text holds nothing of it, and is another each time', () => {
+test('the sealed text does not contain the secret, and differs each time', () => {
   const sealed = seal.seal(BINDING, SECRETS);
   expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain(TEXT);
   expect(seal.seal(BINDING, SECRETS)).not.toBe(sealed);
@@ -36,7 +36,7 @@ test('another master key opens nothing', () => {
   expect(createCredentialSeal(new Secret('8'.repeat(64))).open(BINDING, sealed)).toBeNull();
 });
 
-test('neither does a text with any byte changed, cut or put together from two', () => {
+test('a sealed text that was changed, cut or joined from two does not open', () => {
   const bytes = Buffer.from(seal.seal(BINDING, SECRETS), 'base64');
   for (let at = 0; at < bytes.length; at++) {
     const changed = Buffer.from(bytes);

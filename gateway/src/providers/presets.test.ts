@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { findPreset, PRESETS } from './presets.ts';
 
-test('names are unique, plain, and found', () => {
+test('preset names are unique, plain, and found', () => {
   expect(new Set(PRESETS.map((preset) => preset.name)).size).toBe(PRESETS.length);
   for (const preset of PRESETS) {
     expect(preset.name).toMatch(/^[a-z]+$/);
@@ -16,7 +16,7 @@ test('no two presets read the same variable', () => {
   expect(new Set(variables).size).toBe(variables.length);
 });
 
-test('every address is https without a slash at the end, save the local one', () => {
+test('every address is https without a trailing slash, except the local one', () => {
   for (const preset of PRESETS) {
     const url = new URL(preset.baseUrl);
     expect(url.protocol).toBe(preset.name === 'ollama' ? 'http:' : 'https:');
@@ -25,7 +25,7 @@ test('every address is https without a slash at the end, save the local one', ()
   }
 });
 
-test('only a local host goes without a credential', () => {
+test('only a local provider needs no credential', () => {
   expect(PRESETS.filter((preset) => preset.credentialVariables.length === 0).map((preset) => preset.name)).toEqual([
     'ollama',
   ]);

@@ -97,18 +97,18 @@ describe('a request with a fixed credential', () => {
     expect(arrived[0]?.headers.get('accept')).toBe('application/json');
   });
 
-  test('goes nowhere for an operation that the kind does not have', () => {
+  test('is not sent for an operation that the kind does not have', () => {
     expect(send(providerOf(openaiCompatible), { operation: 'count_tokens' })).rejects.toThrow('no endpoint');
   });
 
-  test('goes nowhere where the credential is bound to another origin', () => {
+  test('is not sent to an origin that its credential is not bound to', () => {
     const credentials = { origin: 'http://127.0.0.1:1', secrets: {} };
     expect(() =>
       openUpstream({ provider: providerOf(anthropic, { credentials }), model: 'm', timeouts: null }),
     ).toThrow('bound to http://127.0.0.1:1');
   });
 
-  test('goes to no private host where the host must be public', async () => {
+  test('is not sent to a private host if the host must be public', async () => {
     const origin = `http://localhost:${server.port}`;
     const changes = { baseUrl: origin, credentials: { origin, secrets: {} }, publicOnly: true } as const;
     expect(await send(providerOf(openaiCompatible, changes))).toMatchObject({ kind: 'connect' });
@@ -135,7 +135,7 @@ describe('a kind that authorizes each request', () => {
         request.headers.push(['x-signature', 'signed']);
       },
     ],
-  ])('sees its final form, and adds to its head %s', async (_, authorize) => {
+  ])('sees its final form and adds headers %s', async (_, authorize) => {
     const provider = signing((request, secrets) => {
       seen.push({ ...request, headers: [...request.headers] });
       expect(secrets.signing_key?.reveal()).toBe('canary-2');
@@ -163,12 +163,12 @@ describe('a kind that authorizes each request', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no token'))],
-  ])('sends nothing where it %s', async (_, authorize) => {
+  ])('sends nothing if it %s', async (_, authorize) => {
     expect(await send(signing(authorize))).toEqual({ kind: 'authorization', message: 'no token' });
     expect(arrived).toEqual([]);
   });
 
-  test('has the time of connecting, and sends nothing after the end of the exchange', async () => {
+  test('is limited by the connect timeout, and sends nothing after an abort', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const provider = signing(() => promise);
     const slow = { ...provider, timeouts: { ...TIMEOUTS, connectMs: 20 } };
@@ -183,7 +183,7 @@ describe('a kind that authorizes each request', () => {
     expect(arrived).toEqual([]);
   });
 
-  test('authorizes the request for its models', async () => {
+  test('authorizes the model list request', async () => {
     arrived = [];
     const provider = signing((request) => void request.headers.push(['x-signature', request.method]));
     const { promise, resolve } = Promise.withResolvers<void>();

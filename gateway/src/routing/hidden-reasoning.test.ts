@@ -41,7 +41,7 @@ test.each([
   expect(hiddenReasoningOf(target, reasons(facts, {}), traitsOf(target, facts))).toBe(hidden);
 });
 
-test('the demo hides nothing', () => {
+test('the demo has no hidden reasoning', () => {
   const target: ServedTarget = {
     provider: localProvider('demo', demo),
     model: 'demo',

@@ -20,7 +20,7 @@ function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias'
   return buildRouteTable(new Map(names.map((name) => [name, model])), () => null);
 }
 
-test('every name of a model leads to one route, with all of its names', () => {
+test('every name of a model has the same route, with all of its names', () => {
   const routes = tableOf(['chat', 'messages'], [{ name: 'other', protocols: ['chat', 'messages'] }]);
   expect([...routes.keys()]).toEqual(['house', 'other']);
   expect(routes.get('other')).toBe(routes.get('house'));
@@ -31,7 +31,7 @@ test('every name of a model leads to one route, with all of its names', () => {
   });
 });
 
-test('an alias of fewer endpoints has these, and the rest of its model: names, upstream, price', () => {
+test('an alias with fewer endpoints shares names, upstream and price with its model', () => {
   const routes = tableOf(['chat', 'messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
   const [house, alias] = [routes.get('house'), routes.get('claude-house')];
   if (house === undefined) throw new Error('expected a route for the model');
@@ -40,12 +40,12 @@ test('an alias of fewer endpoints has these, and the rest of its model: names, u
   expect(alias?.upstream).toBe(house.upstream);
 });
 
-test('an alias of a model with one endpoint is no different from it', () => {
+test('an alias of a model with one endpoint shares its route', () => {
   const routes = tableOf(['messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
   expect(routes.get('claude-house')).toBe(routes.get('house'));
 });
 
-test('a configured price counts from its beginning on, and until then what is known of the target', () => {
+test("a configured price applies from its start, and the target's price before that", () => {
   const price = { from: '2026-12-01', input: '1', output: '2' };
   const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], capabilities: {}, price };
   const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.prices ?? bookOf(null);

@@ -23,7 +23,7 @@ function route(protocols: Route['protocols'], output: number | null): Route {
   };
 }
 
-test('the cheapest model of a protocol is suggested, one without a price only where there is no other', () => {
+test('the cheapest model of a protocol is suggested, an unpriced one only if there is no other', () => {
   const routes: RouteTable = new Map([
     ['unpriced', route(['chat', 'messages'], null)],
     ['dear', route(['chat'], 10)],

@@ -21,7 +21,7 @@ function decode(parts: readonly Uint8Array[]) {
 const body = 'A;ext=1\r\n0123456789\r\n00001 \r\n!\r\n0;x\r\ntrailer: t\r\nanother: u\r\n\r\n';
 
 describe('a chunked body', () => {
-  test('gives its payload, and leaves what follows its end', () => {
+  test('yields its payload and leaves the bytes after its end', () => {
     expect(decode([Buffer.from(`${body}HTTP`)])).toEqual({
       payload: '0123456789!',
       done: true,
@@ -30,7 +30,7 @@ describe('a chunked body', () => {
     });
   });
 
-  test('gives the same at every split in two and in three', () => {
+  test('yields the same at every split in two and in three', () => {
     const bytes = Buffer.from(body);
     const whole = decode([bytes]);
     for (let one = 0; one <= bytes.length; one++) {
@@ -41,7 +41,7 @@ describe('a chunked body', () => {
     }
   });
 
-  test('gives any payload back, however it was chunked and cut', () => {
+  test('yields any payload, however it was chunked and cut', () => {
     const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 12 });
     fc.assert(
       fc.property(chunks, fc.array(fc.nat(400)), (given, cuts) => {
@@ -60,7 +60,7 @@ describe('a chunked body', () => {
     for (let end = 0; end < body.length; end++) expect(decode([Buffer.from(body.slice(0, end))]).done).toBe(false);
   });
 
-  test('begins where it is told to', () => {
+  test('begins at the given offset', () => {
     const bytes = Buffer.from(`head\r\n\r\n${body}`);
     const spans: string[] = [];
     expect(new ChunkedBody().push(bytes, 8, (span) => spans.push(span.toString()))).toBe(bytes.length);

@@ -41,7 +41,7 @@ async function trusting(url: string): Promise<{ readonly end: string; readonly b
   return JSON.parse(await new Response(child.stdout).text());
 }
 
-test('a certificate that nobody vouches for fails as tls, and no request arrives', async () => {
+test('an untrusted certificate fails as tls, and no request arrives', async () => {
   const running = runExchange(`https://localhost:${server.port}`);
   expect(await running.end).toMatchObject({ kind: 'tls' });
   expect([running.endings(), arrived]).toEqual([1, 0]);
@@ -52,7 +52,7 @@ test('a certificate for another name fails as tls, and no request arrives', asyn
   expect(arrived).toBe(0);
 });
 
-test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its name', async () => {
+test('a certificate of an authority in NODE_EXTRA_CA_CERTS is accepted for its name', async () => {
   expect(await trusting(`https://localhost:${server.port}`)).toEqual({ end: 'end', body: 'secret words' });
   expect(arrived).toBe(1);
 });

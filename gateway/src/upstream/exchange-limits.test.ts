@@ -25,14 +25,14 @@ async function failure(url: string, limits: Parameters<typeof runExchange>[1]) {
   return { kind: end === 'end' ? 'end' : end.kind, ms: performance.now() - startMs };
 }
 
-describe('a limit of time', () => {
+describe('a time limit', () => {
   test.each([
     ['first_byte_timeout', '', { firstByteMs: 100 }],
     ['idle_timeout', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { idleMs: 100 }],
     ['idle_timeout', 'HTTP/1.1 200 OK\r\n', { idleMs: 100 }],
     ['total_timeout', '', { totalMs: 100 }],
     ['total_timeout', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { totalMs: 100, idleMs: 5_000 }],
-  ])('%s after %j comes at its time and closes the connection', async (kind, text, limits) => {
+  ])('%s after %j fires on time and closes the connection', async (kind, text, limits) => {
     const raw = say(text);
     const found = await failure(raw.url, { limits });
     expect(found.kind).toBe(kind);
@@ -41,7 +41,7 @@ describe('a limit of time', () => {
     await raw.until(() => raw.peers[0]?.left() === 'closed');
   });
 
-  test('first_byte_timeout holds however many interim responses come, whole or in pieces', async () => {
+  test('first_byte_timeout applies despite interim responses, whole or in pieces', async () => {
     const raw = startRawServer((peer) => {
       let left = 12;
       const drip = setInterval(() => {
@@ -71,7 +71,7 @@ describe('a limit of time', () => {
     expect(found.ms).toBeGreaterThanOrEqual(99);
   });
 
-  test('the idle limit begins anew with every byte', async () => {
+  test('the idle limit restarts with every byte', async () => {
     const raw = startRawServer((peer) => {
       peer.send('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n');
       let left = 8;
@@ -85,7 +85,7 @@ describe('a limit of time', () => {
     expect((await failure(raw.url, { limits: { idleMs: 400 } })).kind).toBe('end');
   });
 
-  test('the total limit holds while the reading rests', async () => {
+  test('the total limit applies while reading is paused', async () => {
     const raw = say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
     const running = runExchange(raw.url, { limits: { totalMs: 150 }, onBody: ({ exchange }) => exchange.pause() });
     expect(await running.end).toMatchObject({ kind: 'total_timeout' });
@@ -93,19 +93,19 @@ describe('a limit of time', () => {
 });
 
 describe('no connection', () => {
-  test('to a port that nobody listens on is a failure to connect', async () => {
+  test('to a port without a listener fails to connect', async () => {
     const raw = say('');
     raw.stop();
     expect((await failure(raw.url, {})).kind).toBe('connect');
   });
 
-  test('with TLS to a peer that speaks none is a failure of TLS', async () => {
+  test('with TLS to a peer without TLS fails as tls', async () => {
     const raw = startRawServer((peer) => peer.send('HTTP/1.1 400 no TLS here\r\n\r\n'));
     server = raw;
     expect((await failure(raw.url.replace('http:', 'https:'), {})).kind).toBe('tls');
   });
 
-  test('is looked for no longer once it was given up', async () => {
+  test('is not attempted any longer after an abort', async () => {
     const raw = say('');
     const running = runExchange(raw.url.replace('http:', 'https:'));
     await raw.until(() => raw.peers.length === 1);

@@ -26,7 +26,7 @@ function serve(answer: (peer: RawPeer, requests: number) => void, requestEnd = '
 }
 
 describe('an answer', () => {
-  test('with a length is read to its end, and its connection is used again', async () => {
+  test('with a length is read to its end, and its connection is reused', async () => {
     const { url, peers } = serve((peer) => peer.send(OK));
     for (let turn = 0; turn < 3; turn++) {
       const running = runExchange(url);
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect(running.bodyBytes()).toBe(0);
   });
 
-  test('that comes before the request was taken counts, and its connection is not used again', async () => {
+  test('that arrives before the request was fully sent counts, and its connection is not reused', async () => {
     const raw = startRawServer((peer) => {
       if (peer.number > 1) return peer.send(OK);
       peer.pause();
@@ -110,7 +110,7 @@ describe('an answer', () => {
     expect(raw.peers).toHaveLength(2);
   });
 
-  test('to a large request comes after all of its bytes, in their order', async () => {
+  test('to a large request arrives after all of its bytes, in order', async () => {
     const body = Buffer.from(`${Array.from({ length: 600_000 }, (_, index) => `${index},`).join('')}END`);
     const { url, peers } = serve((peer) => peer.send(OK), 'END');
     expect(await runExchange(url, { body }).end).toBe('end');
@@ -118,7 +118,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a connection is not used again', () => {
+describe('a connection is not reused', () => {
   test.each([
     ['after bytes behind the answer', `${OK}HTTP/1.1 200 OK\r\n`],
     ['after an answer that says close', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok'],
@@ -135,7 +135,7 @@ describe('a connection is not used again', () => {
     expect(raw.peers).toHaveLength(2);
   });
 
-  test('once its peer spoke out of turn while it was idle', async () => {
+  test('after its peer sent bytes while it was idle', async () => {
     const raw = serve((peer) => peer.send(OK));
     await runExchange(raw.url).end;
     raw.peers[0]?.send('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil');
@@ -145,7 +145,7 @@ describe('a connection is not used again', () => {
     expect([running.body().toString(), raw.peers.length]).toEqual(['ok', 2]);
   });
 
-  test('once its peer closed it while it was idle', async () => {
+  test('after its peer closed it while it was idle', async () => {
     const raw = serve((peer) => peer.send(OK));
     await runExchange(raw.url).end;
     raw.peers[0]?.fin();
@@ -167,7 +167,7 @@ describe('a stale connection', () => {
     },
   );
 
-  test('is replaced once only: the fresh one’s end is a failure', async () => {
+  test('is replaced only once: the end of the fresh one is a failure', async () => {
     const raw = serve((peer, requests) => (requests === 1 ? peer.send(OK) : peer.fin()));
     await runExchange(raw.url).end;
     const running = runExchange(raw.url);
@@ -186,7 +186,7 @@ describe('a stale connection', () => {
   });
 });
 
-describe('a fresh connection that ends without an answer is not tried again', () => {
+describe('a fresh connection that ends without an answer is not retried', () => {
   test.each(['fin', 'reset'] as const)('by %s', async (how) => {
     const raw = serve((peer) => peer[how]());
     expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset' });
@@ -194,8 +194,8 @@ describe('a fresh connection that ends without an answer is not tried again', ()
   });
 });
 
-describe('that a request goes out is told', () => {
-  test('once on a fresh connection, and again where a stale one was met first', async () => {
+describe('onSent is called', () => {
+  test('once on a fresh connection, and again after a stale one', async () => {
     const raw = serve((peer, requests) => (requests === 2 ? peer.reset() : peer.send(OK)));
     const first = runExchange(raw.url);
     expect([await first.end, first.sendings()]).toEqual(['end', 1]);
@@ -203,7 +203,7 @@ describe('that a request goes out is told', () => {
     expect([await second.end, second.sendings()]).toEqual(['end', 2]);
   });
 
-  test('never where no connection is made', async () => {
+  test('never if no connection is made', async () => {
     const { url, stop } = startRawServer(() => undefined);
     stop();
     const running = runExchange(url);
@@ -211,7 +211,7 @@ describe('that a request goes out is told', () => {
     expect(running.sendings()).toBe(0);
   });
 
-  test('never where it is given up before', async () => {
+  test('never if the exchange is aborted before', async () => {
     const { url, peers } = serve((peer) => peer.send(OK));
     const given = runExchange(url);
     given.exchange.abort();
@@ -221,7 +221,7 @@ describe('that a request goes out is told', () => {
   });
 });
 
-describe('what is wrong with an answer', () => {
+describe('an invalid answer', () => {
   test.each([
     ['a cut length by FIN', 'truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', 'fin'],
     ['a cut length by reset', 'truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', 'reset'],
@@ -248,7 +248,7 @@ describe('what is wrong with an answer', () => {
     expect(running.endings()).toBe(1);
   });
 
-  test('more bytes than are allowed is too_large, exactly at the limit it is not', async () => {
+  test('is too_large above the limit, and not exactly at it', async () => {
     const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'.padEnd(140, 'x')));
     expect(await runExchange(raw.url, { limits: { responseBytesMax: 100 } }).end).toBe('end');
     expect(await runExchange(raw.url, { limits: { responseBytesMax: 99 } }).end).toMatchObject({ kind: 'too_large' });
@@ -256,7 +256,7 @@ describe('what is wrong with an answer', () => {
 });
 
 describe('abort', () => {
-  test('closes the connection at once and nothing is told any more', async () => {
+  test('closes the connection at once, and the listener is not called again', async () => {
     const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'));
     const running = runExchange(raw.url);
     await running.untilBytes(4);
@@ -265,7 +265,7 @@ describe('abort', () => {
     expect(running.endings()).toBe(0);
   });
 
-  test('inside the listener is obeyed at once, whatever else has come', async () => {
+  test('inside the listener applies at once, whatever else has arrived', async () => {
     const chunks = '2\r\nok\r\n'.repeat(50);
     const raw = serve((peer) => peer.send(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`));
     const running = runExchange(raw.url, { onBody: ({ exchange }) => exchange.abort() });
@@ -274,7 +274,7 @@ describe('abort', () => {
     expect([running.bodyBytes(), running.endings()]).toEqual([100, 0]);
   });
 
-  test('of a listener that throws is a fault of ours, with what it threw, and closes the connection', async () => {
+  test('after a listener threw is a fault with its error, and closes the connection', async () => {
     const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok'));
     const running = runExchange(raw.url, {
       onBody() {
@@ -295,7 +295,7 @@ describe('abort', () => {
   });
 });
 
-test('pause stops the sender, and the idle limit rests; resume brings every byte', async () => {
+test('pause stops the sender and the idle limit; resume delivers every byte', async () => {
   const bytes = 48 * 1024 * 1024;
   const raw = serve((peer, requests) => {
     if (requests > 1) return peer.send(OK);

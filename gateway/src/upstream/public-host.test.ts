@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { dial, findPublicAddress, PrivateAddressError, parseBaseUrl, type UpstreamFailure } from './connection.ts';
 
-test('the first of public addresses is taken', async () => {
+test('the first of several public addresses is used', async () => {
   expect(await findPublicAddress('a.example', async () => ['1.1.1.1', '2606:4700::1111'])).toBe('1.1.1.1');
   expect(await findPublicAddress('9.9.9.9')).toBe('9.9.9.9');
 });
@@ -16,12 +16,12 @@ test.each([[['127.0.0.1']], [['1.1.1.1', '169.254.169.254']], [['2606:4700::1111
   },
 );
 
-test('a literal is judged without a look-up', async () => {
+test('a literal address needs no lookup', async () => {
   const never = () => Promise.reject(new Error('looked up'));
   await expect(findPublicAddress('10.0.0.1', never)).rejects.toBeInstanceOf(PrivateAddressError);
 });
 
-test('a connection to a host that must be public is not made where its name has come to mean this machine', async () => {
+test('a host that must be public is not connected to once its name resolves to this machine', async () => {
   let arrived = 0;
   const server = Bun.listen({
     hostname: '127.0.0.1',

@@ -25,19 +25,19 @@ describe('a response head', () => {
     });
   });
 
-  test('of HTTP/1.0 keeps the connection only where it says so', () => {
+  test('of HTTP/1.0 keeps the connection only if it says so', () => {
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1')).toMatchObject({ keepAlive: false });
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1\r\nconnection: keep-alive')).toMatchObject({
       keepAlive: true,
     });
   });
 
-  test('needs no reason phrase and takes any', () => {
+  test('accepts any reason phrase, or none', () => {
     expect(parseResponseHead('HTTP/1.1 529\r\ncontent-length: 0')).toMatchObject({ status: 529 });
     expect(parseResponseHead('HTTP/1.1 200 Très bien\r\ncontent-length: 0')).toMatchObject({ status: 200 });
   });
 
-  test('has lower-case names and trimmed values in the order of the lines', () => {
+  test('has lowercase names and trimmed values in line order', () => {
     expect(head('X-One:  a b\t', 'x-one: c', 'x-empty:')).toMatchObject({
       headers: [
         ['x-one', 'a b'],

@@ -24,7 +24,7 @@ describe('substituteEnvironment', () => {
     expect(substituteEnvironment(text, ENVIRONMENT)).toMatchObject({ text: value });
   });
 
-  test('what is put in is not looked at again', () => {
+  test('a substituted value is not expanded again', () => {
     expect(substituteEnvironment(`\${ODD}`, ENVIRONMENT)).toEqual({ text: `\${PORT}: {a: [b]}`, substituted: true });
   });
 
@@ -44,14 +44,14 @@ describe('substituteEnvironment', () => {
 });
 
 describe('hideExpressions', () => {
-  test('leaves nothing of an expression that YAML could read, and keeps its length', () => {
+  test('hides expressions from YAML and keeps their length', () => {
     const text = `{ a: \${X:-b: c, "d" # e}, f: \${Y} }`;
     const hidden = hideExpressions(text);
     expect(hidden.length).toBe(text.length);
     expect(hidden.replace(/[\ue000-\ue07f]/g, '_')).toBe(`{ a: ${'_'.repeat(19)}, f: ____ }`);
   });
 
-  test('is undone by showExpressions, whatever the text', () => {
+  test('is reversed by showExpressions for any text', () => {
     const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(`\${`, '}', '$', `\${A}`, ':-', '\n'));
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {

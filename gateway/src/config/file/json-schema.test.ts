@@ -23,7 +23,7 @@ test('every member is described', () => {
   }
 });
 
-test('no mapping takes unknown members', () => {
+test('no mapping accepts unknown members', () => {
   const mappings = nodes.filter(([, node]) => node.properties !== undefined);
   expect(mappings.length).toBeGreaterThan(6);
   for (const [path, node] of mappings) expect([path, node.additionalProperties]).toEqual([path, false]);
@@ -45,7 +45,7 @@ test('every single value may be a variable', () => {
   }
 });
 
-test('every limit has its default in the form in which it is written', () => {
+test('every limit shows its default as it is written', () => {
   const members = schema.properties?.limits?.properties ?? {};
   expect(Object.keys(members)).toEqual(Object.keys(LIMITS));
   for (const [name, row] of Object.entries(LIMITS)) {

@@ -12,7 +12,7 @@ test.each([
   ['PORT', 'port'],
   ['trusted', 'trusted_proxies'],
   ['consoel', 'console'],
-])('%s is taken for %s', (typed, near) => {
+])('%s is read as %s', (typed, near) => {
   expect(chooseNearName(typed, NAMES)).toBe(near);
 });
 
@@ -20,6 +20,6 @@ test.each(['tls', 'x', '', 'completely_different', 'prtpublic'])('%s is taken fo
   expect(chooseNearName(typed, NAMES)).toBeNull();
 });
 
-test('a beginning that fits two names is taken for neither', () => {
+test('a prefix of two names suggests neither', () => {
   expect(chooseNearName('body', ['body_bytes_max', 'body_timeout'])).toBeNull();
 });

@@ -38,7 +38,7 @@ const period = fc.record(
 );
 const price = fc.oneof(period, fc.array(period, { minLength: 1, maxLength: 3 }));
 
-test('a price that the file may have can be charged, and read again from its version', () => {
+test('every price that the file accepts can be charged and parsed back from its version', () => {
   let taken = 0;
   fc.assert(
     fc.property(price, (written) => {

@@ -52,13 +52,13 @@ async function reach(count: number): Promise<void> {
   expect(changes).toBe(count);
 }
 
-test('sees a file that is written in place', async () => {
+test('detects a file that is written in place', async () => {
   start();
   writeFileSync(file, 'a: 2\n');
   await reach(1);
 });
 
-test('sees each of several changes', async () => {
+test('detects each of several changes', async () => {
   start();
   for (let count = 1; count <= 4; count++) {
     writeFileSync(file, `a: ${count + 1}\n`);
@@ -66,7 +66,7 @@ test('sees each of several changes', async () => {
   }
 });
 
-test('sees a file that an editor replaces by rename, again and again', async () => {
+test('detects a file that an editor replaces by rename, repeatedly', async () => {
   start();
   for (let count = 1; count <= 3; count++) {
     writeFileSync(`${file}.swp`, `a: new ${count}\n`);
@@ -75,7 +75,7 @@ test('sees a file that an editor replaces by rename, again and again', async () 
   }
 });
 
-test('sees a folder of files swapped behind symbolic links', async () => {
+test('detects a folder swapped behind symbolic links', async () => {
   for (const [version, text] of [
     ['v1', 'a: 1\n'],
     ['v2', 'a: 2\n'],
@@ -91,14 +91,14 @@ test('sees a folder of files swapped behind symbolic links', async () => {
   await reach(1);
 });
 
-test('a file that goes and comes back with new content is one change', async () => {
+test('a file deleted and recreated with new content is one change', async () => {
   start();
   unlinkSync(file);
   writeFileSync(file, 'a: back\n');
   await reach(1);
 });
 
-test('touching the file, or writing the same again, is no change', async () => {
+test('touching the file or rewriting the same content is no change', async () => {
   start();
   utimesSync(file, new Date(), new Date(2_000_000_000_000));
   writeFileSync(file, 'a: 1\n');
@@ -117,7 +117,7 @@ test('touching the file, or writing the same again, is no change', async () => {
   await reach(1);
 });
 
-test('after stop nothing is called', async () => {
+test('nothing is called after stop', async () => {
   start();
   watching?.stop();
   writeFileSync(file, 'a: 2\n');

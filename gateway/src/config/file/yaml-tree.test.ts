@@ -17,28 +17,28 @@ describe('readYamlTree', () => {
     expect(plain(tree)).toEqual({ a: '2.00', b: 'on', c: '8080', d: '0x10', e: ['1e400', 'no'], f: 'x\n' });
   });
 
-  test('knows the places of values and names', () => {
+  test('locates values and names', () => {
     const { placeOf, nameAt } = read('a:\n  bc: [x, yz]\n');
     expect(placeOf(['a', 'bc', 1])).toEqual({ line: 2, column: 11, written: 'yz' });
     expect(nameAt(['a', 'bc'])).toMatchObject({ line: 2, column: 3 });
     expect(placeOf(['a', 'bc', 7, 'q'])).toMatchObject({ line: 2, column: 7 });
   });
 
-  test('takes expressions in flow mappings, quotes and blocks, with places unmoved', () => {
+  test('accepts expressions in flow mappings, quotes and blocks without moving positions', () => {
     const environment = { KEY: 'k', N: '3' };
     const { tree, placeOf } = read(`p: { a: \${KEY}, b: "\${N}\${N}", c: \${U:-x: {y}, z: '\${KEY}' }\n`, environment);
     expect(plain(tree)).toEqual({ p: { a: 'k', b: '33', c: 'x: {y', z: 'k' } });
     expect(placeOf(['p', 'z'])).toMatchObject({ line: 1, written: `\${KEY}` });
   });
 
-  test('a value of the environment is one text, whatever is in it', () => {
+  test('a value from the environment is one text, whatever it contains', () => {
     const hostile = `x, admin: true}\n- *a\n<<: &b [\${KEY}]`;
     const { tree, problems } = read(`p: { a: \${KEY}, b: 1 }`, { KEY: hostile });
     expect(problems).toEqual([]);
     expect(plain(tree)).toEqual({ p: { a: hostile, b: '1' } });
   });
 
-  test('an alias stands for a whole value', () => {
+  test('an alias replaces a whole value', () => {
     const { tree } = read('a: &p { input: 1 }\nb: *p\n');
     expect(plain(tree)).toEqual({ a: { input: '1' }, b: { input: '1' } });
   });
@@ -49,11 +49,11 @@ describe('readYamlTree', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a byte order mark and CRLF are nothing', () => {
+  test('a byte order mark and CRLF are ignored', () => {
     expect(plain(read('\ufeffa: 1\r\nb: 2\r\n').tree)).toEqual({ a: '1', b: '2' });
   });
 
-  test('names of Object.prototype are ordinary, save __proto__', () => {
+  test('names of Object.prototype are ordinary, except __proto__', () => {
     const { tree } = read('constructor: 1\ntoString: 2\nhasOwnProperty: 3\n');
     expect(plain(tree)).toEqual({ constructor: '1', toString: '2', hasOwnProperty: '3' });
     expect(problemsOf('a:\n  __proto__: { x: 1 }\n')).toEqual([
@@ -63,7 +63,7 @@ describe('readYamlTree', () => {
   });
 });
 
-describe('what readYamlTree refuses', () => {
+describe('readYamlTree refuses', () => {
   test.each([
     [
       'a: 1\nb: 2\na: 3\n',
@@ -109,7 +109,7 @@ describe('what readYamlTree refuses', () => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  test('a fault of syntax is told without quoting the file', () => {
+  test('a syntax error does not quote the file', () => {
     for (const text of [
       'a: "canary\n',
       'a: [canary\n',
@@ -147,7 +147,7 @@ describe('bombs', () => {
     ['brackets', '['.repeat(50_000)],
     ['dashes', '- '.repeat(50_000)],
     ['braces', '{a: '.repeat(50_000)],
-  ])('%s without end are one problem, not a crash', (_name, text) => {
+  ])('endless %s are one problem, not a crash', (_name, text) => {
     expect(problemsOf(text)).toHaveLength(1);
   });
 });
