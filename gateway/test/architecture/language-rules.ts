@@ -1,6 +1,7 @@
 /**
- * Checks the words of comments, documentation pages, and messages in gateway/src: no phrase that is not plain modern
- * English, and no coined term for which the field has a word. Each finding names the replacement.
+ * Checks the words of comments, documentation pages, messages in gateway/src and the console's interface: no phrase
+ * that is not plain modern English, and no coined term for which the field has a word. Each finding names the
+ * replacement.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,6 +58,46 @@ const COINED: readonly Phrase[] = [
   { found: /\bNOBODY\b/, use: 'ANONYMOUS' },
 ];
 
+/** Phrases that no label, message or hint of the console uses, in addition to `PHRASES`. */
+const INTERFACE: readonly Phrase[] = [
+  { found: /\be-mails?\b/i, use: '“Email”' },
+  { found: /\b(no|new|all|these|those|older|newer|every|each|the|its|of|running) calls?\b/i, use: '“request”' },
+  {
+    found: /(?<!\btool )\bcalls? (at once|a minute|that|with|under|over|per|is|are|needs?|needed|without)\b/i,
+    use: '“request”',
+  },
+  { found: /^Calls$/, use: '“Requests”' },
+  { found: /\bmade\b/i, use: '“created”' },
+  { found: /\b(held|holds?)\b/i, use: '“reserved” for money, “applies” for rules' },
+  { found: /\b(was|were|is) said\b/i, use: '“prompts and responses”' },
+  { found: /\bbinds?\b/i, use: '“applies to”, “applies from the next request”' },
+  { found: /\babsorb(ed|s)?\b/i, use: '“written off”' },
+  { found: /\bbooked\b/i, use: '“recorded”' },
+  { found: /\bgoe?s? on\b/i, use: '“continue” or “keep …”' },
+  { found: /\bt(ake|aken|ook) (it |them |the \w+ )?(back|away|out)\b/i, use: '“revoke”, “clear” or “remove”' },
+  { found: /\bhand(ed)? (over|out|to)\b/i, use: '“share”' },
+  { found: /\bwhole again\b/i, use: '“resets”' },
+  { found: /\bbegins?\b/i, use: '“start”' },
+  { found: /\bstands?\b/i, use: '“appears” or “is shown”' },
+  { found: /\bbeside\b/i, use: '“compare” or “next to”' },
+  { found: /\d %/, use: 'no space before the percent sign' },
+  {
+    found: /\b(requests|tokens|calls|\d+) a (minute|day|week|month)\b|\beach (day|week|month)\b/i,
+    use: '“/min”, “per day”, “daily”',
+  },
+  { found: /\bbudget of the\b/i, use: '“daily budget”, “monthly budget”' },
+  { found: /\blongest answers?\b/i, use: '“max output tokens”' },
+  { found: /\banswered by\b/i, use: '“served by” or “provider”' },
+  { found: /\brefuse[sd]?\b/i, use: '“rejected” or “blocked”' },
+  { found: /\bnot known\b/i, use: '“Unknown”' },
+  { found: /\bsealed\b/i, use: '“encrypted”' },
+  { found: /\brights\b/i, use: '“role” or “permissions”' },
+  { found: /\b(catalogue|colou?red|colour|cancelled|labelled)\b/i, use: 'American spelling' },
+  { found: /\b(mark-up|set-up|lower-case|sign in by)\b/i, use: '“markup”, “setup”, “lowercase”, “sign in with”' },
+  { found: /^(Who|Whose|What|Which|Where) (is|it|may|was|were|holds|became|would|body|you|called|a)\b/, use: 'a noun' },
+  { found: /^(Is|Goes|Pays|May|Made|Of)$/, use: 'a noun: “Value”, “Routes to”, “Billing mode”, “Permissions”' },
+];
+
 /** Files that must contain such words: the rule and its tests, and the former names in stored records. */
 const EXEMPT = [
   /^gateway\/test\/architecture\/(language-rules|planted\.test)\.ts$/,
@@ -68,6 +109,28 @@ const PAGES = ['*.md', 'docs/**/*.md', 'bench/*.md', 'console/*.md', 'gateway/*.
 export function plainWords({ root, sources }: Tree): Violation[] {
   const own = sources.filter(({ path }) => !EXEMPT.some((pattern) => pattern.test(path)));
   return [...own.flatMap(judgeSource), ...pagesOf(root).flatMap((path) => judgePage(root, path))];
+}
+
+/** Judges string literals and JSX text. Code between them is not judged. */
+export function plainInterface({ sources }: Tree): Violation[] {
+  return sources
+    .filter(({ path, test }) => path.startsWith('console/src/') && !test)
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, index) =>
+        [...messagesOf(line), ...(path.endsWith('.tsx') ? jsxTextOf(line) : [])].flatMap((words) =>
+          judge(`${path}:${index + 1}`, words.replace(/\$\{[^{}]*\}/g, '0'), [...PHRASES, ...INTERFACE]),
+        ),
+      ),
+    );
+}
+
+/** Attributes and elements on the line, and a line that is nothing but words. */
+function jsxTextOf(line: string): string[] {
+  if (/^\s*(\/\*|\*|\/\/|\{\/\*)/.test(line)) return [];
+  const texts = [...line.matchAll(/>([^<>{}=;]+)<\/|[a-zA-Z]="(\w+)"/g)].map(([, text, word]) => text ?? word ?? '');
+  const isText =
+    /^\s*[^\s<>(){}=;/*@.?:&|'`][^=;(){}'"`]*$/.test(line) && !/^\s*[\w.]+,?$|^\s*(\| |extends )/.test(line);
+  return isText ? [...texts, line.trim()] : texts;
 }
 
 function judgeSource({ path, lines, test }: Source): Violation[] {

@@ -1,6 +1,6 @@
 /** Lists the architecture rules; the project and the planted violations are checked against the same ones. */
 import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
-import { plainWords } from './language-rules.ts';
+import { plainInterface, plainWords } from './language-rules.ts';
 import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
 import { escapes, fileNames, floatMoney, openingComments, sizes } from './shape-rules.ts';
 import type { Rule } from './source-tree.ts';
@@ -13,6 +13,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'files are small': sizes,
   'a file opens with its purpose': openingComments,
   'words are plain English': plainWords,
+  'the interface is plain English': plainInterface,
   'file names are kebab-case and mean something': fileNames,
   'no escape from a check': escapes,
   'no float near money': floatMoney,
