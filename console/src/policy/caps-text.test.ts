@@ -5,9 +5,7 @@ import { budgetText, gaugeAmount, gaugeName, ratesText, subjectName } from './ca
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
 test('formats rates in one line, or null without any', () => {
-  expect(ratesText({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe(
-    '60 requests/min · 100K tokens/min · 4 concurrent',
-  );
+  expect(ratesText({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe('60 RPM · 100K TPM · 4 concurrent');
   expect(ratesText({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
 });
 

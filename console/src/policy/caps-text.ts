@@ -7,11 +7,11 @@ import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
-/** `60 requests/min · 100K tokens/min · 4 concurrent`; null when there is none. Excludes the budget, which has its own bar. */
+/** `60 RPM · 100K TPM · 4 concurrent`; null when there is none. Excludes the budget, which has its own bar. */
 export function ratesText(caps: Caps): string | null {
   const words = [
-    caps.rpm === null ? null : `${shortNumber(caps.rpm)} requests/min`,
-    caps.tpm === null ? null : `${shortNumber(caps.tpm)} tokens/min`,
+    caps.rpm === null ? null : `${shortNumber(caps.rpm)} RPM`,
+    caps.tpm === null ? null : `${shortNumber(caps.tpm)} TPM`,
     caps.concurrency === null ? null : `${shortNumber(caps.concurrency)} concurrent`,
   ].filter((word) => word !== null);
   return words.length === 0 ? null : words.join(' · ');
@@ -78,7 +78,7 @@ export function capsByLayer({ layer, caps, other_caps }: Layered): { readonly op
   return layer === 'operator' ? { operator: caps, account: other } : { operator: other, account: caps };
 }
 
-/** `Set by the operator: $25.00 per month · 60 requests/min`; null when the layer that the reader cannot change has no cap. */
+/** `Set by the operator: $25.00 per month · 60 RPM`; null when the layer that the reader cannot change has no cap. */
 export function otherLayerText({ layer, other_caps }: Layered): string | null {
   const words = other_caps === null ? '' : capsText(other_caps);
   if (words === '') return null;

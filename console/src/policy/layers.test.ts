@@ -9,15 +9,15 @@ const OWN: Caps = { ...NONE, rpm: 90, tpm: 1_000 };
 
 test('names the limits of the other layer and who set them', () => {
   expect(otherLayerText({ layer: 'account', caps: OWN, other_caps: OPERATOR })).toBe(
-    'Set by the operator: $25.00 per month · 60 requests/min',
+    'Set by the operator: $25.00 per month · 60 RPM',
   );
   expect(otherLayerText({ layer: 'operator', caps: OPERATOR, other_caps: OWN })).toBe(
-    'Set by the account: 90 requests/min · 1,000 tokens/min',
+    'Set by the account: 90 RPM · 1,000 TPM',
   );
   expect(otherLayerText({ layer: 'account', caps: OWN, other_caps: NONE })).toBeNull();
   expect(otherLayerText({ layer: 'operator', caps: OPERATOR, other_caps: null })).toBeNull();
   expect(layeredText({ layer: 'account', caps: NONE, other_caps: OPERATOR })).toBe(
-    'Set by the operator: $25.00 per month · 60 requests/min',
+    'Set by the operator: $25.00 per month · 60 RPM',
   );
   expect(layeredText({ layer: 'operator', caps: NONE, other_caps: null })).toBe('');
 });
