@@ -40,7 +40,7 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
         onFocus={AddFilter.prefetch}
         onClick={() => setOpen(true)}
       >
-        Add filter
+        Filter
       </Button>
       {open && (
         <DialogPart onClose={() => setOpen(false)}>

@@ -31,7 +31,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
       {named && (
         <div className="flex items-baseline justify-between gap-3">
           <span className="font-medium">{name}</span>
-          <span className="truncate text-sm text-ink-3">{subject}</span>
+          <span className="truncate text-sm text-ink-3 first-letter:uppercase">{subject}</span>
         </div>
       )}
       <div className="figures flex justify-between gap-2 text-sm">

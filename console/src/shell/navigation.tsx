@@ -35,7 +35,7 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
         className="flex h-8 items-center gap-2 rounded-md border border-line bg-panel px-2 text-ink-2 hover:border-line-strong hover:text-ink"
       >
         <Search size={14} aria-hidden="true" />
-        <span className="flex-1 text-left">Go to…</span>
+        <span className="flex-1 text-left">Search…</span>
         <kbd className="text-xs text-ink-3">{/Mac|iPhone/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <div className="flex flex-1 flex-col gap-3">

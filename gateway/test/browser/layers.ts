@@ -71,9 +71,9 @@ export const LAYERS: readonly Layer[] = [
     await press(/Ada Lovelace$/)(page);
   }),
   layer('/app/usage', 'Time range', press('Custom')),
-  layer('/app/usage', 'Add filter', press('Add filter')),
+  layer('/app/usage', 'Add filter', press('Filter')),
   layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
-  layer('/app/logs', 'Add filter', press('Add filter')),
+  layer('/app/logs', 'Add filter', press('Filter')),
   layer(
     ({ request }) => `/app/logs/${request}`,
     /./,

@@ -138,8 +138,8 @@ export default function AuditPage() {
       {pages.data === undefined && pages.error === null && <SkeletonRows />}
       {pages.data !== undefined && entries.length === 0 && (
         <Empty title={isFiltered ? 'No matching entries' : 'No changes yet'}>
-          Changes to API keys, limits, members, prices and balances are recorded here, whether by a user, an API
-          key or the command line.
+          Changes to API keys, limits, members, prices and balances are recorded here, whether by a user, an API key or
+          the command line.
         </Empty>
       )}
       {entries.length > 0 && (

@@ -31,7 +31,11 @@ const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
     width: 88,
     cell: ({ status, error }) => <CallStatus status={status} error={error} />,
   },
-  { id: 'error', head: 'Error', cell: ({ error }) => error ?? '' },
+  {
+    id: 'error',
+    head: 'Error',
+    cell: ({ error }) => <span title={error ?? undefined}>{sentenceCase(error ?? '')}</span>,
+  },
   { id: 'model', head: 'Model', wideOnly: true, cell: ({ model }) => <code>{model ?? ''}</code> },
 ];
 

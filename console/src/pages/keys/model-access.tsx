@@ -57,7 +57,7 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
           label="Protocol"
           value={draft.protocol}
           choices={[
-            ['chat', 'Chat completions'],
+            ['chat', 'Chat'],
             ['messages', 'Messages'],
           ]}
           onChoose={(protocol) => setDraft({ ...draft, protocol })}

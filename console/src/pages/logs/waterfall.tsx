@@ -2,7 +2,7 @@
  * Draws the time of a call as a waterfall: its attempts one below the other with connect, wait and stream, and a text
  * breakdown.
  */
-import { duration } from '../../lib/format.ts';
+import { duration, sentenceCase } from '../../lib/format.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallView } from './use-call-list.ts';
@@ -135,7 +135,7 @@ function AttemptLabel({ bar }: { readonly bar: WaterfallBar }) {
         <span className="truncate font-medium">{bar.provider}</span>
       </p>
       <p className="truncate text-sm text-ink-2" title={bar.error ?? bar.model}>
-        {bar.error ?? bar.model}
+        {bar.error === null ? bar.model : sentenceCase(bar.error)}
       </p>
     </div>
   );
