@@ -29,7 +29,7 @@ function contentOf(builds: string): string[] {
     .sort();
 }
 
-test('two starts at once build one console, and take away only what nobody builds or serves', async () => {
+test('two concurrent starts build one console and delete only builds that are not in use', async () => {
   const builds = newFolder();
   for (const name of ['former', 'building-now', 'building-killed']) mkdirSync(join(builds, name));
   utimesSync(join(builds, 'building-killed'), 0, 0);
@@ -48,7 +48,7 @@ test('two starts at once build one console, and take away only what nobody build
   expect(contentOf(builds)).toEqual([join(builds, 'building-now'), one].sort());
 });
 
-test('what is built is not built again, and a build that fails leaves nothing', async () => {
+test('an existing build is reused, and a failed build leaves nothing', async () => {
   const builds = newFolder();
   const fail = () => Promise.reject(new Error('no such icon'));
   await expect(buildConsole(builds, fail)).rejects.toThrow('no such icon');

@@ -81,7 +81,7 @@ const routed = ({ settings }: Awaited<ReturnType<typeof open>>, model: string) =
     : [upstream.provider, upstream.model, ...upstream.secrets.map((secret) => secret.reveal())];
 };
 
-describe('entries beside the configuration', () => {
+describe('entries next to the configuration', () => {
   test('serve their models with their credentials; the demo stays', async () => {
     const models = await open({ entries: [entryOf('lab')] });
     expect(routed(models, 'shared')).toEqual(['lab', 'of-lab', 'secret of lab']);
@@ -89,7 +89,7 @@ describe('entries beside the configuration', () => {
     expect(models.notices).toEqual([]);
   });
 
-  test('with one name: the earlier answers, and a dry run says who would be next', async () => {
+  test('with the same model name: the earlier entry is used, and the routing preview names the next one', async () => {
     const models = await open({ entries: [entryOf('one'), entryOf('two')] });
     expect(routed(models, 'shared')).toEqual(['one', 'of-one', 'secret of one']);
     const tenancy = { account: 'default', workspaces: null, may: () => true };
@@ -100,7 +100,7 @@ describe('entries beside the configuration', () => {
     expect(stops?.text).toEndWith('Next: two as of-two.');
   });
 
-  test('without models serve what the catalogue knows of the host, where the configuration does not', async () => {
+  test('without models serve the catalog’s models of the provider that the configuration does not serve', async () => {
     const entry = entryOf('anthropic-too', { kind: 'anthropic', models: [], baseUrl: 'https://api.anthropic.com/v1' });
     const sealed = seal.seal(
       { tenant: 'default', provider: entry.name, origin: 'https://api.anthropic.com' },

@@ -102,21 +102,21 @@ async function ask({ billing }: Opened, amount: bigint, model = 'other', nowMs =
   return admitted.kind === 'refused' ? admitted.refusal.kind : admitted.admission;
 }
 
-describe('what is known at the start', () => {
-  test('a balance is what the ledger has available', async () => {
+describe('state at the start', () => {
+  test('a balance is the available amount of the ledger', async () => {
     const opened = await open();
     expect(await ask(opened, 81n)).toBe('balance');
     expect(await ask(opened, 80n)).not.toBeString();
   });
 
-  test('a model’s budget has what calls by its other names were charged', async () => {
+  test('a model’s budget includes calls under its other names', async () => {
     const opened = await open();
     expect(await ask(opened, 31n, 'house')).toBe('budget');
     expect(await ask(opened, 30n, 'house')).not.toBeString();
   });
 });
 
-test('what is spent of a budget is read ahead, before any call asks', async () => {
+test('the spend of a budget is read in advance, before any call asks', async () => {
   const { billing, readAhead } = await open();
   const binding = billing.rules.budgetOf(MODEL, '', billing.budgetZoneOf, Date.now());
   if (binding === null) throw new Error('the rule has no budget');
@@ -127,7 +127,7 @@ test('what is spent of a budget is read ahead, before any call asks', async () =
   expect(await billing.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
 });
 
-describe('what changes', () => {
+describe('changes', () => {
   test('money that comes in can be spent at once', async () => {
     const opened = await open();
     expect(await ask(opened, 81n)).toBe('balance');
@@ -135,7 +135,7 @@ describe('what changes', () => {
     expect(await ask(opened, 81n)).not.toBeString();
   });
 
-  test('an account whose mode changed has its balance read anew, and another change reads nothing', async () => {
+  test('a change of the account’s mode reads its balance again; other changes do not', async () => {
     const opened = await open();
     expect(await ask(opened, 90n)).toBe('balance');
     await opened.store.ledger.topup({ id: 'mov_2', account: 'team', amount: 10n, note: null, at_ms: 1 });
@@ -145,7 +145,7 @@ describe('what changes', () => {
     expect(await ask(opened, 90n)).not.toBeString();
   });
 
-  test('a budget of another amount binds with what is known of it', async () => {
+  test('a new amount of a budget keeps its known spend', async () => {
     const opened = await open();
     expect(await ask(opened, 1n, 'house')).not.toBeString();
     opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
@@ -171,7 +171,7 @@ test('limits that missed changes read all rules and modes again', async () => {
 });
 
 describe('a configuration that is reloaded', () => {
-  test('has the budget of a model with other names read anew, by those', async () => {
+  test('reads the budget of a model again if its names changed', async () => {
     let namesOfModel = namesWith();
     const opened = await open({ namesOfModel: (model) => namesOfModel(model) });
     expect(await ask(opened, 1n, 'house')).not.toBeString();
@@ -193,7 +193,7 @@ describe('a configuration that is reloaded', () => {
   });
 });
 
-test('a budget that is set while calls run has what they hold, and what others were charged', async () => {
+test('a budget set during running calls includes their holds and earlier charges', async () => {
   const opened = await open();
   const running = await ask(opened, 30n, 'alias');
   if (typeof running === 'string') throw new Error(running);
@@ -204,7 +204,7 @@ test('a budget that is set while calls run has what they hold, and what others w
   expect([await running.extend(6n, Date.now()), await running.extend(5n, Date.now())]).toEqual([false, true]);
 });
 
-test('a budget that reaches a mark is told of, in dollars', async () => {
+test('a budget that reaches a mark is logged, in dollars', async () => {
   const opened = await open();
   const admission = await ask(opened, 25n, 'house');
   if (typeof admission === 'string') throw new Error(admission);
@@ -214,7 +214,7 @@ test('a budget that reaches a mark is told of, in dollars', async () => {
   expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
 });
 
-test('a budget whose amount is changed tells its marks by the new one', async () => {
+test('a budget with a new amount logs marks by the new amount', async () => {
   const opened = await open();
   const settle = async (amount: bigint) => {
     const admission = await ask(opened, amount, 'house');

@@ -77,8 +77,8 @@ async function namesIn(dataDir: string): Promise<string[]> {
     .sort();
 }
 
-describe('beside a server', () => {
-  test('commands of other processes bind it at once, and nothing is lost while it is busy', async () => {
+describe('with a running server', () => {
+  test('commands of other processes apply at once, and none is lost while the server is busy', async () => {
     const dataDir = newFolder();
     const server = await startServer(dataDir);
     let busy = true;
@@ -110,7 +110,7 @@ describe('beside a server', () => {
     expect(await namesIn(dataDir)).toEqual(names);
   }, 15_000);
 
-  test('limits, accounts and money of other processes bind it at once, and are shown beside it', async () => {
+  test('changes of limits, accounts and money by other processes apply at once, and can be listed meanwhile', async () => {
     const dataDir = newFolder();
     const server = await startServer(dataDir);
     const run = async (...words: string[]) => {
@@ -184,7 +184,7 @@ describe('a data folder that is not as it should be', () => {
     }
   });
 
-  test("of another program, or full of somebody's files", async () => {
+  test('of another program, or with foreign files', async () => {
     const [foreign, full] = [newFolder(), newFolder()];
     const database = new Database(`${foreign}/tollgate.db`);
     database.run('CREATE TABLE theirs (id INTEGER)');

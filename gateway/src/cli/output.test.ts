@@ -28,7 +28,7 @@ test('a JSON value takes one line', () => {
   expect(renderJsonLine({ a: 'x\ny' })).toBe('{"a":"x\\ny"}\n');
 });
 
-test('what could move the cursor or turn the line round is made visible', () => {
+test('control characters are made visible', () => {
   expect(makeVisible('a\u001b[2Jb\r\nc\u202ed\u2028')).toBe('a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{202e}d\\u{2028}');
   assert(property(string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(makeVisible(text))));
 });

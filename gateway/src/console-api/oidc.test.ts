@@ -63,7 +63,7 @@ async function follow(browser: Browser, { json }: { readonly json: Record<string
 
 const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
-test('a user who is there links the service while signed in, keeps the other ways in, and none of its tokens', async () => {
+test('a signed-in user links the service and keeps other sign-in methods; no tokens are stored', async () => {
   oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true, name: 'Ada L.' };
   expect((await comeBack(rig.browser())).location).toBe('/app/sign-in?error=account_not_linked');
   expect((await startLink(owner, 'wrong password')).status).toBe(401);
@@ -92,7 +92,7 @@ test('a user who is there links the service while signed in, keeps the other way
   expect(rig.notes.map(({ act }) => act)).toContain('person.service_linked');
 });
 
-test('an answer that this browser did not ask for signs nobody in', async () => {
+test('an unrequested response signs no one in', async () => {
   oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true };
   const browser = rig.browser();
   const { location } = await comeBack(browser, 'lab', true);
@@ -133,7 +133,7 @@ test.each([
   expect(await stateOf(browser)).toBe('signed_out');
 });
 
-test('without an id_token nobody signs in, and what the userinfo endpoint says counts for the same user only', async () => {
+test('without an id_token sign-in fails, and userinfo counts only for the same user', async () => {
   const email = 'info@example.com';
   await owner.ask('POST /accounts/default/invitations', { body: { email, role: 'viewer', workspaces: null } });
   oidc.userInfo = { sub: 'u9', email, email_verified: true, name: 'Info' };
@@ -152,7 +152,7 @@ test('without an id_token nobody signs in, and what the userinfo endpoint says c
 });
 
 describe('linking a service', () => {
-  test('is refused for another address, for a user of the service who is linked elsewhere, and to another who is signed in', async () => {
+  test('is refused for another address, a service user linked elsewhere, and another signed-in user', async () => {
     const email = 'link@example.com';
     const member = await inviteMember(rig, owner, { email, role: 'viewer' });
     oidc.claims = { sub: 'l1', email: 'other@example.com', email_verified: true };
@@ -171,7 +171,7 @@ describe('linking a service', () => {
     expect(await rig.store.people.find('sign_in_method', { where })).toEqual([]);
   });
 
-  test('verifies no address: the user stays in the one account, and so does whoever comes by the service', async () => {
+  test('verifies no address: the user stays in one account, also when signing in with the service', async () => {
     await rig.run('accounts.create', { id: 'team' });
     const email = 'stay@example.com';
     const member = await inviteMember(rig, owner, { email, role: 'viewer' });
@@ -200,7 +200,7 @@ describe('linking a service', () => {
   });
 });
 
-test('whoever was invited comes in new, and accepts', async () => {
+test('an invited person signs in as a new user and accepts', async () => {
   const body = { email: 'new@example.com', role: 'viewer', workspaces: null };
   const { json } = await owner.ask('POST /accounts/default/invitations', { body });
   oidc.claims = { sub: 'u7', email: 'New@example.com', email_verified: true, name: 'Newt' };
@@ -216,7 +216,7 @@ test('whoever was invited comes in new, and accepts', async () => {
   expect(accepted.json.accounts).toMatchObject([{ account: 'default', role: 'viewer' }]);
 });
 
-test('a service that is away is said to be, and is asked again; an unknown one is not there', async () => {
+test('an unreachable service is reported and retried; an unknown one is not found', async () => {
   oidc.isUp = false;
   const dataDir = folder();
   const lab = {

@@ -63,7 +63,7 @@ test('the list has every route about policy of an account', () => {
   expect(table.filter((route) => !named.has(route) && !NOT_OF_PATH.includes(route))).toEqual([]);
 });
 
-test('strangers, nobody, and foreign keys meet nothing, and leave nothing', async () => {
+test('strangers, anonymous callers and foreign keys see and change nothing', async () => {
   const rig = await openPolicyRig(newFolder());
   const made = await rig.run('keys.create', { name: 'n', workspace: 'red' });
   await rig.run('accounts.create', { id: 'other' });

@@ -88,7 +88,7 @@ async function expectApart(first: Browser, real: Browser, email: string): Promis
   expect((await first.ask('GET /accounts/b/members')).status).toBe(404);
 }
 
-describe('an invitation that somebody else accepts first', () => {
+describe('an invitation that another person accepts first', () => {
   test('gives them nothing of the account that invites the owner of the address later', async () => {
     const email = newAddress();
     const first = await accept(await invite(attacker, 'a', email, 'viewer'), 'Planted');
@@ -108,7 +108,7 @@ describe('an invitation that somebody else accepts first', () => {
     await expectApart(first, real, email);
   });
 
-  test('nor where both invitations were made, and the first person accepts between sign-in and acceptance', async () => {
+  test('nor if the first person accepts between sign-in and acceptance', async () => {
     const email = newAddress();
     const toA = await invite(attacker, 'a', email, 'viewer');
     const toB = await invite(owner, 'b', email, 'admin');
@@ -136,7 +136,7 @@ describe('an invitation that somebody else accepts first', () => {
     expect(await accountsOf(await signIn(email, 'the password of the owner'))).toEqual(['b']);
   });
 
-  test('a passkey and a session of the first person open what the first person has, and no more', async () => {
+  test('a passkey and a session of the first person give access only to that person’s accounts', async () => {
     const email = newAddress();
     const first = await accept(await invite(attacker, 'a', email, 'viewer'), 'Planted');
     const passkey = openAuthenticator('http://localhost:8080');

@@ -44,7 +44,7 @@ const accountsOf = async (browser: Browser) =>
   (await browser.ask('GET /session')).json.accounts.map(({ account }: { account: string }) => account);
 
 describe('an address that a command verifies', () => {
-  test('lets its user join other accounts, and tells what keeps signing the user in', async () => {
+  test('lets its user join other accounts, and lists the sign-in methods that keep working', async () => {
     const email = 'one@example.com';
     const user = await join('a', email);
     const token = await invite('b', email);
@@ -74,7 +74,7 @@ describe('an address that a command verifies', () => {
     expect(entries).toMatchObject([{ by: { actor: { kind: 'command_line' } }, after: { email, account: 'a' } }]);
   });
 
-  test('is of one user, who is named by an account where several have the address', async () => {
+  test('has one user, chosen by account if several have the address', async () => {
     const email = 'two@example.com';
     const [inA] = [await join('a', email), await join('b', email)];
     await expect(rig.run('person.verify', { email })).rejects.toThrow('in the accounts a, b. Choose the one');
@@ -86,7 +86,7 @@ describe('an address that a command verifies', () => {
     expect((await inA.ask('GET /me')).json.email_verified).toBe(true);
   });
 
-  test('gives suspended memberships back, and the keys that the user made', async () => {
+  test('restores suspended memberships and the user’s keys', async () => {
     const email = 'late@example.com';
     const user = await join('a', email);
     const person = String(user.json.person.id);
@@ -117,7 +117,7 @@ test('the database itself refuses an unverified user a second account', async ()
 });
 
 describe('a password', () => {
-  test('signs in the user of the address whose it is', async () => {
+  test('signs in the matching user of the address', async () => {
     const email = 'many@example.com';
     for (const account of ['a', 'b']) expect((await join(account, email)).status).toBe(200);
     for (const account of ['b', 'a']) {
@@ -159,7 +159,7 @@ describe('a password', () => {
     expect([await statusOf('a wrong guess'), await statusOf('what is guessed at')]).toEqual([401, 429]);
   });
 
-  test('is tried with eight users at most: an address has no more, and a ninth invitation says so', async () => {
+  test('an address has at most eight users, and a ninth invitation is refused', async () => {
     const email = 'full@example.com';
     expect((await join('g', email)).status).toBe(200);
     for (const account of ACCOUNTS.slice(0, 6)) {

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('accounts', () => {
-  test('are made postpaid, at the price, in UTC; and shown with their money', async () => {
+  test('are created postpaid, without markup, in UTC, and shown with their balance', async () => {
     expect(await rig.run('accounts.create', { id: 'team' })).toEqual({
       id: 'team',
       name: 'team',
@@ -86,7 +86,7 @@ describe('accounts', () => {
     expect(rig.boundAccounts).toMatchObject([{ id: 'team', mode: 'postpaid' }]);
   });
 
-  test('cannot become prepaid below zero; what is missing is said, and topped up it can', async () => {
+  test('cannot become prepaid below zero; the error names the missing amount, and a top-up fixes it', async () => {
     rig.disk.balances.set('default', { ...emptyBalance('default'), available: -1_500_000_001n });
     const refused = await rig.refusal('accounts.set', { id: 'default', mode: 'prepaid' });
     expect(refused.message).toContain('First run: tollgate topup default --usd 1.500000001');
@@ -148,7 +148,7 @@ describe('movements of money', () => {
     expect(rig.credits).toEqual([{ account: 'default', amount: 3_000_000_000n }]);
   });
 
-  test('an id that was used is answered with the movement that was made, or refused for another', async () => {
+  test('a used id returns its movement, or is refused for another one', async () => {
     const given = { account: 'default', usd: '3', id: 'mov_mine', note: 'first' };
     await rig.run('accounts.topup', given);
     expect(await rig.run('accounts.topup', { ...given, note: 'second' })).toMatchObject({
@@ -163,7 +163,7 @@ describe('movements of money', () => {
     expect(rig.credits).toHaveLength(1);
   });
 
-  test('what came through though the store said no is found, and can be spent', async () => {
+  test('a movement that was stored despite a failure is found, and can be spent', async () => {
     const { ledger } = rig.disk;
     const { topup } = ledger;
     spyOn(ledger, 'topup').mockImplementationOnce(async (...asked) => {
@@ -177,7 +177,7 @@ describe('movements of money', () => {
     expect(rig.credits).toEqual([{ account: 'default', amount: 3_000_000_000n }]);
   });
 
-  test('what the disk does not take cannot be spent', async () => {
+  test('money that was not stored cannot be spent', async () => {
     rig.disk.full = true;
     await expect(rig.control.run('accounts.topup', { account: 'default', usd: '1' }, rig.by)).rejects.toThrow(
       'disk is full',

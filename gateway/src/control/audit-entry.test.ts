@@ -10,7 +10,7 @@ const ANA: CommandOrigin = {
 };
 
 describe('the audit trail of commands', () => {
-  test('a new key says all it has, and who made it from where', async () => {
+  test('a new key’s entry has all its members, the actor and the address', async () => {
     const rig = createControlRig();
     rig.by = ANA;
     const { id } = await rig.run('keys.create', { name: 'n', rpm: 5, budget_usd: '2', budget_window: 'day' });
@@ -28,7 +28,7 @@ describe('the audit trail of commands', () => {
     ]);
   });
 
-  test('every command that changes something leaves one entry with only what changed, and a command that changes nothing none', async () => {
+  test('every change leaves one entry with only the changed members; a command without a change leaves none', async () => {
     const rig = createControlRig();
     const { id } = await rig.run('keys.create', { name: 'n', rpm: 5 });
     await rig.run('accounts.create', { id: 'team' });
@@ -103,7 +103,7 @@ describe('the audit trail of commands', () => {
       expect(text).not.toContain(String(secret));
   });
 
-  test('what is refused, or cannot be kept, leaves nothing', async () => {
+  test('a refused or failed change leaves no entry', async () => {
     const rig = createControlRig();
     await rig.refusal('keys.revoke', { id: 'gone' });
     rig.disk.full = true;

@@ -23,7 +23,7 @@ const KEPT = {
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_nano_usd: null, budget_window: null };
 
 describe('the caps of a key', () => {
-  test('are kept with the key, bind it from its first call, and are shown with it', async () => {
+  test('are stored with the key, apply from its first request, and are shown with it', async () => {
     const created = await rig.run('keys.create', { name: 'n', ...ALL });
     expect(created).toMatchObject(SHOWN);
     expect(rig.inForce).toEqual(new Map([[`key:${created.id}`, KEPT]]) as typeof rig.inForce);
@@ -32,7 +32,7 @@ describe('the caps of a key', () => {
     expect(await rig.run('keys.disable', { id: created.id })).toMatchObject(SHOWN);
   });
 
-  test('change one by one; null takes one away, and without the last there is no rule', async () => {
+  test('change one by one; null removes one, and without the last there is no rule', async () => {
     const { id } = await rig.run('keys.create', { name: 'n' });
     expect(rig.disk.rules.size).toBe(0);
     expect(await rig.run('keys.set', { id, rpm: 2 })).toMatchObject({ ...NONE, rpm: 2 });
@@ -52,7 +52,7 @@ describe('the caps of a key', () => {
     expect(await rig.run('keys.set', { id, rpm: null })).toMatchObject(NONE);
   });
 
-  test('are left alone by what does not change them: a budget keeps what is known of it', async () => {
+  test('are not touched by other changes: a budget keeps its known spend', async () => {
     const { id } = await rig.run('keys.create', { name: 'n', ...ALL });
     await rig.run('keys.set', { id, name: 'other' });
     await rig.run('keys.set', { id, ...ALL });
@@ -86,7 +86,7 @@ describe('the caps of a key', () => {
 });
 
 describe('the caps of a workspace and of an account', () => {
-  test('are set when it is made, and later, without a word about anything else', async () => {
+  test('are set at creation and later, without other settings', async () => {
     await rig.run('accounts.create', { id: 'payer', rpm: 9 });
     expect(await rig.run('workspaces.create', { id: 'team', account: 'payer', models: ['a'], ...ALL })).toMatchObject({
       account: 'payer',
@@ -106,7 +106,7 @@ describe('the caps of a workspace and of an account', () => {
 });
 
 describe('limits.set', () => {
-  test('binds an account, a workspace, an end user, all end users, and a model', async () => {
+  test('limits an account, a workspace, an end user, all end users, and a model', async () => {
     await rig.run('accounts.create', { id: 'payer' });
     for (const [given, place, shown] of [
       [{ account: 'payer' }, 'account:payer', { kind: 'account', id: 'payer', account: null }],
@@ -130,7 +130,7 @@ describe('limits.set', () => {
     expect(await rig.run('limits.list')).toEqual([] as never);
   });
 
-  test('refuses a model that is not served, with the nearest name; a rule that there is can be changed and taken away', async () => {
+  test('refuses a model that is not served, with the nearest name; an existing rule can be changed and removed', async () => {
     for (const [model, words] of [
       ['lab/qwen:23b', 'There is no model called "lab/qwen:23b" here. Did you mean "lab/qwen:32b"?'],
       ['gone', 'There is no model called "gone" here. Name a served model'],

@@ -66,7 +66,7 @@ describe('the control socket', () => {
     await server.stop();
   });
 
-  test('a command that throws is answered, and the next one too; what is not known to be undone is not said to be', async () => {
+  test('a command that throws is answered, and so is the next; an unknown outcome is reported as unknown', async () => {
     const folder = newFolder();
     const full = new Unavailable('full', 'the disk is full');
     const faults = [full, new Error('the writer died')];
@@ -80,7 +80,7 @@ describe('the control socket', () => {
     await server.stop();
   });
 
-  test('nobody answers where there is no server, or it is gone', async () => {
+  test('reports that no server is running', async () => {
     const folder = newFolder();
     expect(await callControl(folder, 'keys.list', {})).toBe('no-server');
     const server = serveControl(folder, ECHO);
@@ -88,7 +88,7 @@ describe('the control socket', () => {
     expect(await callControl(folder, 'keys.list', {})).toBe('no-server');
   });
 
-  test('a socket that a killed server left is taken for what it is, and replaced', async () => {
+  test('the socket of a killed server is detected and replaced', async () => {
     for (const folder of [newFolder(), newDeepFolder()]) {
       const program = `const { serveControl } = await import(${JSON.stringify(join(import.meta.dir, 'control-server.ts'))});
         console.log(serveControl(${JSON.stringify(folder)}, { run: async () => ({ ok: true, result: 1 }) }).path);`;
@@ -107,7 +107,7 @@ describe('the control socket', () => {
     }
   });
 
-  test('what answers something else is not believed', async () => {
+  test('another program on the socket is detected', async () => {
     const folder = newFolder();
     for (const body of ['hello', '{"ok":true}', '{"ok":"yes","result":1}', '']) {
       const server = Bun.serve({ unix: join(folder, 'tollgate.sock'), fetch: () => new Response(body) });
@@ -129,7 +129,7 @@ describe('the control socket', () => {
   });
 });
 
-describe('a data folder whose path is too long for a socket', () => {
+describe('a data folder with a path too long for a socket', () => {
   test('has its socket in a private folder elsewhere, and says so', async () => {
     const folder = newDeepFolder();
     const server = serveControl(folder, ECHO);

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('keys.create', () => {
-  test('makes a key that works at once, and shows its secret in this reply only', async () => {
+  test('creates a key that works at once, and returns its secret only in this reply', async () => {
     const created = await run('keys.create', { name: 'first' });
     expect(Object.keys(created).slice(0, 3)).toEqual(['id', 'key', 'name']);
     expect(created).toMatchObject({
@@ -132,7 +132,7 @@ describe('the life of a key', () => {
     expect(await run('keys.revoke', { id })).toMatchObject({ status: 'revoked' });
   });
 
-  test('set changes what is named, and null takes a restriction away', async () => {
+  test('set changes the given settings, and null removes a restriction', async () => {
     const { id } = await run('keys.create', { name: 'n', models: ['a'], ips: ['::1'], expires_in_ms: 9 });
     expect(await run('keys.set', { id, name: 'other' })).toMatchObject({ name: 'other', models: ['a'], ips: ['::1'] });
     expect(await run('keys.set', { id, models: null, ips: null, expires_in_ms: null })).toMatchObject({
@@ -144,7 +144,7 @@ describe('the life of a key', () => {
     expect(await run('keys.set', { id, models: ['b', '*'] })).toMatchObject({ models: null });
   });
 
-  test('what a key says of holds goes before its account, and inherits from it once taken away', async () => {
+  test('the key’s hold mode overrides its account’s, and inherits once removed', async () => {
     const { id, key } = await run('keys.create', { name: 'n', holds: 'strict' });
     const holds = () => {
       const found = authenticate(rig.directory, String(key), rig.nowMs);
@@ -162,7 +162,7 @@ describe('the life of a key', () => {
     expect(holds()).toBeNull();
   });
 
-  test('a strict key binds its next call, stays strict through other changes, and can be eased', async () => {
+  test('strict applies from the next request, survives other changes, and can be turned off', async () => {
     const { id, key } = await run('keys.create', { name: 'n' });
     const strictness = () => {
       const found = authenticate(rig.directory, String(key), rig.nowMs);
@@ -189,7 +189,7 @@ describe('the life of a key', () => {
 });
 
 describe('workspaces', () => {
-  test('a change binds the keys of the workspace', async () => {
+  test('a change applies to the keys of the workspace', async () => {
     await run('workspaces.create', { id: 'team' });
     const { key } = await run('keys.create', { name: 'n', workspace: 'team' });
     await run('workspaces.set', { id: 'team', models: ['gpt-*'] });

@@ -70,7 +70,7 @@ describe('authenticate', () => {
     });
   });
 
-  test('a strict key makes its calls strict, and a change binds the next', () => {
+  test('a strict key makes its requests strict, and a change applies to the next', () => {
     const keyText = generateKeyText();
     const directory = directoryOf(storedKey(keyText, { strict: true }));
     expect(authenticate(directory, keyText, 1)).toMatchObject({ strict: true });
@@ -87,7 +87,7 @@ describe('authenticate', () => {
     expect(hashed).toBe(0);
   });
 
-  test('does not know a key that was never made, or was made under another master key', () => {
+  test('does not know a key that was never created, or was created under another master key', () => {
     const keyText = generateKeyText();
     expect(authenticate(directoryOf(storedKey(keyText)), generateKeyText(), 1)).toBe('unknown');
     const elsewhere = createKeyHasher(new Secret('5b'.repeat(32)));
@@ -103,7 +103,7 @@ describe('authenticate', () => {
     expect(authenticate(directory, keyText, 1_000)).toBe('expired');
   });
 
-  test('a disabled or revoked key is told apart, though expired as well', () => {
+  test('a disabled or revoked key is distinguished, although it is also expired', () => {
     const keyText = generateKeyText();
     for (const status of ['disabled', 'revoked'] as const) {
       expect(authenticate(directoryOf(storedKey(keyText, { status, expiresAtMs: 1 })), keyText, 5)).toBe(status);
@@ -161,7 +161,7 @@ describe('authenticate', () => {
 });
 
 describe('key directory', () => {
-  test('a change of a workspace binds its keys at once, and no other key', () => {
+  test('a change of a workspace applies to its keys at once, and to no other key', () => {
     const [mine, other] = [generateKeyText(), generateKeyText()];
     const team = { ...WORKSPACE, id: 'team' };
     const keys = [storedKey(mine, { id: 'a', workspaceId: 'team' }), storedKey(other, { id: 'b' })];
@@ -174,7 +174,7 @@ describe('key directory', () => {
     expect([allows(mine, 'gpt-5'), allows(mine, 'claude'), allows(other, 'claude')]).toEqual([true, false, true]);
   });
 
-  test('a change of an account binds its keys at once, and no other key', () => {
+  test('a change of an account applies to its keys at once, and to no other key', () => {
     const [mine, other] = [generateKeyText(), generateKeyText()];
     const payer = { ...ACCOUNT, id: 'payer' };
     const keys = [storedKey(mine, { id: 'a', accountId: 'payer' }), storedKey(other, { id: 'b' })];
@@ -188,14 +188,14 @@ describe('key directory', () => {
     expect(accountOf(other)).toEqual(ACCOUNT);
   });
 
-  test('refuses a key whose account is not there, and changes nothing', () => {
+  test('refuses a key of an unknown account, and changes nothing', () => {
     const directory = directoryOf();
     const key = storedKey(generateKeyText(), { accountId: 'gone' });
     expect(() => putKey(directory, key)).toThrow('key key_1 names the account gone, which is not there');
     expect([directory.byHash.size, directory.keys.size]).toEqual([0, 0]);
   });
 
-  test('refuses a key whose workspace is not there, and changes nothing', () => {
+  test('refuses a key of an unknown workspace, and changes nothing', () => {
     const directory = directoryOf();
     const key = storedKey(generateKeyText(), { workspaceId: 'gone' });
     expect(() => putKey(directory, key)).toThrow('key key_1 names the workspace gone, which is not there');
@@ -255,7 +255,7 @@ describe('a directory that follows changes', () => {
   });
 });
 
-describe('a key that a person made', () => {
+describe('a key created by a user', () => {
   const text = generateKeyText();
   const made = (changes: Partial<StoredKey> = {}) =>
     storedKey(text, { createdBy: 'person_1', scopes: ['inference', 'admin'], ...changes });
@@ -264,7 +264,7 @@ describe('a key that a person made', () => {
     return typeof found === 'string' ? found : found.scopes;
   };
 
-  test('may do what it was made for as far as he may, and nothing where he is not known', () => {
+  test('has its scopes as far as its creator has them, and none for an unknown creator', () => {
     const directory = directoryOf(made());
     expect(scopesNow(directory)).toBe('ownerless');
     putMaker(directory, 'person_1', () => ['inference', 'usage']);

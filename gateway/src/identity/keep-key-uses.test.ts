@@ -42,7 +42,7 @@ async function directoryOf(store: Store) {
   return createKeyDirectory(createKeyHasher(new Secret('5a'.repeat(32))), { accounts, workspaces, keys });
 }
 
-test('each secret’s use comes back after a restart, and what is on disk already is not written again', async () => {
+test('the use of each secret survives a restart, and stored use is not written again', async () => {
   const store = await openStore({ dataDir: newFolder() });
   await store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
   const before = await directoryOf(store);
@@ -73,7 +73,7 @@ test('each secret’s use comes back after a restart, and what is on disk alread
   await store.close();
 });
 
-test('what a killed process had not kept, its records tell', async () => {
+test('use that a killed process did not store is read from its records', async () => {
   const store = await openStore({ dataDir: newFolder() });
   await store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
   const atMs = Date.UTC(2026, 10, 20);

@@ -12,7 +12,7 @@ test('a use is the time and the first product of the user agent', () => {
   expect(use).toMatchObject({ atMs: 6_000, client: null });
 });
 
-test('what is no product is nothing, and a long one is cut', () => {
+test('an invalid product is ignored, and a long one is truncated', () => {
   for (const [agent, client] of [
     ['OpenAI/JS 6.1.0', 'OpenAI/JS'],
     ['Mozilla', 'Mozilla'],

@@ -35,7 +35,7 @@ describe('compileModelPatterns', () => {
     );
   });
 
-  test('a list allows what any of its patterns allows', () => {
+  test('a list allows all names that any of its patterns allows', () => {
     assert(
       property(array(short('ab*'), { maxLength: 4 }), short('ab'), (patterns, name) => {
         return compileModelPatterns(patterns)(name) === patterns.some((pattern) => oracle(pattern, name));

@@ -15,7 +15,7 @@ test.each([
   'bo\u034fb',
 ])('%j is bob', (id) => expect(normalizeEndUser(id)).toBe('bob'));
 
-test('what differs stays apart, and what is empty is no id', () => {
+test('different ids stay different, and an empty one is no id', () => {
   expect(['Bob', 'bob smith', 'bob@x', 'bøb', 'bob/1'].map(normalizeEndUser)).toEqual([
     'Bob',
     'bob smith',

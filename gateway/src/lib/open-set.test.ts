@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Handle, OpenSet } from './open-set.ts';
 
-test('holds what was added and not removed, through any order of both', () => {
+test('holds the added and not removed items, in any order of both', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(30), { nil: null })), (steps) => {
       const set = new OpenSet<number>();
@@ -27,7 +27,7 @@ test('holds what was added and not removed, through any order of both', () => {
   );
 });
 
-test('whoever goes through the items may remove them', () => {
+test('items can be removed during iteration', () => {
   const set = new OpenSet<string>();
   const seats = new Map(['a', 'b', 'c'].map((name) => [name, set.add(name)]));
   const seen: string[] = [];

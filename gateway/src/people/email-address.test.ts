@@ -23,6 +23,6 @@ test.each([
   expect(readEmail(address)).toBeNull();
 });
 
-test('what is no text is refused', () => {
+test('a value that is not text is refused', () => {
   expect([undefined, null, 5, {}, ['ada@example.com'], ''].map(readEmail)).toEqual(Array(6).fill(null));
 });

@@ -16,6 +16,6 @@ test.each([
   expect(isForwardedHttps(peer, forwarded, proxies)).toBe(expected);
 });
 
-test('without trusted proxies nobody is believed', () => {
+test('without trusted proxies no header is trusted', () => {
   expect(isForwardedHttps('10.1.2.3', 'https', [])).toBe(false);
 });

@@ -118,7 +118,7 @@ async function ask({
 }
 
 describe('GET /v1/key', () => {
-  test('tells what the key may do, whatever its scopes, and nothing secret', async () => {
+  test('returns the key’s permissions, whatever its scopes, and no secret', async () => {
     const { status, headers, body, text } = await ask();
     expect(status).toBe(200);
     expect(headers.get('x-request-id')).toBe(String(headers.get('request-id')));
@@ -141,7 +141,7 @@ describe('GET /v1/key', () => {
     for (const secret of [KEY_TEXT, hashKey(KEY_TEXT), 'last']) expect(text).not.toContain(secret);
   });
 
-  test('tells the limits that bind it, what of them is used and what they have left, to the last digit', async () => {
+  test('returns the limits that apply to it, their use and their remainder, exactly', async () => {
     const uses = new Map<BindingCaps, CapsUse>([
       [OF_KEY, { ...UNUSED, requests: { used: 59, wholeAtMs: STEADY_MS + 59_000 } }],
       [OF_ACCOUNT, { ...UNUSED, tokens: { used: 7, wholeAtMs: STEADY_MS + 84_000 }, running: 1 }],
@@ -201,7 +201,7 @@ describe('GET /v1/key', () => {
     ]);
   });
 
-  test('tells how much its calls hold: by the key, else its account, else the configuration', async () => {
+  test('returns its hold mode: the key’s, else its account’s, else the configuration’s', async () => {
     const holdsOf = async (changes: Changes) => (await ask(changes)).body.holds;
     expect(await holdsOf({})).toBe('adaptive');
     expect(await holdsOf({ accountHolds: 'strict' })).toBe('strict');
@@ -220,7 +220,7 @@ describe('GET /v1/key', () => {
     ]);
   });
 
-  test('tells what it has used today and this month', async () => {
+  test('returns its use today and this month', async () => {
     const none = {
       requests: 0,
       input: 0,
@@ -255,7 +255,7 @@ describe('GET /v1/key', () => {
     expect([body.mode, body.balance_nano_usd]).toEqual(['prepaid', '12300']);
   });
 
-  test('a budget that nobody has used since the start is looked up first', async () => {
+  test('a budget without use since the start is read first', async () => {
     const seeded: BindingCaps[] = [];
     const { body } = await ask({
       sources: {
@@ -270,7 +270,7 @@ describe('GET /v1/key', () => {
     expect(body.limits[0].budget.spent_nano_usd).toBe('3');
   });
 
-  test('what cannot be read is our fault, and the operator is told', async () => {
+  test('a failed read is our fault, and the operator is told', async () => {
     for (const sources of [
       { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => null, readUse: () => UNUSED } },
       {

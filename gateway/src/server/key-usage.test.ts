@@ -60,7 +60,7 @@ test('a day without calls is 0, and the first of a month is the month', async ()
   expect([day?.sums.requests, month?.sums.requests]).toEqual([3, 3]);
 });
 
-test('one question of a key runs at a time; who asks meanwhile shares its answer, the next asks anew', async () => {
+test('one read per key runs at a time; concurrent requests share its result, the next reads again', async () => {
   const { promise, resolve } = Promise.withResolvers<UsageAnswer>();
   let questions = 0;
   const usage = readerOf(() => {
@@ -76,7 +76,7 @@ test('one question of a key runs at a time; who asks meanwhile shares its answer
   expect(questions).toBe(2);
 });
 
-test('what takes too long is not told; what fails is a fault', async () => {
+test('a slow read is left out; a failed read is a fault', async () => {
   const reading = (fault: Error) =>
     createKeyUsageReader(
       readerOf(() => Promise.reject(fault)),

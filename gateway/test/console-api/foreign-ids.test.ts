@@ -92,7 +92,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-test('each route whose path names something of an account is asked here', () => {
+test('every route with an id of an account in its path is tested here', () => {
   const named = Object.keys(CONSOLE_ROUTES).filter((route) => /\{account\}.*\{/.test(route) && !SHARED.test(route));
   expect(Object.keys(BODIES).sort()).toEqual(named.sort());
 });
@@ -117,7 +117,7 @@ test.each([
   expect(status).toBe(404);
 });
 
-test('who runs a workspace gives himself nothing beyond it', async () => {
+test('an admin of a workspace cannot gain rights beyond it', async () => {
   const given = { name: 'x', models: null, ips: null, strict: false, caps: NO_CAPS, expires_at: null };
   const trial = { key: foreign.key, model: 'ok', end_user: null, input_tokens: 1, max_tokens: null, stream: false };
   const guest = { email: 'guest@default.example', role: 'viewer' };
@@ -175,7 +175,7 @@ test.each(SHOWN)('%s holds nothing of another account or workspace', async (rout
   }
 });
 
-test('after all that, what was named is as it was', async () => {
+test('afterwards the foreign objects are unchanged', async () => {
   const { members, invitations } = await must(operator.ask('GET /accounts/default/members'));
   const roles = members.map(({ person, role }: { person: string; role: string }) => [person, role]);
   expect(roles).toContainEqual([foreign.person, 'viewer']);

@@ -151,7 +151,7 @@ describe.each([HOUSE, OTHER])('of the account %s', (account) => {
   });
 });
 
-test.each(ROUTES)('%s has a handler, and answers what the table says', async (route) => {
+test.each(ROUTES)('%s has a handler, and replies as the table says', async (route) => {
   const row = rowOf(route);
   const answered = await owner.ask(askOf(route, namesFor(route, HOUSE)), bodyFor(route));
   expect(answered.text).not.toContain(NO_ROUTE);
@@ -172,7 +172,7 @@ test.each(ROUTES)('%s has a handler, and answers what the table says', async (ro
   }
 });
 
-describe('a request that another site made the browser send', () => {
+describe('a cross-site request', () => {
   const FOREIGN = [
     { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
     { 'sec-fetch-site': 'same-site', origin: 'http://other.localhost' },
@@ -205,7 +205,7 @@ test.each(BODIED)('%s takes JSON by its content type alone', async (route) => {
   }
 });
 
-test('what is not in the table is not there, whoever asks', async () => {
+test('routes that are not in the table do not exist, for any caller', async () => {
   for (const path of ['', '/', '/accounts/default', '/accounts/default/keys/', '/session/x']) {
     const { status, json } = await owner.ask(`GET ${path}`);
     expect({ path, status, code: json?.error?.code }).toEqual({ path, status: 404, code: 'not_found' });

@@ -52,7 +52,7 @@ async function signIn(password: string): Promise<ApiVisitor> {
   return visitor;
 }
 
-test('the owner of one account gets into no other by accepting an invitation to somebody else’s address', async () => {
+test('the owner of one account cannot enter another by accepting an invitation to another person’s address', async () => {
   const attacker = await accept(await invite(operator, 'a', 'mallory@evil.example', 'owner'), 'Mallory');
   const planted = await accept(await invite(attacker, 'a', EMAIL, 'viewer'), 'Planted');
   const toB = await invite(operator, 'b', EMAIL, 'admin');

@@ -59,7 +59,7 @@ async function readUsage(query: string): Promise<Reply<'GET /accounts/{account}/
   return must(owner.ask(`GET /accounts/default/usage?${RANGE}&${query}`));
 }
 
-test('each group is told by the name of who made the key, those of the command line too', async () => {
+test('each group has the name of the key’s creator, also of the command line’s', async () => {
   const { groups, rest } = await readUsage('by=member');
   const shown = groups.map(({ labels: [name], sums }) => [name, sums.requests]);
   expect(shown.sort(([, one], [, other]) => Number(one) - Number(other))).toEqual([
@@ -78,13 +78,13 @@ test('by a second dimension, and in a file', async () => {
   expect(text).toContain(',,command line,3,');
 });
 
-test('a member as a filter is his keys, and somebody without a key has no calls', async () => {
+test('a member filter selects their keys, and a member without a key has no requests', async () => {
   const { total, groups } = await readUsage(`by=member&member=${developer.person}`);
   expect([total.requests, groups.length]).toEqual([2, 1]);
   expect((await readUsage('by=model&member=nobody')).total.requests).toBe(0);
 });
 
-test('filters are told by name, with the id where another key has the same one', async () => {
+test('filters have names, with the id if another key has the same name', async () => {
   const { groups } = await readUsage('by=key');
   const keyOf = (name: string) => groups.find(({ labels: [label] }) => label === name)?.values[0] ?? '';
   const [alone, shared] = [keyOf('of the command line'), keyOf('a key')];
@@ -103,7 +103,7 @@ test('filters are told by name, with the id where another key has the same one',
   }
 });
 
-test('names of keys and members are told for filters, those of other accounts and workspaces are not', async () => {
+test('filters list names of keys and members, but not those of other accounts and workspaces', async () => {
   const { names }: Reply<'GET /accounts/{account}/filter-names'> = await must(
     owner.ask('GET /accounts/default/filter-names'),
   );

@@ -54,7 +54,7 @@ async function model(name: string) {
   return found;
 }
 
-test('a price binds the next call, an earlier one keeps its own, and the proof holds', async () => {
+test('a price applies from the next request, earlier requests keep theirs, and the ledger is valid', async () => {
   expect(await call(gateway, 'file-unpriced')).toBe(200);
   expect(await put('another-name', {})).toMatchObject({
     status: 200,
@@ -79,7 +79,7 @@ test('sound and tools that run upstream have prices of their own', async () => {
   expect((await model('file-unpriced')).price).toMatchObject(price);
 });
 
-test('longer input has rates of its own, and what the price before had beside is told where it is left out', async () => {
+test('longer input has its own rates, and omitted rates of the previous price are reported', async () => {
   const longer = { above: 200_000, input: '6', output: '22.5', ...NO_RATES };
   const fees = { web_search: '10', web_fetch: '0' };
   const whole = await put('file-unpriced', {
@@ -104,7 +104,7 @@ test('longer input has rates of its own, and what the price before had beside is
   });
 });
 
-test('one to come is shown and does not bind yet', async () => {
+test('a future price is shown and does not apply yet', async () => {
   const from = '2099-01-01T00:00:00.000Z';
   expect(await put('file-unpriced', { from, free: true, input: null, output: null })).toMatchObject({
     status: 200,
@@ -142,7 +142,7 @@ describe('what is refused', () => {
   });
 });
 
-test('models are listed with what is known of them and how many keys may call them', async () => {
+test('models are listed with their details and the number of keys that may use them', async () => {
   await createKey(gateway, { models: ['file-*'] });
   await createKey(gateway, { models: ['nothing'] });
   await createKey(gateway, { scopes: ['usage'] });
@@ -170,7 +170,7 @@ test('patterns match as they do for calls', async () => {
 
 const stepsOf = ({ json }: ApiAnswer) => (json as Reply<'GET /accounts/{account}/models/{model}/dry-run'>).steps;
 
-test('a dry run says what a call then meets', async () => {
+test('a routing preview matches the request', async () => {
   const { id, key } = await createKey(gateway, { models: ['file-priced'] });
   const run = async (name: string, query: string) =>
     stepsOf(await admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`));
@@ -214,7 +214,7 @@ test('an account sees its own keys alone, and a key with scope usage those of it
   expect([(await matches('team-space')).status, (await matches('other-space')).status]).toEqual([200, 404]);
 });
 
-test('anyone may ask what became of a call; whose it was is told to those who may see it', async () => {
+test('anyone can look up the outcome of a request; only authorized users see its account', async () => {
   const [{ request_id } = { request_id: '' }] = await gateway.calls('--limit', '1');
   const path = `/status?request_id=${request_id}`;
   expect(await askApi(gateway, null, 'GET', path)).toMatchObject({ json: { call: { request_id, account: null } } });

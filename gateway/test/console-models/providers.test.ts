@@ -87,7 +87,7 @@ describe('a provider entered in the console', () => {
     expect((await askApi(gateway, null, 'GET', '/status')).json).toMatchObject({ state: 'ready' });
   });
 
-  test('a new credential and new models bind the next call', async () => {
+  test('a new credential and new models apply from the next request', async () => {
     const path = `${providers}/entered`;
     const changed = await admin.ask('PATCH', path, { credentials: { api_key: `${CANARY}-second` } });
     expect(changed).toMatchObject({ status: 200, json: { last4: 'cond' } });
@@ -111,7 +111,7 @@ describe('a provider entered in the console', () => {
     expect((await find('filed'))?.tested?.ok).toBe(true);
   });
 
-  test('what a host says when it refuses is shown without the credential', async () => {
+  test('a provider’s refusal is shown without the credential', async () => {
     const leak = `bad key ${CANARY}-second`;
     for (const scenario of [
       { status: 401, json: { error: { message: leak } } },
@@ -172,7 +172,7 @@ describe('what is refused', () => {
     expect(answer.text).not.toContain(CANARY);
   });
 
-  test('a change of what the file has, or of what is not there', async () => {
+  test('a change of a configured or unknown provider', async () => {
     for (const [method, body] of [
       ['PATCH', { models: [] }],
       ['DELETE', undefined],
@@ -225,7 +225,7 @@ test('the credential is in no answer, no line of the log, and not in the databas
   }
 });
 
-test('it survives a reload of the file and a restart, and goes when it is taken away', async () => {
+test('it survives a reload and a restart, and disappears when it is removed', async () => {
   const logged = () =>
     gateway.stderr().split('the configuration was reloaded').length +
     gateway.stdout().split('the configuration was reloaded').length;

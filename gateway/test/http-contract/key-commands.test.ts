@@ -105,7 +105,7 @@ describe('keys', () => {
     await untilStatus(key, 200);
   }, 30_000);
 
-  test.concurrent('--strict: what a translation drops is refused; without it, dropped and named', async () => {
+  test.concurrent('--strict: a dropped member is refused; without it, dropped and named', async () => {
     /** A member without a messages equivalent, sent to a messages upstream. */
     const seeded = (key: string, model = 'm-ok') =>
       post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model, seed: 7 }));
@@ -140,7 +140,7 @@ describe('keys', () => {
     expect(stdout).not.toContain('hash');
   }, 20_000);
 
-  test.concurrent('wrong usage ends with 2, what cannot be done with 1, and neither changes anything', async () => {
+  test.concurrent('wrong usage exits with 2, a failure with 1, and neither changes anything', async () => {
     const { id, key } = await createKey(pair.gateway);
     for (const words of [
       ['keys', 'set', id],
@@ -161,7 +161,7 @@ describe('keys', () => {
 });
 
 describe('workspaces', () => {
-  test.concurrent('set --models binds every key of the workspace', async () => {
+  test.concurrent('set --models applies to every key of the workspace', async () => {
     await control(pair.gateway, 'workspaces.create', { id: 'team' });
     const [one, other] = await Promise.all([
       createKey(pair.gateway, { workspace: 'team' }),

@@ -51,7 +51,7 @@ describe('a good file', () => {
   const turn = { role: 'user', content: 'x' };
   const threeTurns = () => post(pair.gateway, 'chat', goodBody('chat', { messages: [turn, turn, turn] }));
 
-  test('is taken over when it changes: models come, limits bind', async () => {
+  test('is applied when it changes: models and limits take effect', async () => {
     expect((await ask('newcomer')).status).toBe(403);
     const newcomer = { targets: TARGETS, price: 'free' };
     write(contractConfig(pair.fake.url, { models: { newcomer }, limits: { messages_max: 2 } }));
@@ -71,7 +71,7 @@ describe('a good file', () => {
     expect(pair.fake.served('broken').map(({ finished }) => finished)).toEqual(['complete']);
   });
 
-  test('is loaded anew by SIGHUP, also when it has not changed', async () => {
+  test('is reloaded on SIGHUP, also without a change', async () => {
     await untilLogged(RELOADED, () => pair.gateway.signal('SIGHUP'));
     expect((await ask('second')).status).toBe(200);
   });
@@ -80,7 +80,7 @@ describe('a good file', () => {
 describe('a bad file', () => {
   const bad = () => ({ ...contractConfig(pair.fake.url, { models: { never: { targets: TARGETS } } }), surprise: 1 });
 
-  test('keeps the running configuration and says what is wrong, by change and by SIGHUP', async () => {
+  test('keeps the running configuration and reports the problem, on a change and on SIGHUP', async () => {
     await untilLogged(KEPT, () => write(bad()));
     expect(`${pair.gateway.stdout()}${pair.gateway.stderr()}`).toContain('surprise');
     await untilLogged(KEPT, () => pair.gateway.signal('SIGHUP'));

@@ -37,7 +37,7 @@ describe('finding the runtime', () => {
     expect(await launched.ended()).toEqual({ status: 0, signal: null, stderr: '' });
   });
 
-  test('no binary anywhere says what to do and fails', async () => {
+  test('a missing binary is reported with a remedy, and fails', async () => {
     const { command, root } = tree('missing');
     const { status, stderr } = await launch(['node', command, 'describe']).ended();
     expect(status).toBe(1);
@@ -54,7 +54,7 @@ describe('finding the runtime', () => {
   });
 });
 
-describe('what the server gets', () => {
+describe('environment of the server', () => {
   test('the limits and mode that must be set before the start, and the working directory', async () => {
     const { root } = clone;
     const launched = launch(run('describe'), { cwd: root });
@@ -73,7 +73,7 @@ describe('what the server gets', () => {
     expect(await launch([...limited, ...run('open-files')]).next()).toEqual({ most });
   });
 
-  test('a NODE_ENV of the operator stands', async () => {
+  test('a NODE_ENV of the operator stays', async () => {
     const launched = launch(run('describe'), { environment: { NODE_ENV: 'development' } });
     expect(await launched.next()).toMatchObject({ NODE_ENV: 'development' });
   });
@@ -167,7 +167,7 @@ describe('the end', () => {
     expect(await launched.next()).toBe('launcher gone');
   });
 
-  describe('under npm, whose shell hands no signal on', () => {
+  describe('under npm, which forwards no signals', () => {
     // The colon keeps a shell from becoming its last command.
     const shell = (command: string): string => `sh -c '${command}; :'; :`;
     const npmScript = (command: string[]): ReturnType<typeof launch> =>

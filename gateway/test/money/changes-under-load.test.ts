@@ -54,7 +54,7 @@ async function callUntilRefused({ key }: Customer, change: (turn: number) => Pro
   return counts;
 }
 
-test('steady calls on a budget whose rule is changed all the while: exactly what fits passes', async () => {
+test('steady requests on a budget whose rule keeps changing: exactly those that fit pass', async () => {
   const { gateway } = pair;
   for (let round = 0; round < ROUNDS; round++) {
     const customer = await newCustomer(gateway, { key: { budget_usd: formatNanoUsd(COST * BigInt(FITS)) } });
@@ -67,7 +67,7 @@ test('steady calls on a budget whose rule is changed all the while: exactly what
   await verified(pair);
 }, 60_000);
 
-test('steady calls on a balance whose account is changed all the while: exactly what fits passes', async () => {
+test('steady requests on a balance whose account keeps changing: exactly those that fit pass', async () => {
   const { gateway } = pair;
   for (let round = 0; round < ROUNDS; round++) {
     const customer = await newPrepaid(gateway, COST * BigInt(FITS));
@@ -99,7 +99,7 @@ test('top-ups meanwhile are spent to the last cent, and not a cent more', async 
   await verified(pair);
 }, 60_000);
 
-test('steady calls whose account becomes prepaid meanwhile: exactly what fits passes', async () => {
+test('steady requests whose account becomes prepaid: exactly those that fit pass', async () => {
   const { gateway } = pair;
   for (let round = 0; round < ROUNDS; round++) {
     const customer = await newCustomer(gateway);

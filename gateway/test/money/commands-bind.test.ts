@@ -56,7 +56,7 @@ async function after(words: readonly string[], check: () => Promise<void>): Prom
   expect(scheduledMs()).toBeLessThan(BOUND_MS);
 }
 
-test('caps of keys, accounts, workspaces, end users and models, set and lifted', async () => {
+test('limits of keys, accounts, workspaces, end users and models, set and removed', async () => {
   const customer = await newCustomer(gateway);
   const { keyId, account, workspace } = customer;
   expect(await statusOf(customer)).toBe(200);
@@ -115,7 +115,7 @@ function usdOf(nano: bigint): string {
   return nano === 0n ? '0' : `0.${String(nano).padStart(9, '0').replace(/0+$/, '')}`;
 }
 
-test('a model without a price is refused by name where money binds, and else served without a cost', async () => {
+test('a model without a price is refused if money is limited, and otherwise served without a cost', async () => {
   const free = await newCustomer(gateway);
   const served = await call(free, 'unpriced');
   expect([served.status, served.headers.get('x-tollgate-cost-usd')]).toEqual([200, null]);
@@ -138,7 +138,7 @@ test('a model without a price is refused by name where money binds, and else ser
   expect(fake.served().length).toBe(before);
 });
 
-test('what budgets and balances have left is the same after a restart', async () => {
+test('budgets and balances are the same after a restart', async () => {
   const body = { model: 'ok', max_tokens: 100, messages: [{ role: 'user', content: 'Good day.' }] };
   // The hold of one more call: its input plus 15 %, and its maximum output.
   const hold = BigInt(Math.ceil((Math.ceil(JSON.stringify(body).length / 4) * 115) / 100)) * 1_000n + 500_000n;

@@ -26,7 +26,7 @@ async function print(...words: string[]): Promise<Record<string, unknown>[]> {
 }
 
 describe('accounts', () => {
-  test('are made, changed and listed', async () => {
+  test('are created, changed and listed', async () => {
     const flags = ['--mode', 'prepaid', '--mark-up', '12.5', '--time-zone', 'Europe/Berlin', '--rpm', '7'];
     expect(await print('accounts', 'create', 'team', ...flags)).toMatchObject([
       {
@@ -83,7 +83,7 @@ describe('accounts', () => {
 });
 
 describe('topup', () => {
-  test('moves money, prints the new balance, and says what for', async () => {
+  test('moves money, and prints the new balance and the note', async () => {
     await print('topup', 'default', '--usd', '10', '--note', 'first');
     expect(await print('topup', 'default', '--usd', '0.000000001')).toEqual([
       {
@@ -115,7 +115,7 @@ describe('topup', () => {
     );
   });
 
-  test('where nobody knows whether it came through, the id for trying again is told; also of a correction', async () => {
+  test('an unknown outcome prints the id for a retry; also for a correction', async () => {
     await print('topup', 'default', '--usd', '1');
     const server = Bun.serve({ unix: join(dataDir, 'tollgate.sock'), fetch: () => new Response('hello') });
     try {
@@ -138,7 +138,7 @@ describe('topup', () => {
     ]);
   });
 
-  test('a correction takes away or gives back', async () => {
+  test('a correction debits or credits', async () => {
     await print('topup', 'default', '--usd', '5');
     const corrected = await print('accounts', 'correct', 'default', '--usd', '-2', '--note', 'typo');
     expect(corrected).toMatchObject([{ moved_nano_usd: '-2000000000', balance_nano_usd: '3000000000', note: 'typo' }]);

@@ -113,7 +113,7 @@ describe.each(names)('%s', (name) => {
     expect(existsSync(backupPath(file))).toBe(false);
   });
 
-  test('without a file gets one, which undo takes away', async () => {
+  test('without a file gets one, which undo removes', async () => {
     const file = place(name, null);
     expect(await connect(name, '--key', gateway.key, ...model(name))).toMatchObject({ exitCode: 0, stderr: '' });
     expect(readFileSync(file, 'utf8')).toContain(gateway.key);
@@ -121,7 +121,7 @@ describe.each(names)('%s', (name) => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('in a dry run only shows the difference, and makes no key', async () => {
+  test('in a dry run only shows the difference, and creates no key', async () => {
     const file = place(name);
     const keys = await keyStatus(name);
     const { exitCode, stdout } = await connect(name, '--dry-run', ...model(name));
@@ -154,7 +154,7 @@ test('the address is that of the server that runs here; where none does, as it i
 });
 
 describe('nothing is changed', () => {
-  test('where the test call fails, and the key that was made is ended', async () => {
+  test('a failed test request revokes the new key', async () => {
     const file = place('aider');
     const outcome = await connect('aider', '--model', 'nobody-serves-this');
     expect(outcome.exitCode).toBe(1);
@@ -170,7 +170,7 @@ describe('nothing is changed', () => {
     expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('No gateway answers') });
   });
 
-  test('where the file is not of its format: it says where, and makes no key', async () => {
+  test('an invalid file is reported with its position, and no key is created', async () => {
     place('claude', '{ "env": [');
     const keys = await keyStatus('claude');
     expect((await connect('claude')).stderr).toContain('settings.json cannot be changed: line 1');
@@ -178,7 +178,7 @@ describe('nothing is changed', () => {
   });
 });
 
-test('an undo that would lose what somebody changed since is refused', async () => {
+test('an undo that would lose later changes is refused', async () => {
   const file = place('aider');
   await connect('aider', '--key', gateway.key, '--model', 'demo');
   writeFileSync(file, `${readFileSync(file, 'utf8')}auto-commits: false\n`);

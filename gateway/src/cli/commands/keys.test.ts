@@ -127,7 +127,7 @@ describe('keys list', () => {
     expect([listed.get(eased.id), listed.get(strict.id)]).toEqual([false, true]);
   });
 
-  test('says where there is no database, and makes none', async () => {
+  test('reports a missing database, and creates none', async () => {
     const { exitCode, stderr } = await run('keys', 'list');
     expect([exitCode, stderr]).toEqual([
       1,
@@ -171,7 +171,7 @@ describe('keys disable, enable, revoke', () => {
 });
 
 describe('keys set', () => {
-  test('changes what is named; a word takes a restriction away', async () => {
+  test('changes only the given settings; a word removes a restriction', async () => {
     const { id } = await create('--models', 'a', '--ip', '::1', '--expires', '1h');
     const set = async (...flags: string[]) => JSON.parse((await run('keys', 'set', id, '--json', ...flags)).stdout);
     expect(await set('--name', 'other', '--scopes', 'admin')).toMatchObject({

@@ -25,7 +25,7 @@ async function withSetUp<Found>(work: (setUp: ReturnType<typeof createSetUp>) =>
   }
 }
 
-test('prints a link that works until the next one is made', async () => {
+test('prints a link that works until the next one is created', async () => {
   const [first, second] = [JSON.parse((await run('--json')).stdout), JSON.parse((await run('--json')).stdout)];
   expect(first.link).toStartWith('http://127.0.0.1:8080/app/setup?token=');
   expect(first.expires_at).toBe(new Date(NOW_MS + 900_000).toISOString());
@@ -38,7 +38,7 @@ test('prints a link that works until the next one is made', async () => {
   );
 });
 
-test('is refused once somebody has set the console up, and where the console is off', async () => {
+test('is refused once the console is set up, and if the console is off', async () => {
   const { link } = JSON.parse((await run('--json')).stdout);
   const token = String(new URL(link).searchParams.get('token'));
   await withSetUp((setUp) => setUp.claim({ token, name: 'Ada', email: 'a@example.com', password: 'a long password' }));

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-test('verifies the one user of an address, and says what keeps signing in', async () => {
+test('verifies the user of an address, and prints the sign-in methods that keep working', async () => {
   const { exitCode, stdout } = await run('Eve@example.com');
   expect(exitCode).toBe(0);
   expect(stdout).toContain('Its user is Eve (person_');
@@ -45,7 +45,7 @@ test('asks for the account where several users have the address', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ name: 'Bob', account: 'team', has_password: true, restored: [] });
 });
 
-test('refuses an address that is nobody’s, or none', async () => {
+test('refuses an unknown or invalid address', async () => {
   expect(await run('zoe@example.com')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('No user has') });
   expect(await run('zo\u00EB@example.com')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ASCII') });
 });

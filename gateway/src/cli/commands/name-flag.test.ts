@@ -4,7 +4,7 @@ import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { nameFlag } from './serve.ts';
 
-test('a port or a host that does not fit is told where it was given', () => {
+test('an invalid port or host is reported with its source', () => {
   const environment = { HOST: 'http://x', PORT: '99999' };
   const { problems } = loadConfig({ environment, cwd: import.meta.dir });
   expect(problems.map((problem) => renderConfigProblem(nameFlag(problem, { port: '99999' })))).toEqual([

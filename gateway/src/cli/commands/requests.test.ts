@@ -43,7 +43,7 @@ describe('requests', () => {
     expect(former).toEqual(now);
   });
 
-  test('prints a record in the published words and order, beside the writer', async () => {
+  test('prints a record in the published format, while a writer runs', async () => {
     const { stdout } = await runProgram(dataDir, 'calls', '--json', '--request-id', idOf('new', 1_000));
     expect(stdout).toBe(
       `${JSON.stringify({
@@ -77,7 +77,7 @@ describe('requests', () => {
     );
   });
 
-  test('says what is odd about the usage only where something is', () => {
+  test('prints usage anomalies only if there are any', () => {
     const json = JSON.stringify(renderCallRecord(sampleRecord('req_1', { usage_flags: ['sum', 'far_output'] })));
     expect(json).toContain('"usage_source":"upstream","usage_flags":["sum","far_output"],"price_version"');
   });
@@ -126,7 +126,7 @@ describe('requests', () => {
   });
 });
 
-test('a key that is not there is told from one without calls', async () => {
+test('an unknown key differs from one without requests', async () => {
   const { exitCode, stderr } = await runProgram(dataDir, 'calls', '--key', 'key_typo');
   expect([exitCode, stderr]).toEqual([1, 'There is no key with the id "key_typo". List them: tollgate keys list']);
 });

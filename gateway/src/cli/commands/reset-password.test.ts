@@ -41,7 +41,7 @@ test('prints a link for an hour, to a page of the configured address', async () 
   expect(row).toMatchObject({ made_by: null, ends_second_factor: 0 });
 });
 
-test('says what becomes of the second factor', async () => {
+test('says whether the second factor stays', async () => {
   expect((await run('ada@example.com')).stdout).toContain('The second factor stays');
   const { stdout } = await run('Ada@Example.com', '--without-second-factor');
   expect(stdout).toContain('The second factor is turned off');
@@ -50,7 +50,7 @@ test('says what becomes of the second factor', async () => {
   expect(row?.ends_second_factor).toBe(1);
 });
 
-test('is refused for an address that is nobody’s, and where the console is off', async () => {
+test('is refused for an unknown address, and if the console is off', async () => {
   expect(await run('bob@example.com')).toMatchObject({
     exitCode: 1,
     stdout: '',

@@ -31,7 +31,7 @@ function spoil(path: string): void {
 }
 
 describe('verify', () => {
-  test('proves the ledger beside a server and without one', async () => {
+  test('verifies the ledger with and without a running server', async () => {
     const { dataDir, store } = await openFilledStore();
     const holds = await runProgram(dataDir, 'verify');
     expect(holds).toMatchObject({ exitCode: 0, stderr: '' });
@@ -58,7 +58,7 @@ describe('verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, problem: { entry: 2, message } });
   });
 
-  test('finds what was noted, or says that it is gone', async () => {
+  test('finds a noted entry, or reports that it is missing', async () => {
     const { dataDir, store } = await openFilledStore();
     await store.close();
     const { last } = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
@@ -81,7 +81,7 @@ describe('verify', () => {
 });
 
 describe('backup', () => {
-  test('is a whole store in one file that only its owner can read, made while the server writes', async () => {
+  test('is a complete store in one file that only its owner can read, copied while the server writes', async () => {
     const { dataDir, store } = await openFilledStore();
     const folder = newFolder();
     const copy = join(folder, 'tollgate.db');
@@ -125,7 +125,7 @@ describe('backup', () => {
     expect(existsSync(`${taken}.partial`)).toBe(false);
   });
 
-  test('goes on where a killed one left off, and says in JSON what it made', async () => {
+  test('succeeds after a killed backup, and prints JSON', async () => {
     const { dataDir, store } = await openFilledStore();
     const copy = join(newFolder(), 'copy.db');
     writeFileSync(`${copy}.partial`, 'half');
@@ -134,7 +134,7 @@ describe('backup', () => {
     await store.close();
   });
 
-  test('says that it leaves out what was said, and copies it where it is asked to: all or nothing', async () => {
+  test('reports that content is left out, and copies it on request: all or nothing', async () => {
     const { dataDir, store } = await openFilledStore();
     const folder = newFolder();
     const [plain, whole, taken] = ['plain.db', 'whole.db', 'taken.db'].map((name) => join(folder, name)) as [

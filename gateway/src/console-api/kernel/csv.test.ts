@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { csvLine, csvResponse } from './handlers.ts';
 
-test('a file whose lines end in a fault ends in one for its reader, and the operator is told', async () => {
+test('a file that fails midway fails for its reader, and the operator is told', async () => {
   async function* lines(): AsyncGenerator<string> {
     yield csvLine(['id']);
     throw new Error('the disk is gone');

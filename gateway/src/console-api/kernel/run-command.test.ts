@@ -16,7 +16,7 @@ const CASES: readonly (readonly [StoreErrorKind, string, RegExp])[] = [
   ['unknown', 'store_unavailable', /unknown whether the change was saved: check before you retry/],
 ];
 
-test.each(CASES)('a store that fails as %s is %s, and only what is sure is said', async (kind, name, words) => {
+test.each(CASES)('a store failure %s becomes %s, without claiming more than is known', async (kind, name, words) => {
   const fault = createStoreError(kind, 'the words of the store');
   const asked = runCommand({ run: () => Promise.reject(fault) }, ASKING, 'keys.create', {});
   const failure: unknown = await asked.catch((thrown: unknown) => thrown);

@@ -68,7 +68,7 @@ describe('the conversation', () => {
     ]);
   });
 
-  test('has media by what they are, never their bytes', async () => {
+  test('lists media by type, never their bytes', async () => {
     const url = `data:image/png;base64,${'QUJD'.repeat(100)}`;
     const { conversation } = await shownOf(content({ request: user({ type: 'image_url', image_url: { url } }) }));
     expect(conversation?.[0]?.parts).toEqual([{ kind: 'media', name: 'image', text: 'image/png, 300 bytes' }]);
@@ -126,7 +126,7 @@ describe('the conversation', () => {
     expect(shown.raw?.truncated).toBe(true);
   });
 
-  test('has only the answer where the request was cut, and is none where nothing can be read', async () => {
+  test('has only the response if the request was truncated, and is empty if nothing can be read', async () => {
     const cut = await shownOf(content({ request: bytes(REQUEST.slice(0, 20), 900) }));
     expect(cut.conversation?.map(({ role }) => role)).toEqual(['assistant']);
     const nothing = await shownOf(content({ request: bytes('{'), response: bytes('', 5) }));
@@ -155,7 +155,7 @@ test('bodies that are no JSON, of whatever bytes, are shown and break nothing', 
   }
 });
 
-test('what is kept and cannot be read is said to be so, to the reader and the operator', async () => {
+test('unreadable content is reported to the reader and the operator', async () => {
   expect(await shownOf(new Error('was changed'))).toEqual({
     content: 'unreadable',
     conversation: null,
@@ -164,7 +164,7 @@ test('what is kept and cannot be read is said to be so, to the reader and the op
   });
 });
 
-test('a reader of other workspaces is told nothing, one without the right that it is hidden', async () => {
+test('readers of other workspaces see nothing; readers without the permission see that it is hidden', async () => {
   expect(await shownOf(content(), { ...READER, workspaces: ['v'] })).toHaveProperty('content', 'none');
   const mayNot: Tenancy = { ...READER, may: (permission) => permission !== 'content.read' };
   expect(await shownOf(content(), mayNot)).toMatchObject({ content: 'hidden', conversation: null, raw: null });

@@ -5,7 +5,7 @@ import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { EVERY_CALL } from './call-condition.ts';
 import { callLines } from './logs.ts';
 
-test('pages are asked for until there is none more, short and empty ones too', async () => {
+test('reads all pages, also short and empty ones', async () => {
   const pages = [1_000, 0, ...Array.from({ length: 120 }, () => 1_000), 7];
   const asked: (string | null)[] = [];
   const usage = {

@@ -51,7 +51,7 @@ const ownKey: Reason = {
 
 const shown = (tenancy: Tenancy, reason: Reason) => showCall(tenancy, sampleRecord('req_1', { reason })).reason;
 
-test('who runs the installation is told all', () => {
+test('operators see everything', () => {
   for (const reason of [model, balance, credential, ownKey]) expect(shown(OPERATOR, reason)).toEqual(reason);
 });
 
@@ -71,16 +71,16 @@ test('the operator’s rule and account are named to others, without numbers and
   }
 });
 
-test('what an account has left is for those who see all of it', () => {
+test('only members of the whole account see the account’s balance', () => {
   expect(shown(OWNER, balance)).toEqual(balance);
   expect(JSON.stringify(shown(VIEWER, balance))).not.toContain('9');
 });
 
-test('the limits of a key are for all who see its calls', () => {
+test('everyone who sees a key’s requests sees its limits', () => {
   for (const tenancy of [OWNER, VIEWER]) expect(shown(tenancy, ownKey)).toEqual(ownKey);
 });
 
-test('the sentence says no more than is shown, and only a remedy that the person may use is offered', () => {
+test('the sentence reveals no hidden member, and only usable remedies are offered', () => {
   const told = (tenancy: Tenancy, reason: Reason) =>
     explainCallFailure(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
   expect(told(OPERATOR, balance)).toEqual({

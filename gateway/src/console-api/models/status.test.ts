@@ -45,7 +45,7 @@ test('strangers hear that a provider is failing, and no name', async () => {
   expect(JSON.stringify(told)).not.toContain('lab');
 });
 
-test('with public_status full, and to whoever is signed in, providers are named', async () => {
+test('providers are named with public_status full, and for signed-in users', async () => {
   expect(await ask('full', { kind: 'anonymous' })).toMatchObject(NAMED);
   expect(await ask('summary', person('per_1', 'team', 'viewer'))).toMatchObject(NAMED);
 });

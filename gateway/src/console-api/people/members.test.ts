@@ -38,7 +38,7 @@ const untilForgotten = async () => {
 const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
 describe('an invitation', () => {
-  test('makes a member with its role and workspaces, once', async () => {
+  test('creates a member with the role and workspaces, once', async () => {
     const { json } = await invite(owner, { email: 'Nia@example.com', role: 'developer', workspaces: ['lab'] });
     const token = tokenOf(json);
     expect(json.link).toBe(`http://gw.test/app/invitations/${token}`);
@@ -79,7 +79,7 @@ describe('an invitation', () => {
     expect((await accept(rig.browser(), tokenOf(json))).status).toBe(410);
   });
 
-  test('to another account is accepted by the verified user signed in, whose token changes; by nobody else', async () => {
+  test('to another account is accepted only by the signed-in verified user, whose token changes', async () => {
     const member = await inviteMember(rig, owner, { email: 'pat@example.com', role: 'viewer' });
     await rig.run('person.verify', { email: 'pat@example.com' });
     const token = tokenOf((await invite(owner, { email: 'pat@example.com', role: 'admin' }, 'team')).json);
@@ -99,7 +99,7 @@ describe('an invitation', () => {
     expect((await member.ask('POST /me/totp', { body: { password: OWNER.password } })).status).toBe(200);
   });
 
-  test('to an account that they were removed from is accepted by the user who was there before', async () => {
+  test('to a former account is accepted by the former member', async () => {
     const member = await inviteMember(rig, owner, { email: 'back@example.com', role: 'viewer' });
     await owner.ask(`DELETE /accounts/default/members/${member.person}`);
     const token = tokenOf((await invite(owner, { email: 'back@example.com' })).json);
@@ -112,7 +112,7 @@ describe('an invitation', () => {
 });
 
 describe('roles', () => {
-  test('the last owner is neither removed nor made less, also where two try at once', async () => {
+  test('the last owner can be neither removed nor demoted, also concurrently', async () => {
     const path = `/accounts/default/members/${ownerId}`;
     const less = { role: 'admin', workspaces: null };
     expect((await owner.ask(`PATCH ${path}`, { body: less })).json.error.message).toContain('last owner');
@@ -140,7 +140,7 @@ describe('roles', () => {
     expect(answered.json.error?.code ?? null).toBe(refusal);
   });
 
-  test('what is left out of a change stays as somebody else set it', async () => {
+  test('omitted members of a change keep concurrent changes', async () => {
     const member = await inviteMember(rig, owner, { email: 'kept@example.com', role: 'developer' });
     const path = `PATCH /accounts/default/members/${member.person}`;
     const narrowed = await owner.ask(path, { body: { workspaces: ['lab'] } });
@@ -153,7 +153,7 @@ describe('roles', () => {
     expect(own.json).toMatchObject({ role: 'owner', workspaces: null });
   });
 
-  test('who has some workspaces gives only those, and changes nobody who has others', async () => {
+  test('a member restricted to workspaces grants only those, and cannot change members with others', async () => {
     const granter = await inviteMember(rig, owner, { email: 'part@example.com', role: 'admin', workspaces: ['lab'] });
     const other = await inviteMember(rig, owner, { email: 'all@example.com', role: 'viewer' });
     expect((await invite(granter, { email: 'x1@example.com' })).json.error.member).toBe('workspaces');
@@ -164,7 +164,7 @@ describe('roles', () => {
     expect((await granter.ask(`DELETE /accounts/default/members/${other.person}`)).status).toBe(403);
   });
 
-  test('who is of no account sees none, and is not told that it is there', async () => {
+  test('a user without the account cannot see that it exists', async () => {
     const member = await inviteMember(rig, owner, { email: 'out@example.com', role: 'viewer' });
     expect((await member.ask('GET /accounts/team/members')).status).toBe(404);
     expect((await member.ask('GET /accounts/nowhere/members')).status).toBe(404);
@@ -173,7 +173,7 @@ describe('roles', () => {
 });
 
 describe('the end of a membership', () => {
-  test('ends at once what his sessions and the keys that he made may do, and what he invited to', async () => {
+  test('ends their sessions, keys and invitations at once', async () => {
     const member = await inviteMember(rig, owner, { email: 'gone@example.com', role: 'admin' });
     const { key } = await rig.run('keys.create', {
       name: 'his',

@@ -68,7 +68,7 @@ const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).
 const told = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
 
 describe('making one', () => {
-  test('takes the password anew, and gives the session another token', async () => {
+  test('asks for the password again, and renews the session token', async () => {
     const browser = await inviteMember(rig, owner, { email: 'new@example.com', role: 'viewer' });
     const refused = await browser.ask('POST /me/passkeys/options', { body: { password: 'not the password' } });
     expect(told(refused)).toEqual([401, 'wrong_credential', 'password']);
@@ -131,7 +131,7 @@ describe('making one', () => {
     expect(told(await addPasskey(owner, device, 'Stolen'))).toEqual([409, 'conflict', null]);
   });
 
-  test('is refused to whoever has twenty, until he has removed one', async () => {
+  test('is refused with twenty passkeys, until one is removed', async () => {
     const browser = await inviteMember(rig, owner, { email: 'many@example.com', role: 'viewer' });
     const row = { person: browser.person, name: 'x', public_key: '', counter: 0, used_at_ms: null, created_at_ms: 0 };
     const inserts = Array.from({ length: 20 }, (_, nth) => ({
@@ -218,7 +218,7 @@ describe('signing in', () => {
       await expectRefused(await send(forged, browser), browser);
     });
 
-    test('what answers a challenge a second time', async () => {
+    test('a second answer to a challenge', async () => {
       const browser = rig.browser();
       const options = (await browser.ask('POST /sign-in/passkey/options', { body: {} })).json as never;
       const cookies = new Map(browser.cookies);
@@ -231,7 +231,7 @@ describe('signing in', () => {
       await expectRefused(await send(device.sign(options), thief), thief);
     });
 
-    test('what answers a challenge after five minutes, or of another purpose, or none', async () => {
+    test('an answer after five minutes, for another purpose, or without a challenge', async () => {
       const browser = rig.browser();
       const options = (await browser.ask('POST /sign-in/passkey/options', { body: {} })).json as never;
       const startMs = rig.nowMs;
@@ -248,7 +248,7 @@ describe('signing in', () => {
       await expectRefused(await send(device.sign(asked), bare), bare);
     });
 
-    test('a challenge whose cookie was changed', async () => {
+    test('a challenge with a changed cookie', async () => {
       const browser = rig.browser();
       const options = (await browser.ask('POST /sign-in/passkey/options', { body: {} })).json as never;
       const [challenge, expires, signature] = (browser.cookies.get('tollgate.passkey') ?? '').split('.');
@@ -256,7 +256,7 @@ describe('signing in', () => {
       await expectRefused(await send(device.sign(options), browser), browser);
     });
 
-    test('a count that goes back or stands still: the passkey has a copy', async () => {
+    test('a counter that does not increase: the passkey was copied', async () => {
       const browser = rig.browser();
       await signIn(device);
       device.counter -= 1;
@@ -273,7 +273,7 @@ describe('signing in', () => {
       await expectRefused(await signIn(gone.device, {}, browser), browser);
     });
 
-    test('what is no message of WebAuthn', async () => {
+    test('an invalid WebAuthn message', async () => {
       const browser = rig.browser();
       const { json } = await browser.ask('POST /sign-in/passkey/options', { body: {} });
       const right = device.sign(json as never);
@@ -301,7 +301,7 @@ describe('signing in', () => {
     expect(statuses).toEqual([...Array(11).fill(401), 429]);
   });
 
-  test('a stranger sends 16 KiB to sign in by passkey, and 4 KiB elsewhere whatever his query says', async () => {
+  test('without a session bodies are limited to 16 KiB for passkeys and 4 KiB elsewhere, whatever the query', async () => {
     const browser = rig.browser();
     const fill = (bytes: number) => ({ body: { email: 'x'.repeat(bytes) } });
     expect((await browser.ask('POST /sign-in?passkey', fill(5_000))).status).toBe(413);
@@ -310,7 +310,7 @@ describe('signing in', () => {
   });
 });
 
-test('its owner names it anew, which is on record; nobody else does', async () => {
+test('only its owner can rename it, and the audit trail records it', async () => {
   const { browser, device } = await makeHolder('rename@example.com');
   const [{ id }] = (await browser.ask('GET /me')).json.passkeys;
   const rename = (who: Browser, name: string) => who.ask(`PATCH /me/passkeys/${id}`, { body: { name } });
@@ -333,7 +333,7 @@ test('its owner names it anew, which is on record; nobody else does', async () =
 });
 
 describe('removing one', () => {
-  test('ends nothing else, is on record, and is nobody else’s to do', async () => {
+  test('ends nothing else, is recorded, and is possible only for its owner', async () => {
     const { browser, device } = await makeHolder('remove@example.com');
     const signed = rig.browser();
     await signIn(device, {}, signed);

@@ -107,7 +107,7 @@ describe('a link', () => {
     }
   });
 
-  test('ends with the rights of who made it, and with his password', async () => {
+  test('ends with the rights and the password of its creator', async () => {
     const [admin, person] = [await member({ role: 'admin' }), await member({ role: 'viewer' })];
     const made = async () => tokenOf((await makeLink(admin, person)).json);
     const first = await made();
@@ -195,7 +195,7 @@ describe('a link', () => {
     }
   });
 
-  test('gives a password to whoever had none', async () => {
+  test('sets a password for a user without one', async () => {
     const person = await member({ role: 'viewer' });
     const email = await emailOf(person);
     await rig.store.people.keep([{ of: 'sign_in_method', remove: [['person', 'is', person.person]], rows: 1 }]);
@@ -223,7 +223,7 @@ describe('a member’s link', () => {
     expect((await makeLink(granter, await member(target))).json.error?.code ?? null).toBe(refusal);
   });
 
-  test('is not made for oneself, nor for who is of another account', async () => {
+  test('is not created for yourself or for members of another account', async () => {
     const [admin, person] = [await member({ role: 'admin' }), await member({ role: 'viewer' })];
     expect((await makeLink(admin, admin)).json.error).toMatchObject({ code: 'conflict', page: '/app/me' });
     expect((await makeLink(owner, person, 'team')).json.error.code).toBe('not_found');
@@ -235,7 +235,7 @@ describe('a member’s link', () => {
     expect((await makeLink(granter, await member({ role: 'viewer', workspaces: ['lab'] }))).status).toBe(200);
   });
 
-  test('to a verified user is made only by whoever runs the installation: the user may join other accounts later', async () => {
+  test('for a verified user is created only by the operator: the user may join other accounts later', async () => {
     const teamOwner = await member({ role: 'viewer' });
     await join(teamOwner, 'team', { role: 'owner' });
     const both = await member({ role: 'viewer' });
@@ -259,7 +259,7 @@ describe('a member’s link', () => {
   });
 });
 
-test('the command names who is meant, and its entry holds no link', async () => {
+test('the command names the user, and its audit entry contains no link', async () => {
   const person = await member({ role: 'viewer' });
   await expect(byCommand('nobody@example.com')).rejects.toThrow('No user has the address "nobody@example.com"');
   const { link } = await byCommand((await emailOf(person)).toUpperCase());

@@ -48,14 +48,14 @@ describe('set-up', () => {
     expect(rig.notes.map(({ act }) => act)).toEqual(['person.setup', 'person.sign_in']);
   });
 
-  test('what the new owner makes works at once: his keys are not those of somebody who left', async () => {
+  test('keys of the new owner work at once', async () => {
     await setUpOwner(rig);
     const [owner] = await rig.store.people.find('person', { where: [] });
     const rights = rig.directory.makers.get(owner?.id ?? '');
     expect(rights?.('default', 'default')).toEqual(['inference', 'usage', 'admin']);
   });
 
-  test('of two who use the link at once, one becomes the owner', async () => {
+  test('of two concurrent uses of the link, one succeeds', async () => {
     const token = await makeToken();
     const answers = await Promise.all(
       ['a@example.com', 'b@example.com', 'c@example.com'].map((email) =>
@@ -90,7 +90,7 @@ describe('set-up', () => {
     expect((await rig.browser().ask(`GET /setup/${token}`)).json.valid).toBe(true);
   });
 
-  test('a workspace that another account has is refused before the link is used up, and not told to strangers', async () => {
+  test('a workspace of another account is refused before the link is used, and not revealed to strangers', async () => {
     await rig.run('accounts.create', { id: 'team' });
     await rig.run('workspaces.create', { id: 'lab', account: 'team' });
     const token = await makeToken();
@@ -130,7 +130,7 @@ test('no file of the data folder holds a session token, a set-up token or a pass
   expect(all.some((bytes) => bytes.includes(OWNER.email))).toBe(true);
 });
 
-test('what the owner may do stands in his session', async () => {
+test('the session lists the permissions of the owner', async () => {
   const browser = await setUpOwner(rig);
   const { accounts } = (await browser.ask('GET /session')).json;
   expect(accounts[0].permissions).toContain('owners.write');

@@ -64,7 +64,7 @@ describe('by password', () => {
 });
 
 describe('a session', () => {
-  test('is never one that was brought along: signing in makes a new one and ends the old', async () => {
+  test('is never reused: signing in creates a new session and ends the old one', async () => {
     const browser = rig.browser();
     browser.cookies.set(nameOfSession, `${'a'.repeat(32)}.${'b'.repeat(44)}`);
     await signIn(browser);
@@ -119,7 +119,7 @@ describe('a session', () => {
     }
   });
 
-  test('is listed with where it came from, and can be ended from another; nobody ends somebody else’s', async () => {
+  test('is listed with its origin, and can be ended only by its user', async () => {
     const [here, there] = [rig.browser(), rig.browser()];
     await signIn(here);
     await signIn(there, OWNER.password, '203.0.113.9');
@@ -197,7 +197,7 @@ describe('a second factor', () => {
     expect((await signIn(fourth, OWNER.password, '192.0.2.1', 'tia@example.com')).json).toEqual({ state: 'signed_in' });
   });
 
-  test('the code that turned the second factor on signs in no more', async () => {
+  test('the code that turned the second factor on cannot sign in', async () => {
     const member = await inviteMember(rig, owner, { email: 'onc@example.com', role: 'viewer' });
     const { secret } = (await member.ask('POST /me/totp', { body: { password: OWNER.password } })).json;
     const code = codeNow(secret);
@@ -212,7 +212,7 @@ describe('a second factor', () => {
     });
   });
 
-  test('a code without a first step is told to begin again', async () => {
+  test('a code without a first step must start again', async () => {
     const answered = await rig.browser().ask('POST /sign-in/code', { body: { code: '123456' } });
     expect([answered.status, answered.json.error.code]).toEqual([401, 'signed_out']);
     const forged = rig.browser();
@@ -244,7 +244,7 @@ describe('guessing', () => {
     rig.nowMs = startMs;
   });
 
-  test('holds an address to its failures, whoever it tries to be', async () => {
+  test('limits failures per address, whichever user is tried', async () => {
     const guess = (nth: number) => signIn(rig.browser(), 'wrong password', '203.0.113.77', `n${nth}@example.com`);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => guess(nth)));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(11);
@@ -252,7 +252,7 @@ describe('guessing', () => {
   });
 });
 
-test('what another site makes a browser send is refused, and nothing of the library behind can be reached', async () => {
+test('cross-site requests are refused, and no route of the library is reachable', async () => {
   const crossSite = await owner.ask('POST /sign-out', { body: {}, headers: { 'sec-fetch-site': 'cross-site' } });
   expect([crossSite.status, crossSite.json.error.code]).toEqual([403, 'cross_site']);
   expect(await stateOf(owner)).toBe('signed_in');

@@ -131,7 +131,7 @@ test('a day’s charges are behind its movements, a line for each model and key,
   ]);
 });
 
-test('charges of calls are by the day of the account’s clocks, model and key, and sum up to what the ledger charged', async () => {
+test('charges are grouped by day in the account’s zone, model and key, and add up to the ledger', async () => {
   const other = (await rig.run('keys.create', { name: 'second', workspace: 'red' })).id;
   await rig.run('accounts.set', { id: 'team', time_zone: 'Pacific/Kiritimati' });
   const fromMs = Date.now() - 1;
@@ -156,7 +156,7 @@ test('charges of calls are by the day of the account’s clocks, model and key, 
   expect([...dates]).toEqual([new Date(Date.now() + 14 * HOUR_MS).toISOString().slice(0, 10)]);
 });
 
-test('whatever happened, a statement up to now closes at what the ledger has, and adds up line by line', async () => {
+test('a statement up to now closes at the ledger’s balance, and adds up line by line', async () => {
   const other = (await rig.run('keys.create', { name: 'o' })).id;
   const move = fc.record({
     kind: fc.constantFrom('call', 'other', 'topup', 'correct'),

@@ -34,7 +34,7 @@ async function make(actor: Actor, changes: object = {}): Promise<{ id: string; s
 }
 
 describe('keys', () => {
-  test('a new key binds at once, with all that was asked for, and belongs to who made it', async () => {
+  test('a new key works at once with all settings, and belongs to its creator', async () => {
     const caps = { rpm: 5, tpm: 100, concurrency: 2, budget_usd: '1.5', budget_window: 'month' };
     const given = {
       models: ['m*'],
@@ -66,7 +66,7 @@ describe('keys', () => {
     });
   });
 
-  test('what is left out of a change stays, of the caps too, and a wrong member is named', async () => {
+  test('omitted members stay, also of caps, and an invalid member is named', async () => {
     const { id } = await make(ADMIN, { models: ['m'], caps: { ...NO_CAPS, rpm: 5, tpm: 7 } });
     const path = `PATCH ${KEYS}/${id}`;
     expect((await rig.ask(ADMIN, path, { name: 'other', workspace: 'blue' })).json).toMatchObject({
@@ -174,8 +174,8 @@ describe('keys', () => {
   });
 });
 
-describe('whose keys they are', () => {
-  test('a developer changes his own keys and sees the others', async () => {
+describe('ownership of keys', () => {
+  test('a developer changes their own keys and sees the others', async () => {
     const own = await make(DEVELOPER);
     const other = await make(ADMIN);
     expect((await rig.ask(DEVELOPER, `PATCH ${KEYS}/${own.id}`, { name: 'mine' })).status).toBe(200);
@@ -195,7 +195,7 @@ describe('whose keys they are', () => {
     expect((await rig.ask(person('v', 'team', 'viewer'), `POST ${KEYS}`, newKey())).status).toBe(403);
   });
 
-  test('a member restricted to workspaces sees and makes keys only there', async () => {
+  test('a member restricted to workspaces sees and creates keys only there', async () => {
     const red = person('per_red', 'team', 'developer', ['red']);
     const { id } = await make(ADMIN, { workspace: 'blue' });
     const mine = await make(red);
@@ -209,7 +209,7 @@ describe('whose keys they are', () => {
     }
   });
 
-  test('nobody makes, renews or wakes a key that could do more than he may', async () => {
+  test('no one can create, rotate or enable a key with more rights than their own', async () => {
     const admins = await make(ADMIN, { scopes: ['admin'] });
     const restricted = person('per_part', 'team', 'admin', ['red']);
     for (const actor of [DEVELOPER, restricted]) {
@@ -225,7 +225,7 @@ describe('whose keys they are', () => {
     expect((await rig.ask(demoted, `POST ${KEYS}/${admins.id}/revoke`, {})).status).toBe(200);
   });
 
-  test('a key that a key makes is bound by the person behind it', async () => {
+  test('a key created by a key is limited by that key’s creator', async () => {
     const { id } = await make(ADMIN, { scopes: ['admin'] });
     const actor: Actor = { kind: 'key', id, name: 'a key', account: 'team', workspace: 'red', scopes: ['admin'] };
     const made = await make(actor);
@@ -244,7 +244,7 @@ describe('limits that others set', () => {
   const BUDGET = { budget_usd: '10', budget_window: 'day' };
   const CAPS = { rpm: 60, tpm: 1_000, concurrency: 4, ...BUDGET };
 
-  test('whoever made a key chooses its limits once; then he tightens them, and lifts none', async () => {
+  test('the creator of a key sets its limits once; later they can only lower them', async () => {
     const { id } = await make(DEVELOPER, { caps: CAPS });
     const path = `PATCH ${KEYS}/${id}`;
     for (const caps of [
@@ -281,7 +281,7 @@ describe('limits that others set', () => {
     }
   });
 
-  test('who disabled a key enables it, or who sets limits', async () => {
+  test('a key is enabled by the member who disabled it, or with limits.write', async () => {
     const { id } = await make(DEVELOPER);
     const act = async (actor: Actor, verb: 'disable' | 'enable') =>
       (await rig.ask(actor, `POST ${KEYS}/${id}/${verb}`, {})).json;
@@ -319,7 +319,7 @@ describe('limits that others set', () => {
     expect(await act(ADMIN, 'enable')).toMatchObject({ status: 'active' });
   });
 
-  test('who may set limits in his workspaces does so there', async () => {
+  test('members with limits.write set limits in their workspaces', async () => {
     const { id } = await make(DEVELOPER, { caps: CAPS });
     const red = person('per_red', 'team', 'admin', ['red']);
     expect((await rig.ask(red, `PATCH ${KEYS}/${id}`, { caps: NO_CAPS })).status).toBe(200);

@@ -83,7 +83,7 @@ test('every change that an owner or an admin key of the account can ask for leav
   expect(binding()).toEqual(expect.arrayContaining(OPERATORS.filter((rule) => !rule.includes('workspace'))));
 });
 
-test('the lower cap of both layers binds, and each is shown with what is left of it', async () => {
+test('the lower limit of both layers applies, and each is shown with its remainder', async () => {
   const route = `PUT /accounts/team/limits/key/${key}`;
   const own = { ...NO_CAPS, budget_usd: '0.5', budget_window: 'month' };
   await keepCall(rig, key, { cost_nano_usd: '77' });
@@ -100,7 +100,7 @@ test('the lower cap of both layers binds, and each is shown with what is left of
   expect(workspaces[0]).toMatchObject({ id: 'red', layer: 'account', caps: NO_CAPS, other_caps: CAPS });
 });
 
-test('whoever runs the installation changes the operator’s layer, and the account’s own where that is named', async () => {
+test('operators change the operator’s layer, or the account’s own if named', async () => {
   const route = 'PUT /accounts/team/limits/account/team';
   await rig.ask(OWNER, route, { caps: { rpm: 3 } });
   expect((await rig.ask(OPERATOR, route, { caps: { rpm: 7 } })).json).toMatchObject({
@@ -166,7 +166,7 @@ test('a change of the time zone does not reopen a spent day, and is kept over a 
   expect(await spent()).toMatchObject({ used: '0', resets_at: '2026-11-21T15:00:00.000Z' });
 });
 
-test('a key that is made by the account has caps of the account’s own', async () => {
+test('a key created by the account has limits in the account’s layer', async () => {
   const made = (await rig.ask(OWNER, 'POST /accounts/team/keys', newKey({ caps: CAPS }))).json.key;
   expect(made).toMatchObject({ layer: 'account', caps: CAPS, other_caps: NO_CAPS });
   expect((await rig.ask(OWNER, `PATCH /accounts/team/keys/${made.id}`, { caps: NO_CAPS })).json).toMatchObject({

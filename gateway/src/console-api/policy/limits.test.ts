@@ -71,7 +71,7 @@ async function call(facts: object, model = 'm'): Promise<{ held: bigint | null; 
 
 const SIMULATE = 'POST /accounts/team/limits/simulate';
 
-test('the tree has account, workspaces, keys and end users, each with its caps and what is used', async () => {
+test('the tree has account, workspaces, keys and end users, each with limits and use', async () => {
   await rig.run('keys.set', { id: keyId, budget_usd: '1', budget_window: 'day', rpm: 3 });
   await rig.run('limits.set', { account: 'team', concurrency: 2 });
   await rig.run('limits.set', { account: 'team', end_user: '*', rpm: 5 });
@@ -111,7 +111,7 @@ test('the tree has account, workspaces, keys and end users, each with its caps a
   expect(operator).toContainEqual(expect.objectContaining({ subject: { kind: 'model', id: 'm' } }));
 });
 
-test('limits that are set bind the next call, whoever they are of; null takes them away', async () => {
+test('new limits apply from the next request to any subject; null removes them', async () => {
   for (const [actor, path, kind] of [
     [ADMIN, `team/limits/key/${keyId}`, 'key'],
     [ADMIN, 'team/limits/workspace/red', 'workspace'],
@@ -132,7 +132,7 @@ test('limits that are set bind the next call, whoever they are of; null takes th
   }
 });
 
-test('what cannot be limited is refused in words', async () => {
+test('subjects that cannot be limited are refused with a message', async () => {
   for (const [path, status] of [
     ['team/limits/key/gone', 404],
     ['team/limits/workspace/gone', 404],
@@ -146,7 +146,7 @@ test('what cannot be limited is refused in words', async () => {
   }
 });
 
-test('a model that is not served cannot be limited; a rule that it left is shown as not binding and can be taken away', async () => {
+test('a model that is not served cannot be limited; an old rule is shown as without effect and can be removed', async () => {
   const typo = await rig.ask(OPERATOR, 'PUT /accounts/default/limits/model/othr', { caps: NO_CAPS });
   expect([typo.status, typo.json.error]).toMatchObject([
     404,

@@ -60,7 +60,7 @@ test('the operator creates and changes accounts', async () => {
   expect((await rig.ask(OPERATOR, 'GET /accounts')).json.accounts).toHaveLength(3);
 });
 
-test('settings: an account is called by its id until somebody names it, and the trail has both names', async () => {
+test('settings: an account is named by its id until it is renamed, and the audit trail has both names', async () => {
   const nameOf = async () => (await rig.ask(OWNER, 'GET /accounts/team/settings')).json.account.name;
   expect(await nameOf()).toBe('team');
   expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: ' The team ' })).status).toBe(200);
@@ -96,7 +96,7 @@ test('a body with several wrong members is refused with each of them, one fault 
   expect(single.json.error).not.toHaveProperty('faults');
 });
 
-test('the audit trail says who changed what, from where, page by page and as a file', async () => {
+test('the audit trail lists actor, change and address, page by page and as a file', async () => {
   await rig.ask(OWNER, `PATCH ${SPACES}/red`, { models: ['=m'] });
   const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;
   expect(entry).toEqual({

@@ -114,7 +114,7 @@ describe('the same money', () => {
     expect(groups[0]?.amounts?.some((one) => typeof one === 'number' && one > 0)).toBe(true);
   });
 
-  test('buckets are days of the account’s zone, and members are told by name', async () => {
+  test('buckets are days in the account’s zone, and members have names', async () => {
     const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
     expect([usage.step, usage.time_zone]).toEqual(['day', 'Europe/Berlin']);
     // Clocks went forward on March 30.
@@ -193,7 +193,7 @@ async function listedIds(query: string): Promise<string[]> {
   }
 }
 
-test('a member’s calls are those of his keys, in the list too', async () => {
+test('a member’s requests are those of their keys, also in the list', async () => {
   const own = rig.calls.filter(({ key_id }) => key_id === 'key_default_1');
   const lines = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}&member=usr_ann`));
   expect([lines.length, sumOf(lines, 'cost_nano_usd')]).toEqual([own.length, costOf(own)]);
@@ -201,7 +201,7 @@ test('a member’s calls are those of his keys, in the list too', async () => {
   expect(none).toEqual([]);
 });
 
-describe('nobody sees another’s calls', () => {
+describe('accounts cannot see each other’s requests', () => {
   test('of another account', async () => {
     const own = rig.calls.filter(({ account }) => account === 'acme');
     const usage = await json<Usage>(await rig.get(`/accounts/acme/usage?${RANGE}`, [ACME]));
@@ -213,7 +213,7 @@ describe('nobody sees another’s calls', () => {
     expect((await rig.get(`/accounts/acme/logs/${foreign}`, [ACME])).status).toBe(404);
   });
 
-  test('of workspaces that are not his', async () => {
+  test('of other workspaces', async () => {
     const own = rig.calls.filter(({ account, workspace }) => account === 'default' && workspace === 'default-w0');
     const expected = costOf(own);
     expect(own.length).toBeGreaterThan(50);
@@ -234,13 +234,13 @@ describe('nobody sees another’s calls', () => {
 });
 
 describe('logs', () => {
-  test('the tail goes on from what newest said', async () => {
+  test('the tail continues from the value of newest', async () => {
     const { newest } = await json<Logs>(await rig.get('/accounts/default/logs?limit=1'));
     const tail = await json<Logs>(await rig.get(`/accounts/default/logs?after=${newest}`));
     expect([tail.calls.length, tail.newest]).toEqual([0, `${NOW_MS - 2_000}`]);
   });
 
-  test('one call whole: its lines come to what was settled', async () => {
+  test('one request in detail: its cost lines add up to the settled amount', async () => {
     const one = rig.calls.find(
       (call) => call.account === 'default' && call.usage.cache_read > 0 && call.price_version !== null,
     );

@@ -14,7 +14,7 @@ function ask(challenges: PasskeyChallenges, isHttps = false): { readonly cookie:
   return { cookie: outgoing.getSetCookie()[0]?.split(';', 1)[0] ?? '', challenge };
 }
 
-test('one is taken once, for what it was asked for', () => {
+test('one works once, for its purpose', () => {
   const challenges = createPasskeyChallenges(() => 0);
   const { cookie, challenge } = ask(challenges);
   expect(challenges.take('make ses_1', arrive(cookie))).toBeNull();
@@ -22,12 +22,12 @@ test('one is taken once, for what it was asked for', () => {
   expect(challenges.take('sign in', arrive(cookie))).toBeNull();
 });
 
-test('what was asked before a restart is asked no more: what was taken then is forgotten', () => {
+test('challenges from before a restart are invalid: the list of used ones is lost', () => {
   const { cookie } = ask(createPasskeyChallenges(() => 0));
   expect(createPasskeyChallenges(() => 0).take('sign in', arrive(cookie))).toBeNull();
 });
 
-test('a page that came by https brings back only what was given to one', () => {
+test('a page over https returns only cookies set over https', () => {
   const challenges = createPasskeyChallenges(() => 0);
   const plain = ask(challenges);
   expect(challenges.take('sign in', arrive(plain.cookie, true))).toBeNull();

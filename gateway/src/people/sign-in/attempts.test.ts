@@ -47,14 +47,14 @@ test('a right one takes back only itself, save where all is forgiven; a withdraw
   expect(waitOf(() => book.begin([subject]))).toBe(1);
 });
 
-test('an hour without a failure makes a subject new', () => {
+test('an hour without a failure resets a subject', () => {
   const book = attempts();
   for (let nth = 0; nth < 3; nth += 1) book.begin([subject]);
   nowMs += 3_600_000;
   expect(Array.from({ length: 3 }, () => waitOf(() => book.begin([subject])))).toEqual([0, 0, 0]);
 });
 
-test('an IPv6 host is its /64, and nobody can lock an e-mail for more than a minute', () => {
+test('an IPv6 address counts as its /64, and no one can lock an email address for more than a minute', () => {
   expect(addressSubject('2001:db8:1:2:3::4').name).toBe(addressSubject('2001:db8:1:2:ffff::1').name);
   expect(addressSubject('2001:db8::4').name).toBe(addressSubject('2001:db8::5').name);
   expect(addressSubject('2001:db8::4').name).not.toBe(addressSubject('2001:db8:0:1::4').name);
@@ -62,7 +62,7 @@ test('an IPv6 host is its /64, and nobody can lock an e-mail for more than a min
   expect(emailSubject('a@example.com').waitMsMax).toBe(60_000);
 });
 
-test('attempts that are refused for a wait leave nothing behind, so that they push out nobody else’s wait', () => {
+test('attempts refused during a wait leave no state, so they cannot evict other waits', () => {
   const book = attempts();
   const victim = emailSubject('victim@example.com');
   for (let nth = 0; nth < 12; nth += 1) {

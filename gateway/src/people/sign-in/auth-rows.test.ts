@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-test('a person comes back as made: dates are dates, flags are flags, and no picture is kept', async () => {
+test('a user is read as it was created: dates are dates, flags are flags, and no picture is stored', async () => {
   const user = await context.adapter.create<Record<string, unknown>>({
     model: 'user',
     data: {
@@ -69,7 +69,7 @@ test('a session is found by its token, and only the hash of that is kept', async
   expect(await context.internalAdapter.findSession(session.token)).toBeNull();
 });
 
-test('of many who take the same step at once, one gets it', async () => {
+test('of many concurrent uses of a step, one succeeds', async () => {
   const expiresAt = new Date(Date.now() + 60_000);
   await context.internalAdapter.createVerificationValue({ identifier: 'one', value: 'v', expiresAt });
   const where = [{ field: 'value', value: 'v' }];

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createTurns } from './passwords.ts';
 
-test('so many run, so many wait in order, the rest are sent away; afterwards there is room again', async () => {
+test('a bounded number run and wait in order, the rest are refused; afterwards there is room again', async () => {
   const inTurn = createTurns(2, 3);
   let running = 0;
   let most = 0;

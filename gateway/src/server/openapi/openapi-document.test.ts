@@ -152,7 +152,7 @@ describe('the founding tables', () => {
     );
   });
 
-  test('every member of the tables is a property, with what a translation does to it', () => {
+  test('every member of the tables is a property, with its fate in a translation', () => {
     for (const [name, rows] of [
       ['ChatCompletionRequest', CHAT_MEMBERS],
       ['MessageRequest', MESSAGES_MEMBERS],
@@ -170,7 +170,7 @@ describe('the founding tables', () => {
     );
   });
 
-  test('what is checked is what is documented', () => {
+  test('checks and documentation agree', () => {
     for (const [name, checked] of [
       ['ChatCompletionRequest', CHAT_CHECKED],
       ['MessageRequest', MESSAGES_CHECKED],
