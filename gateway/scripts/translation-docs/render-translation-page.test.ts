@@ -1,7 +1,7 @@
 /** Tests that the committed page matches the tables, and that a row says how its member is handled. */
 import { expect, test } from 'bun:test';
 import { FEATURES } from '../../src/generation/request.ts';
-import type { FeatureFates } from '../../src/protocols/request/fates.ts';
+import type { FeatureFates } from '../../src/protocols/request/translation-notes.ts';
 import { renderDirection, renderTranslationPage } from './render-translation-page.ts';
 
 const UPSTREAM = Object.fromEntries(

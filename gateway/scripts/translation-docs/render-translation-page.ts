@@ -4,10 +4,10 @@
  */
 
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
-import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/rendered-features.ts';
+import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/render-request.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
-import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/rendered-features.ts';
-import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/request/fates.ts';
+import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/render-request.ts';
+import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/request/translation-notes.ts';
 import { INTRODUCTION } from './page-text.ts';
 
 /** The whole page. */

@@ -1,6 +1,6 @@
 /**
- * Defines the events of a model's response. Parts are numbered in the order in which they begin; several may be open at
- * once, and every delta names its part.
+ * Defines the events of a model's response, and filters on them. Parts are numbered in the order in which they begin;
+ * several may be open at once, and every delta names its part.
  */
 import type { Citation, Native, OpaquePart } from './part.ts';
 import type { ReportedUsage, Usage, UsageFlag } from './usage.ts';
@@ -66,4 +66,26 @@ export interface EventFilter {
 /** The event for counters as upstream reported them. */
 export function usageEvent({ usage, flags }: ReportedUsage): GenerationEvent {
   return flags.length === 0 ? { kind: 'usage', usage } : { kind: 'usage', usage, flags };
+}
+
+/** Takes events as they arrive and returns those that remain. */
+export type EventPipe = (events: readonly GenerationEvent[]) => readonly GenerationEvent[];
+
+/** Applies the filters in order, the first nearest to upstream. Without a filter the events are returned unchanged. */
+export function chainFilters(filters: readonly EventFilter[]): EventPipe {
+  if (filters.length === 0) return (events) => events;
+  return (events) => {
+    let current = events;
+    for (const filter of filters) current = pushAll(filter, current);
+    return current;
+  };
+}
+
+function pushAll(filter: EventFilter, events: readonly GenerationEvent[]): readonly GenerationEvent[] {
+  const [only] = events;
+  if (only === undefined) return events;
+  if (events.length === 1) return filter.push(only);
+  const passed: GenerationEvent[] = [];
+  for (const event of events) for (const left of filter.push(event)) passed.push(left);
+  return passed;
 }

@@ -4,7 +4,7 @@ import type { GenerationEvent } from '../generation/event.ts';
 import type { Feature, GenerationRequest } from '../generation/request.ts';
 import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
 
-import type { AccountTrouble } from './answer/account-words.ts';
+import type { UpstreamError } from './answer/error-body.ts';
 import type { UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember } from './request/request-facts.ts';
 import type { ToolNames } from './request/tool-names.ts';
@@ -119,23 +119,6 @@ export interface StreamParser {
   finish(): readonly GenerationEvent[];
   /** The last `usage` event covers the whole answer: it came with its end or after it. */
   readonly isUsageFinal: boolean;
-}
-
-/** The content of an upstream error body, independent of the format. */
-export interface UpstreamError {
-  readonly condition: 'context_overflow' | 'output_over_context' | 'signature' | 'other';
-  /** Upstream's message; empty: it gave none. Not scrubbed. */
-  readonly message: string;
-  /** Upstream's error code or type, if it is a string. */
-  readonly code: string | null;
-  /** The path of the request member at fault (`error.param`), as upstream reports it. */
-  readonly param: string | null;
-  /** The problem with the operator's account at the upstream, by code and message; null if none. */
-  readonly trouble: AccountTrouble | null;
-  /** Tokens of the prompt, of the requested output, and the limit, if the message names them. */
-  readonly promptTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly tokensMax: number | null;
 }
 
 /** Header lines of a request, in addition to those of every request. */

@@ -1,7 +1,7 @@
 /** Tests the token cost of media, with recorded numbers where available. */
 import { expect, test } from 'bun:test';
 import type { MediaPart, Source } from '../generation/part.ts';
-import { estimateDocumentTokens, estimateMediaTokens } from './estimate-media.ts';
+import { estimateDocumentTokens, estimateMediaTokens } from './estimate-tokens.ts';
 import type { TokenFamily } from './token-families.ts';
 
 function png(width: number, height: number): Source {

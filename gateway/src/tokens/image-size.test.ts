@@ -1,7 +1,7 @@
 /** Tests reading an image's size. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readImageSize } from './estimate-media.ts';
+import { readImageSize } from './estimate-tokens.ts';
 
 const hex = (text: string) => Buffer.from(text.replace(/ /g, ''), 'hex').toString('base64');
 const riff = (chunk: string, body: string) =>

@@ -5,9 +5,13 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../../errors/reason.ts';
-import { type AccountTrouble, readAccountTrouble } from '../../protocols/answer/account-words.ts';
-import { type Overflow, readOverflow } from '../../protocols/answer/overflow-words.ts';
-import type { UpstreamError } from '../../protocols/upstream-protocol.ts';
+import type { UpstreamError } from '../../protocols/answer/error-body.ts';
+import {
+  type AccountTrouble,
+  type Overflow,
+  readAccountTrouble,
+  readOverflow,
+} from '../../protocols/answer/error-body.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/connection.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 

@@ -1,6 +1,6 @@
 /** Tests that a stream of another format, cut in the middle, becomes a valid answer in the client's format. */
 import { describe, expect, test } from 'bun:test';
-import { chainFilters } from '../../generation/filters/chain.ts';
+import { chainFilters } from '../../generation/event.ts';
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import { CONTEXT, calls, DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';

@@ -4,26 +4,22 @@
  */
 
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { GenerationEvent } from '../../generation/event.ts';
-import { chainFilters, type EventPipe } from '../../generation/filters/chain.ts';
+import { chainFilters, type EventPipe, type GenerationEvent } from '../../generation/event.ts';
+
 import { extractJson, isNoJson } from '../../generation/filters/extract-json.ts';
-import { unwrapOutputTool } from '../../generation/filters/output-tool.ts';
-import { restoreTools } from '../../generation/filters/restore-tools.ts';
+import { restoreTools, unwrapOutputTool } from '../../generation/filters/restore-tools.ts';
+
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
 import { UNSIGNED_CALL } from '../../protocols/chat/shared/host-data.ts';
 import type { AnswerContext, ClientProtocol, StreamRenderer } from '../../protocols/client-protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
-import type {
-  RenderedRequest,
-  StreamParser,
-  UpstreamError,
-  UpstreamProtocol,
-} from '../../protocols/upstream-protocol.ts';
+import type { RenderedRequest, StreamParser, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { omissible, requestWithout, traitsWithout } from './refused-members.ts';

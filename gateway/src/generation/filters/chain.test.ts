@@ -1,7 +1,6 @@
 /** Tests chain.ts: filters receive each other's output in order, and an empty chain costs nothing. */
 import { expect, test } from 'bun:test';
-import type { EventFilter, GenerationEvent } from '../event.ts';
-import { chainFilters } from './chain.ts';
+import { chainFilters, type EventFilter, type GenerationEvent } from '../event.ts';
 
 const delta = (text: string): GenerationEvent => ({ kind: 'text_delta', part: 0, text });
 const END: GenerationEvent = { kind: 'end' };

@@ -11,7 +11,7 @@ import {
   pushAll,
   splitDeltas,
 } from '../testing/split-deltas.ts';
-import { unwrapOutputTool } from './output-tool.ts';
+import { unwrapOutputTool } from './restore-tools.ts';
 
 const answer = (...pieces: string[]) => partEvents(0, callOpening('json_out'), ...pieces);
 const through = (events: Parameters<typeof pushAll>[1]) => pushAll(unwrapOutputTool('json_out'), events);

@@ -1,6 +1,6 @@
 /**
- * Restores the client's tool names in tool calls, and free text for its tools that take no JSON. The request's renderer
- * reports which names it changed.
+ * Restores the client's view of tools in a response: its tool names, free text for its tools that take no JSON, and a
+ * response that was requested as the arguments of a tool.
  */
 import type { EventFilter, GenerationEvent, PartOpening } from '../event.ts';
 
@@ -60,4 +60,47 @@ function inputOf(json: string): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const [only, ...others] = Object.entries(value);
   return only?.[0] === 'input' && typeof only[1] === 'string' && others.length === 0 ? only[1] : null;
+}
+
+/** Arguments of a call that has none. */
+const NO_ARGUMENTS = '{}';
+
+/**
+ * Calls of the tool `name` become text parts with their arguments as text. The finish reason becomes `stop` unless the
+ * model called another tool.
+ */
+export function unwrapOutputTool(name: string): EventFilter {
+  /** The open response parts; true once a part has some text. */
+  const answers = new Map<number, boolean>();
+  let answered = false;
+  let calledOther = false;
+  return {
+    push(event) {
+      switch (event.kind) {
+        case 'part_start':
+          if (event.opening.kind !== 'tool_call') return [event];
+          if (event.opening.name !== name) {
+            calledOther = true;
+            return [event];
+          }
+          answered = true;
+          answers.set(event.part, false);
+          return [{ kind: 'part_start', part: event.part, opening: { kind: 'text' } }];
+        case 'arguments_delta':
+          if (!answers.has(event.part)) return [event];
+          answers.set(event.part, true);
+          return [{ kind: 'text_delta', part: event.part, text: event.text }];
+        case 'part_end': {
+          const written = answers.get(event.part);
+          answers.delete(event.part);
+          return written === false ? [{ kind: 'text_delta', part: event.part, text: NO_ARGUMENTS }, event] : [event];
+        }
+        case 'finish':
+          if (event.finish_reason !== 'tool_calls' || !answered || calledOther) return [event];
+          return [{ ...event, finish_reason: 'stop' }];
+        default:
+          return [event];
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /** Tests account-words.ts: its rows by code and by phrase, and that a quoted phrase does not match. */
 import { expect, test } from 'bun:test';
-import { readAccountTrouble } from './account-words.ts';
+import { readAccountTrouble } from './error-body.ts';
 
 test.each([
   ['', 'insufficient_quota', 'account'],

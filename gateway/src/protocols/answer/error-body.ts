@@ -1,9 +1,135 @@
-/** Extracts and classifies the message and code of any provider's error body. Ignores the HTTP status. */
-
+/**
+ * Extracts the message and code of any provider's error body, and recognizes by them a problem of the operator's
+ * account and a context overflow with its token counts. Ignores the HTTP status.
+ */
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
-import type { UpstreamError } from '../upstream-protocol.ts';
-import { readAccountTrouble } from './account-words.ts';
-import { readOverflow } from './overflow-words.ts';
+
+/** The content of an upstream error body, independent of the format. */
+export interface UpstreamError {
+  readonly condition: 'context_overflow' | 'output_over_context' | 'signature' | 'other';
+  /** Upstream's message; empty: it gave none. Not scrubbed. */
+  readonly message: string;
+  /** Upstream's error code or type, if it is a string. */
+  readonly code: string | null;
+  /** The path of the request member at fault (`error.param`), as upstream reports it. */
+  readonly param: string | null;
+  /** The problem with the operator's account at the upstream, by code and message; null if none. */
+  readonly trouble: AccountTrouble | null;
+  /** Tokens of the prompt, of the requested output, and the limit, if the message names them. */
+  readonly promptTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly tokensMax: number | null;
+}
+
+/** Providers share no error code for a context overflow, so the message is the main evidence. */
+
+export interface Overflow {
+  readonly condition: 'context_overflow' | 'output_over_context';
+  readonly promptTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly tokensMax: number | null;
+}
+
+const NUMBER = String.raw`\d[\d,]{0,15}`;
+
+/** Values of `error.code` and `error.type` that mean an overflow, whatever the message says. */
+const CODES: ReadonlySet<string> = new Set([
+  'context_length_exceeded',
+  'context_window_exceeded',
+  'exceed_context_size_error',
+  'model_context_window_exceeded',
+  'model_max_prompt_tokens_exceeded',
+  'tokens_limit_reached',
+  'too_many_prompt_tokens',
+]);
+
+/** Token rate limits use many of the same words but are not context overflows. */
+const ABOUT_RATES = /\bper (?:second|min|hour|day)|\b[tr]p[md]\b|rate.?limit|quota|throttl|please wait|\busage limit/i;
+
+/**
+ * Providers' messages, the most specific first. `{prompt}`, `{output}`, `{total}` and `{max}` match token counts.
+ * Sources: recorded traffic (Anthropic, DeepSeek, Gemini, Ollama, OpenRouter, Perplexity, xAI), the wire reference C.6
+ * and E.5, else user reports (read in November 2026).
+ */
+const PHRASES: readonly RegExp[] = [
+  // Anthropic
+  'prompt is too long: {prompt} tokens > {max} maximum',
+  'input length and `?max_tokens`? exceed context limit: {prompt} \\+ {output} > {max}',
+  // OpenAI, DeepSeek, OpenRouter, vLLM
+  'maximum context length is {max} tokens\\W+however,? you requested (?:about )?{total} tokens \\([^)]{0,200}?{output} (?:in|for|of) the (?:completion|output)',
+  'maximum context length is {max} tokens\\W+however,? (?:you requested (?:about )?|your (?:messages|request|prompt) (?:resulted in|has|contains) ){total} (?:input )?tokens',
+  'is too large: {output}\\.[^{]{0,40}maximum context length is {max} tokens and your request has {prompt} input tokens',
+  'passed {prompt} input tokens and requested {output} output tokens[^{]{0,60}context length is only {max} tokens',
+  'exceed the configured limit of {max} tokens\\W+your messages resulted in {prompt} tokens',
+  'prompt \\(length {prompt}\\) is longer than the maximum model length of {max}',
+  'input length \\({prompt}\\) exceeds (?:the )?model.s maximum context length \\({max}\\)',
+  // SGLang
+  'maximum context length of {max} tokens\\W+you requested a total of {total} tokens: {prompt} tokens from the input messages and {output} tokens',
+  'input \\({prompt} tokens\\) is longer than the model.s context length \\({max} tokens\\)',
+  // Hugging Face
+  'must be <= {max}\\. given: {prompt} `?inputs`? tokens and {output} `?max_new_tokens',
+  '`?inputs`? must have less than {max} tokens\\. given: {prompt}',
+  // llama.cpp, LM Studio
+  'request \\({prompt} tokens\\) exceeds the available context size \\({max} tokens\\)',
+  'n_keep: {prompt} ?>= ?n_ctx: {max}',
+  'prompt has {prompt} tokens, but the configured context size is {max} tokens',
+  // xAI, Gemini, Mistral, Moonshot, Cerebras, Fireworks, Cohere, Alibaba, GitHub
+  'maximum prompt length is {max} but the request contains {prompt} tokens',
+  'input token count \\(?{prompt}\\)? exceeds the maximum number of tokens allowed \\(?{max}',
+  'prompt contains {prompt} tokens[^{]{0,40}too large for model with {max} maximum context length',
+  'exceeded model token limit: {max} \\(requested: {total}\\)',
+  'current length is {prompt} while limit is {max}',
+  'prompt is too long: {prompt}, model maximum context length: {max}',
+  'tokens in the prompt cannot exceed {max} - received {prompt}',
+  'range of input length should be \\[1, {max}\\]',
+  'prompt token count of {prompt} exceeds the limit of {max}',
+  'request body too large for [^{]{1,80} model\\. max size: {max} tokens',
+  // Not all counts
+  'maximum context length (?:is|of) {max}',
+  'prompt (?:is )?too long',
+  'input is too long for requested model',
+  '^input is too long\\.?$',
+  'total length of all messages is too long',
+  'maximum context length|maximum model length|max context length',
+  'exceed\\w* (?:the |this )?(?:model.s )?(?:available |maximum )?context(?: |_)(?:window|length|limit|size)',
+  'context(?: |_)(?:window|length) (?:is )?exceed|context(?: |_)length_exceeded',
+  '(?:longer|greater) than the (?:model.s )?context length',
+  'reduce the length of the (?:messages|input|prompt)',
+  'input tokens exceed|input token count exceeds|prompt exceeds max length|too many (?:input )?tokens:',
+].map(patternOf);
+
+function patternOf(phrase: string): RegExp {
+  return new RegExp(phrase.replaceAll(/\{(\w+)\}/g, `(?<$1>${NUMBER})`), 'i');
+}
+
+/**
+ * The overflow that an error message and code (`error.code`, else `error.type`) report; null if none.
+ * `output_over_context` only if the counts show that the prompt alone fits.
+ */
+export function readOverflow(words: string, code: string | null): Overflow | null {
+  const text = words.slice(0, WORDS_CHARS_MAX);
+  if (ABOUT_RATES.test(text) || (code !== null && ABOUT_RATES.test(code))) return null;
+  for (const phrase of PHRASES) {
+    const found = phrase.exec(text);
+    if (found !== null) return overflowOf(found.groups ?? {});
+  }
+  return code !== null && CODES.has(code) ? overflowOf({}) : null;
+}
+
+function overflowOf(found: { readonly [name: string]: string | undefined }): Overflow {
+  const tokensMax = countOf(found.max);
+  const outputTokens = countOf(found.output);
+  const total = countOf(found.total);
+  const promptTokens = countOf(found.prompt) ?? (total === null ? null : Math.max(0, total - (outputTokens ?? 0)));
+  const known = promptTokens !== null && outputTokens !== null && tokensMax !== null;
+  const together = known && promptTokens < tokensMax && promptTokens + outputTokens > tokensMax;
+  return { condition: together ? 'output_over_context' : 'context_overflow', promptTokens, outputTokens, tokensMax };
+}
+
+function countOf(digits: string | undefined): number | null {
+  const count = digits === undefined ? Number.NaN : Number(digits.replaceAll(',', ''));
+  return Number.isSafeInteger(count) ? count : null;
+}
 
 /** Larger bodies are not errors and are not read. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -76,4 +202,154 @@ function detailOf(detail: unknown): string | null {
     return words === null ? [] : [[...asArray(asObject(fault)?.loc).map(String), words].join(': ')];
   });
   return faults.length === 0 ? null : faults.join('; ');
+}
+
+/** `account`: credential, balance, quota, organization. `model`: configured model, deployment or address not found. */
+export type AccountTrouble = 'account' | 'model';
+
+interface Recognizer {
+  readonly trouble: AccountTrouble;
+  /** Exact values of `error.code`, else `error.type`. */
+  readonly codes?: readonly string[];
+  /** Patterns for the start of the message. */
+  readonly words?: readonly string[];
+  readonly host: string;
+  /** The source and its date; `recorded`: seen in real traffic. */
+  readonly source: string;
+}
+
+const RECORDED = 'recorded, read 2026-11-22';
+
+/** Checked from the top; the codes and words of a row are alternatives. */
+const RECOGNIZERS: readonly Recognizer[] = [
+  {
+    trouble: 'account',
+    host: 'OpenAI and compatible hosts',
+    codes: ['invalid_api_key', 'insufficient_quota', 'billing_not_active', 'account_deactivated'],
+    source: 'https://platform.openai.com/docs/guides/error-codes (2026-11-22); invalid_api_key recorded',
+  },
+  {
+    trouble: 'account',
+    host: 'OpenAI',
+    codes: ['billing_hard_limit_reached'],
+    words: ['billing hard limit has been reached'],
+    source: 'https://github.com/dfinke/PowerShellAI/issues/127 (2023-05-02)',
+  },
+  { trouble: 'account', host: 'OpenAI, xAI', words: ['(?:incorrect|invalid) api key\\b'], source: RECORDED },
+  {
+    trouble: 'account',
+    host: 'Anthropic',
+    codes: ['authentication_error', 'permission_error', 'billing_error'],
+    source: 'https://docs.claude.com/en/api/errors (2026-11-22); authentication_error recorded',
+  },
+  { trouble: 'account', host: 'Anthropic', words: ['your credit balance is too low'], source: RECORDED },
+  {
+    trouble: 'account',
+    host: 'Anthropic',
+    words: ['you have reached your specified api usage limits'],
+    source: 'https://github.com/anthropics/claude-code/issues/38035 (2026-03-24)',
+  },
+  {
+    trouble: 'account',
+    host: 'Anthropic',
+    words: ['this organization has been disabled'],
+    source: 'https://github.com/anthropics/claude-code/issues/72457 (2026-06-30)',
+  },
+  { trouble: 'account', host: 'Gemini', words: ['api key not valid'], source: RECORDED },
+  {
+    trouble: 'account',
+    host: 'Gemini',
+    words: ['api key expired'],
+    source: 'https://github.com/google-gemini/gemini-cli/issues/4430 (2025-07-18)',
+  },
+  {
+    trouble: 'account',
+    host: 'xAI',
+    words: ['your team \\S+ has either used all available credits'],
+    source: 'https://github.com/continuedev/continue/issues/10373 (2026-02-09)',
+  },
+  {
+    trouble: 'account',
+    host: 'Groq',
+    codes: ['organization_restricted'],
+    words: ['organization has been restricted'],
+    source: 'https://github.com/songquanpeng/one-api/issues/1764 (2024-08-24)',
+  },
+  {
+    trouble: 'account',
+    host: 'Moonshot',
+    codes: ['exceeded_current_quota_error'],
+    words: ['your account [^.]{0,120} is suspended due to insufficient balance'],
+    source: 'https://github.com/continuedev/continue/issues/11443 (2026-03-14)',
+  },
+  {
+    trouble: 'account',
+    host: 'Alibaba',
+    codes: ['Arrearage'],
+    words: ['access denied, please make sure your account is in good standing'],
+    source: 'https://github.com/tencentmusic/supersonic/issues/1572 (2024-08-16)',
+  },
+  {
+    trouble: 'account',
+    host: 'DeepSeek',
+    words: ['insufficient balance'],
+    source: 'https://api-docs.deepseek.com/quick_start/error_codes (2026-11-22)',
+  },
+  {
+    trouble: 'account',
+    host: 'Amazon Bedrock',
+    codes: [
+      'AccessDeniedException',
+      'UnrecognizedClientException',
+      'ExpiredTokenException',
+      'InvalidSignatureException',
+      'MissingAuthenticationToken',
+    ],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (2026-11-22)',
+  },
+  {
+    trouble: 'model',
+    host: 'OpenAI, Groq, vLLM',
+    codes: ['model_not_found'],
+    words: ['the (?:requested )?model [`\'"][^`\'"]{1,300}[`\'"] does not exist', 'this is not a chat model'],
+    source: RECORDED,
+  },
+  {
+    trouble: 'model',
+    host: 'Azure',
+    codes: ['DeploymentNotFound'],
+    words: ['the api deployment for this resource does not exist', 'resource not found$'],
+    source: RECORDED,
+  },
+  { trouble: 'model', host: 'Anthropic', words: ['model: \\S{1,300}$'], source: RECORDED },
+  { trouble: 'model', host: 'Gemini', words: ['models/\\S{1,300} is not found for api version'], source: RECORDED },
+  { trouble: 'model', host: 'Vertex', words: ['publisher model `[^`]{1,300}` not found'], source: RECORDED },
+  {
+    trouble: 'model',
+    host: 'Ollama',
+    words: ['model [\'"][^\'"]{1,300}[\'"] not found'],
+    source: 'https://github.com/ollama/ollama/blob/main/docs/api.md (2026-11-22)',
+  },
+  {
+    trouble: 'model',
+    host: 'web servers and frameworks',
+    words: ['not found$', '404 page not found', '404 not found', 'invalid url \\('],
+    source: 'FastAPI, Go net/http, nginx, OpenAI; read 2026-11-22',
+  },
+];
+
+const BY_CODE: ReadonlyMap<string, AccountTrouble> = new Map(
+  RECOGNIZERS.flatMap(({ codes = [], trouble }) => codes.map((code) => [code, trouble] as const)),
+);
+const BY_WORDS = RECOGNIZERS.flatMap(({ words = [], trouble }) =>
+  words.map((text) => ({ pattern: new RegExp(`^${text}`, 'i'), trouble })),
+);
+const TROUBLE_CHARS_MAX = 500;
+
+/** The account or model problem that an error reports; null if none. `code` is `error.code`, else `error.type`. */
+export function readAccountTrouble(message: string, code: string | null): AccountTrouble | null {
+  const byCode = code === null ? undefined : BY_CODE.get(code);
+  if (byCode !== undefined) return byCode;
+  const words = message.slice(0, TROUBLE_CHARS_MAX);
+  return BY_WORDS.find(({ pattern }) => pattern.test(words))?.trouble ?? null;
 }

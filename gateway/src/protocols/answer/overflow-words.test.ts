@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startCpuClock } from '../../../test/harness/cpu-clock.ts';
-import { readOverflow } from './overflow-words.ts';
+import { readOverflow } from './error-body.ts';
 
 type Row = readonly [host: string, words: string, prompt: number | null, output: number | null, max: number | null];
 

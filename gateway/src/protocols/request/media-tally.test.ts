@@ -1,7 +1,7 @@
 /** Tests that images inside tool results are counted separately from text. */
 import { expect, test } from 'bun:test';
 import { scanJson } from '../../wire/json-scan.ts';
-import { type MediaTally, tallyNested } from './media-tally.ts';
+import { type MediaTally, tallyNested } from './request-facts.ts';
 
 function tallied(value: unknown, indent = 0): MediaTally {
   const outline = scanJson(Buffer.from(JSON.stringify(value, null, indent)), { outlineDepth: 1 });

@@ -1,5 +1,9 @@
-/** Collects the members that a translation drops, to name them to the caller; refuses them under a strict key. */
+/**
+ * Defines what may become of a member in a translation, and collects the dropped ones to name them to the caller;
+ * refuses them under a strict key.
+ */
 import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import type { Feature } from '../../generation/request.ts';
 
 export interface TranslationNotes {
   /** The caller's key refuses members that would be dropped, or requested only by instructions. */
@@ -30,3 +34,20 @@ export function startTranslationNotes(strict: boolean): TranslationNotes {
 export function refuseMember(member: string, why: string): CallFailure {
   return invalidRequest(`${member}: ${why}`, member);
 }
+
+/** `emulated`: another way, same effect. `dropped`: named in `x-tollgate-dropped`; refused under a strict key. */
+export type Fate = 'carried' | 'emulated' | 'dropped' | 'refused';
+
+/** One member of a client's request in a format. */
+export interface MemberRow {
+  readonly member: string;
+  /** Its canonical member; `turns`, `model` and `stream` are always carried. Null: none, `fate` applies. */
+  readonly becomes: Feature | 'turns' | 'model' | 'stream' | null;
+  /** Null if `becomes` is set: then the upstream's format decides. */
+  readonly fate: Fate | null;
+  /** The condition or the reason, in a few words. */
+  readonly note: string;
+}
+
+/** How an upstream of a format handles each feature of a canonical request. */
+export type FeatureFates = { readonly [feature in Feature]: { readonly fate: Fate; readonly note: string } };

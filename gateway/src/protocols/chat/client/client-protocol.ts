@@ -22,15 +22,17 @@ import {
   type MemberType,
   refuse,
 } from '../../request/check-member.ts';
-import { type MediaTally, tallyPart } from '../../request/media-tally.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   findExtras,
+  type MediaTally,
   mayChangeLimit,
   type RequestFacts,
   readEndUser,
+  tallyPart,
 } from '../../request/request-facts.ts';
+
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';

@@ -1,12 +1,27 @@
-/** Parses output format, stop sequences, web search, stream options and end user of a chat-completions body. */
-import type { OutputFormat, WebSearchRequest } from '../../../generation/request.ts';
-import { type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
-import { refuse } from '../../request/check-member.ts';
+/**
+ * Parses the options of a chat-completions body: tools, output format, stop sequences, web search, stream options, end
+ * user, and reasoning as `reasoning_effort`, OpenRouter's `reasoning`, and `thinking` as Anthropic, DeepSeek and others
+ * accept it. Sources: https://openrouter.ai/docs/use-cases/reasoning-tokens and
+ * https://docs.claude.com/en/api/openai-sdk, read 2026-11-22.
+ */
+
+import {
+  EFFORT_ORDER,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ReasoningRequest,
+  type Tool,
+  type WebSearchRequest,
+} from '../../../generation/request.ts';
+import { type JsonNode, jsonText, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { checkInteger, refuse } from '../../request/check-member.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
   dropUnknown,
   given,
   isVoid,
+  MARK_MEMBERS,
+  parseCacheMark,
   type RequestReading,
   readList,
   readName,
@@ -103,4 +118,225 @@ export function parseEndUser(root: JsonNode, reading: RequestReading): string | 
     reading.notes.drop('user', 'safety_identifier is set beside it and wins');
   }
   return end_user;
+}
+
+const REASONING_MEMBERS = new Set(['effort', 'max_tokens', 'enabled', 'exclude']);
+const THINKING_MEMBERS = new Set(['type', 'budget_tokens', 'display']);
+const THINKING_TYPES = 'one of enabled, disabled, adaptive, auto, between_tools';
+
+/** Reasoning is requested, in any amount. */
+const ON: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
+const OFF: ReasoningRequest = { ...ON, mode: 'off' };
+/** OpenRouter's effort for `enabled: true` alone. */
+const EFFORT_UNSAID: ReasoningEffort = 'medium';
+
+/** Null: nothing requested. If members contradict each other, the first of the three wins; the others are dropped. */
+export function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
+  let request: ReasoningRequest | null = null;
+  for (const [member, parse] of SOURCES) {
+    const found = parse(root, reading);
+    if (found === null) continue;
+    const joined: ReasoningRequest | null = request === null ? found : join(request, found);
+    if (joined === null) reading.notes.drop(member, `${reading.named.reasoning} is set beside it and wins`);
+    else request = joined;
+    reading.named.reasoning ??= member;
+  }
+  if (request === null || request.mode !== null || request.effort !== null) return request;
+  return { ...request, effort: EFFORT_UNSAID };
+}
+
+const SOURCES = [
+  ['reasoning_effort', parseEffortMember],
+  ['reasoning', parseReasoningMember],
+  ['thinking', parseThinkingMember],
+] as const;
+
+/** The two requests combined; null: they contradict each other. */
+function join(one: ReasoningRequest, other: ReasoningRequest): ReasoningRequest | null {
+  if ((one.mode === 'off') !== (other.mode === 'off')) return null;
+  for (const member of ['mode', 'budgetTokens', 'effort', 'display'] as const) {
+    if (one[member] !== null && other[member] !== null && one[member] !== other[member]) return null;
+  }
+  return {
+    mode: one.mode ?? other.mode,
+    budgetTokens: one.budgetTokens ?? other.budgetTokens,
+    effort: one.effort ?? other.effort,
+    display: one.display ?? other.display,
+  };
+}
+
+function parseEffortMember(root: JsonNode): ReasoningRequest | null {
+  const word = readOptionalText(root, 'reasoning_effort', 'reasoning_effort');
+  return word === null ? null : parseEffort(word, root, 'reasoning_effort');
+}
+
+/** Null: `default`, Groq's word for leaving the effort to the model (recorded in 2025). */
+function parseEffort(word: string, holder: JsonNode, path: string): ReasoningRequest | null {
+  if (word === 'default') return null;
+  if (word === 'none') return OFF;
+  const effort = EFFORT_ORDER.find((known) => known === word);
+  if (effort !== undefined) return { ...ON, effort };
+  const member = path.slice(path.indexOf('.') + 1);
+  throw refuse(path, given(holder, member) ?? null, `one of none, ${EFFORT_ORDER.join(', ')}`);
+}
+
+function parseReasoningMember(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
+  const options = readOptions(root, 'reasoning', REASONING_MEMBERS, reading);
+  if (options === null) return null;
+  const word = readOptionalText(options, 'effort', 'reasoning.effort');
+  const byEffort = word === null ? null : parseEffort(word, options, 'reasoning.effort');
+  const budgetTokens = readBudget(options, 'max_tokens', 'reasoning.max_tokens');
+  const enabled = readOptionalBoolean(options, 'enabled', 'reasoning.enabled');
+  const hides = readOptionalBoolean(options, 'exclude', 'reasoning.exclude') === true;
+  if (byEffort === OFF || (enabled === false && byEffort === null && budgetTokens === null)) return OFF;
+  if (byEffort === null && budgetTokens === null && enabled !== true) {
+    if (hides) reading.notes.drop('reasoning.exclude', 'no reasoning is asked for beside it');
+    return null;
+  }
+  return {
+    mode: budgetTokens === null ? null : 'budget',
+    budgetTokens,
+    effort: byEffort?.effort ?? null,
+    display: hides ? 'omitted' : null,
+  };
+}
+
+function parseThinkingMember(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
+  const options = readOptions(root, 'thinking', THINKING_MEMBERS, reading);
+  if (options === null) return null;
+  const budgetTokens = readBudget(options, 'budget_tokens', 'thinking.budget_tokens');
+  const display = parseDisplay(options);
+  const type = readOptionalText(options, 'type', 'thinking.type');
+  if (type === null && budgetTokens === null) return null;
+  switch (type) {
+    case null:
+    case 'enabled':
+      return { ...ON, mode: budgetTokens === null ? null : 'budget', budgetTokens, display };
+    case 'disabled':
+      return OFF;
+    case 'adaptive':
+    case 'auto':
+      return { ...ON, mode: 'adaptive', display };
+    case 'between_tools':
+      return { ...ON, mode: 'between_tools', display };
+    default:
+      throw refuse('thinking.type', given(options, 'type') ?? null, THINKING_TYPES);
+  }
+}
+
+function parseDisplay(options: JsonNode): ReasoningRequest['display'] {
+  const word = readOptionalText(options, 'display', 'thinking.display');
+  if (word === null || word === 'summarized' || word === 'omitted') return word;
+  throw refuse('thinking.display', given(options, 'display') ?? null, 'summarized or omitted');
+}
+
+/** The member's object; null if absent. Another type is some provider's own extension and is dropped. */
+function readOptions(
+  root: JsonNode,
+  name: string,
+  known: ReadonlySet<string>,
+  reading: RequestReading,
+): JsonNode | null {
+  const node = given(root, name);
+  if (node === undefined) return null;
+  if (node.kind === 'object') {
+    dropUnknown(node, known, name, reading);
+    return node;
+  }
+  if (node.kind !== 'false') reading.notes.drop(name, 'found no object, which alone can be carried');
+  return null;
+}
+
+function readBudget(options: JsonNode, name: string, path: string): number | null {
+  const node = given(options, name);
+  if (node === undefined) return null;
+  checkInteger(node, path, 1, false);
+  return numberValue(node) ?? null;
+}
+
+const TOOL_MEMBERS = new Set(['type', 'function', 'custom', ...MARK_MEMBERS]);
+const FUNCTION_MEMBERS = new Set(['name', 'description', 'parameters', 'strict', ...MARK_MEMBERS]);
+const CUSTOM_MEMBERS = new Set(['name', 'description', 'format']);
+const TOOL_NAME = 'the name of the tool';
+
+export function parseTools(root: JsonNode, reading: RequestReading): Tool[] {
+  const tools = parseList(root, 'tools', parseTool, reading);
+  const functions = parseList(root, 'functions', parseFunction, reading);
+  if (tools.length > 0 && functions.length > 0) {
+    throw refuseMember('functions', 'stands beside tools, which replaced it; put all of them into tools');
+  }
+  if (tools.length > 0) reading.named.tools = 'tools';
+  if (functions.length > 0) reading.named.tools = 'functions';
+  return tools.length > 0 ? tools : functions;
+}
+
+type ParseTool = (node: JsonNode, path: string, reading: RequestReading) => Tool;
+
+function parseList(root: JsonNode, name: string, parse: ParseTool, reading: RequestReading): Tool[] {
+  const list = given(root, name);
+  if (list === undefined) return [];
+  return readList(list, name, 'an array of tools').map((tool, index) => parse(tool, `${name}.${index}`, reading));
+}
+
+/** A tool with a function but no type is a function, because several clients send it so. */
+function parseTool(node: JsonNode, path: string, reading: RequestReading): Tool {
+  const tool = readObject(node, path, 'a tool definition (an object)');
+  const type = readOptionalText(tool, 'type', `${path}.type`);
+  if (type !== null && type !== 'function' && type !== 'custom') {
+    return {
+      kind: 'opaque',
+      type,
+      name: readOptionalText(tool, 'name', `${path}.name`),
+      native: { origin: 'chat', json: jsonText(tool) },
+    };
+  }
+  dropUnknown(tool, TOOL_MEMBERS, path, reading);
+  if (type === 'custom') return parseCustom(given(tool, 'custom'), `${path}.custom`, reading);
+  const mark = parseCacheMark(tool, path, reading);
+  const parsed = parseFunction(given(tool, 'function'), `${path}.function`, reading);
+  return { ...parsed, cache_mark: mark ?? parsed.cache_mark };
+}
+
+function parseFunction(
+  node: JsonNode | undefined,
+  path: string,
+  reading: RequestReading,
+): Extract<Tool, { kind: 'function' }> {
+  const named = readObject(node, path, 'an object with name, description and parameters');
+  dropUnknown(named, FUNCTION_MEMBERS, path, reading);
+  const parameters = given(named, 'parameters');
+  if (parameters !== undefined) readObject(parameters, `${path}.parameters`, 'a JSON Schema (an object)');
+  return {
+    kind: 'function',
+    name: readName(given(named, 'name'), `${path}.name`, TOOL_NAME),
+    description: readOptionalText(named, 'description', `${path}.description`),
+    parameters: parameters === undefined ? null : jsonText(parameters),
+    strict: readOptionalBoolean(named, 'strict', `${path}.strict`),
+    cache_mark: parseCacheMark(named, path, reading),
+  };
+}
+
+function parseCustom(node: JsonNode | undefined, path: string, reading: RequestReading): Tool {
+  const custom = readObject(node, path, 'an object with a name');
+  dropUnknown(custom, CUSTOM_MEMBERS, path, reading);
+  return {
+    kind: 'custom',
+    name: readName(given(custom, 'name'), `${path}.name`, TOOL_NAME),
+    description: readOptionalText(custom, 'description', `${path}.description`),
+    grammar: parseGrammar(custom, `${path}.format`),
+  };
+}
+
+/** `{definition, syntax}` verbatim. */
+function parseGrammar(custom: JsonNode, path: string): string | null {
+  const format = given(custom, 'format');
+  if (format === undefined) return null;
+  const type = readName(
+    given(readObject(format, path, 'an object with a type'), 'type'),
+    `${path}.type`,
+    'text or grammar',
+  );
+  if (type === 'text') return null;
+  if (type !== 'grammar') throw refuse(`${path}.type`, given(format, 'type') ?? null, 'text or grammar');
+  return jsonText(readObject(given(format, 'grammar'), `${path}.grammar`, 'an object with definition and syntax'));
 }

@@ -1,4 +1,4 @@
-/** Parses content parts: text, image, audio, file. parse-assistant.ts parses assistant-only parts. */
+/** Parses content parts: text, image, audio, file. parse-turns.ts parses assistant-only parts. */
 import {
   type CacheMark,
   type DocumentPart,

@@ -11,17 +11,18 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import { checkBoolean, refuse } from '../../request/check-member.ts';
-import type { MemberRow } from '../../request/fates.ts';
-import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+
 import {
   checkStreamOptions,
   parseEndUser,
   parseOutputFormat,
+  parseReasoningOptions,
   parseStop,
+  parseTools,
   parseWebSearch,
 } from './parse-generation-options.ts';
-import { parseReasoningOptions } from './parse-reasoning-options.ts';
-import { parseTools } from './parse-tools.ts';
+
 import { parseTurns } from './parse-turns.ts';
 import {
   given,

@@ -1,22 +1,207 @@
-/** Parses `messages`, one turn for each. The upstream's renderer checks that tool calls and results match. */
-import type { CacheMark, Part, ToolResultPart } from '../../../generation/part.ts';
+/**
+ * Parses `messages`, one turn for each, with the reasoning, tool calls and host data of assistant turns. The upstream's
+ * renderer checks that tool calls and results match.
+ */
+
+import {
+  type CacheMark,
+  type Part,
+  type ReasoningPart,
+  type RefusalPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  textPart,
+} from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
-import { elements, type JsonNode, member } from '../../../wire/json-node.ts';
+import { elements, type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
 import { refuse } from '../../request/check-member.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { ASSISTANT_MEMBERS, parseAssistant } from './parse-assistant.ts';
-import { type GivenPart, type GivenType, parseContent } from './parse-part.ts';
+import { type GivenPart, type GivenType, parseContent, parsePart, parsePartList } from './parse-part.ts';
 import {
   dropUnknown,
   given,
   MARK_MEMBERS,
   parseCacheMark,
   type RequestReading,
+  readList,
   readName,
   readObject,
   readOptionalBoolean,
   readOptionalText,
+  readText,
 } from './read-member.ts';
+
+const REASONING_MEMBERS = ['reasoning_details', 'thinking_blocks', 'reasoning_content', 'reasoning'] as const;
+
+/** The `format` prefix of Anthropic's signatures in `reasoning_details`; gateways may omit `format`. */
+const ANTHROPIC_FORMAT = 'anthropic';
+
+/**
+ * Reasoning parts of one message. Several members hold the same text: signed blocks win over plain text, and the first
+ * of two plain texts wins.
+ */
+function parseReasoning(message: JsonNode, path: string, reading: RequestReading): ReasoningPart[] {
+  const details = parseBlocks(message, 'reasoning_details', parseDetail, reading);
+  if (details.length > 0) return details;
+  const blocks = parseBlocks(message, 'thinking_blocks', parseThinkingBlock, reading);
+  if (blocks.length > 0) return blocks;
+  const text =
+    readOptionalText(message, 'reasoning_content', `${path}.reasoning_content`) ||
+    readOptionalText(message, 'reasoning', `${path}.reasoning`);
+  return text ? [unsigned(text)] : [];
+}
+
+/** A block in the messages format, or in Mistral's: a list of texts. Null: another kind of block. */
+function parseThinkingBlock(block: JsonNode): ReasoningPart | null {
+  const type = textOf(block, 'type');
+  if (type === 'redacted_thinking') return redacted(textOf(block, 'data'), 'messages');
+  if (type !== 'thinking') return null;
+  const thinking = given(block, 'thinking');
+  const text =
+    thinking === undefined
+      ? ''
+      : (stringValue(thinking) ??
+        elements(thinking)
+          .map((piece) => textOf(piece, 'text'))
+          .join(''));
+  return signed(text, textOf(block, 'signature'), 'messages');
+}
+
+/** An entry of `reasoning_details`. Null: unknown type. */
+function parseDetail(detail: JsonNode): ReasoningPart | null {
+  const format = textOf(detail, 'format');
+  const issuer = format === '' || format.startsWith(ANTHROPIC_FORMAT) ? 'messages' : format;
+  switch (textOf(detail, 'type')) {
+    case 'reasoning.text':
+      return signed(textOf(detail, 'text'), textOf(detail, 'signature'), issuer);
+    case 'reasoning.summary':
+      return unsigned(textOf(detail, 'summary'));
+    case 'reasoning.encrypted':
+      return redacted(textOf(detail, 'data'), issuer);
+    default:
+      return null;
+  }
+}
+
+function parseBlocks(
+  message: JsonNode,
+  name: 'reasoning_details' | 'thinking_blocks',
+  parse: (block: JsonNode) => ReasoningPart | null,
+  { notes }: RequestReading,
+): ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  const list = given(message, name);
+  if (list === undefined) return parts;
+  if (list.kind !== 'array') notes.drop(`messages[].${name}`, 'found no list of blocks');
+  for (const block of elements(list)) {
+    const part = parse(block);
+    if (part === null) notes.drop(`messages[].${name}`, 'holds a block of a type that is not known');
+    else if (part.text !== '' || part.signature !== null) parts.push(part);
+  }
+  return parts;
+}
+
+function signed(text: string, signature: string, issuer: string): ReasoningPart {
+  if (signature === '') return unsigned(text);
+  return { kind: 'reasoning', text, signature, redacted: false, issuer };
+}
+
+function unsigned(text: string): ReasoningPart {
+  return { kind: 'reasoning', text, signature: null, redacted: false, issuer: null };
+}
+
+function redacted(bytes: string, issuer: string): ReasoningPart {
+  return { kind: 'reasoning', text: '', signature: bytes === '' ? null : bytes, redacted: true, issuer };
+}
+
+function textOf(node: JsonNode, name: string): string {
+  const found = given(node, name);
+  return found?.kind === 'string' ? readText(found, name) : '';
+}
+
+/** `prefix` asks to continue the beginning of an answer; the message's position at the end already implies that. */
+const ASSISTANT_MEMBERS = ['refusal', 'tool_calls', 'function_call', 'audio', 'prefix', ...REASONING_MEMBERS];
+
+const CALL_MEMBERS = new Set(['id', 'type', 'index', 'function', 'custom', ...MARK_MEMBERS]);
+const FUNCTION_MEMBERS = new Set(['name', 'arguments']);
+const CUSTOM_MEMBERS = new Set(['name', 'input']);
+
+/** Parts in generation order: reasoning, text, refusal, calls. `legacyId` becomes the id of a `function_call`. */
+function parseAssistant(message: JsonNode, path: string, legacyId: string, reading: RequestReading): Part[] {
+  if (given(message, 'audio') !== undefined) {
+    throw refuseMember(
+      `${path}.audio`,
+      'names sound of an earlier answer, which only its host knows; send its transcript',
+    );
+  }
+  const parts: Part[] = [...parseReasoning(message, path, reading), ...parseSpoken(message, path, reading)];
+  const refusal = readOptionalText(message, 'refusal', `${path}.refusal`);
+  if (refusal) parts.push({ kind: 'refusal', text: refusal });
+  const calls = given(message, 'tool_calls');
+  if (calls !== undefined) {
+    const list = readList(calls, `${path}.tool_calls`, 'an array of tool calls');
+    for (const [index, call] of list.entries()) parts.push(parseCall(call, `${path}.tool_calls.${index}`, reading));
+  }
+  const legacy = given(message, 'function_call');
+  if (legacy !== undefined) parts.push(parseFunctionCall(legacy, `${path}.function_call`, legacyId));
+  return parts;
+}
+
+/** Empty content is ignored: clients send it with calls because some providers refuse null. */
+function parseSpoken(message: JsonNode, path: string, reading: RequestReading): Part[] {
+  const content = given(message, 'content');
+  if (content === undefined) return [];
+  const whole = stringValue(content);
+  if (whole !== undefined) return whole === '' ? [] : [textPart(whole)];
+  const at = `${path}.content`;
+  return parsePartList(content, at).map((part, index) => parseAssistantPart(part, `${at}.${index}`, reading));
+}
+
+function parseAssistantPart(
+  part: JsonNode,
+  path: string,
+  reading: RequestReading,
+): GivenPart | RefusalPart | ReasoningPart {
+  const type = member(part, 'type');
+  if (type !== undefined && stringValue(type) === 'refusal') {
+    return { kind: 'refusal', text: readText(given(part, 'refusal'), `${path}.refusal`) };
+  }
+  return parseThinkingBlock(part) ?? parsePart(part, path, ['text'], reading);
+}
+
+function parseCall(node: JsonNode, path: string, reading: RequestReading): ToolCallPart {
+  const call = readObject(node, path, 'a tool call (an object)');
+  dropUnknown(call, CALL_MEMBERS, 'messages[].tool_calls[]', reading);
+  const id = readName(given(call, 'id'), `${path}.id`, 'the id of the call');
+  const type = readOptionalText(call, 'type', `${path}.type`) ?? 'function';
+  const cache_mark = parseCacheMark(call, path, reading);
+  if (type === 'function') {
+    const called = readObject(given(call, 'function'), `${path}.function`, 'an object with name and arguments');
+    dropUnknown(called, FUNCTION_MEMBERS, 'messages[].tool_calls[].function', reading);
+    return { kind: 'tool_call', id, ...parseCalled(called, `${path}.function`), tool: 'function', cache_mark };
+  }
+  if (type === 'custom') {
+    const custom = readObject(given(call, 'custom'), `${path}.custom`, 'an object with name and input');
+    dropUnknown(custom, CUSTOM_MEMBERS, 'messages[].tool_calls[].custom', reading);
+    const name = readName(given(custom, 'name'), `${path}.custom.name`, 'the name of a tool');
+    const input = readOptionalText(custom, 'input', `${path}.custom.input`) ?? '';
+    return { kind: 'tool_call', id, name, tool: 'custom', arguments: input, cache_mark };
+  }
+  throw refuse(`${path}.type`, given(call, 'type') ?? null, 'function or custom');
+}
+
+function parseFunctionCall(node: JsonNode, path: string, id: string): ToolCallPart {
+  const called = readObject(node, path, 'an object with name and arguments');
+  return { kind: 'tool_call', id, ...parseCalled(called, path), tool: 'function', cache_mark: null };
+}
+
+/** The arguments stay the string that the model generated: it may be empty or invalid JSON. */
+function parseCalled(called: JsonNode, path: string): { name: string; arguments: string } {
+  const name = readName(given(called, 'name'), `${path}.name`, 'the name of a tool');
+  const written = given(called, 'arguments');
+  const text = written === undefined ? '' : readText(written, `${path}.arguments`, 'the arguments as a string of JSON');
+  return { name, arguments: text };
+}
 
 const ROLES = 'one of developer, system, user, assistant, tool, function';
 const COMMON = ['role', 'content', 'name', ...MARK_MEMBERS];

@@ -1,6 +1,8 @@
-/** Converts a non-streamed chat completion to the requested stream. Unknown members keep their places. */
-import { asArray, asObject, asText, parseObject } from '../../json.ts';
-import { findError } from '../shared/find-error.ts';
+/** Turns a whole chat-completions answer into the records of a stream, and finds the error in an answer or a chunk. */
+
+import type { GenerationEvent } from '../../../generation/event.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { messageOf, statusOf, typeOf } from '../shared/usage.ts';
 
 /** The records, including `[DONE]`; null: the body is not an answer. Numbers that a double cannot hold are rounded. */
 export function streamOfAnswer(body: Buffer): Buffer | null {
@@ -27,4 +29,20 @@ function deltaOf(message: unknown): object {
   const { tool_calls, ...said } = asObject(message) ?? {};
   const calls = asArray(tool_calls).map((call, index) => ({ index, ...asObject(call) }));
   return { role: 'assistant', ...said, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+}
+
+type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
+
+/**
+ * The error in a chunk: its truthy member `error`, as the official clients check it, or the whole chunk if the record's
+ * name (`event: error`) or its member `object` marks it as an error. Null: none.
+ */
+export function findError(chunk: JsonObject, recordName: string): ErrorEvent | null {
+  const error = chunk.error;
+  if (error !== undefined && error !== null && error !== false && error !== '') return errorEvent(error);
+  return recordName === 'error' || chunk.object === 'error' ? errorEvent(chunk) : null;
+}
+
+function errorEvent(error: unknown): ErrorEvent {
+  return { kind: 'error', type: typeOf(error), message: messageOf(error), status: statusOf(error) };
 }

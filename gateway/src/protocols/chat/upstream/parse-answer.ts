@@ -1,10 +1,10 @@
 /** Parses a non-streamed chat completion into the events of an equivalent stream, and parses error bodies. */
 import type { GenerationEvent } from '../../../generation/event.ts';
+import type { UpstreamError } from '../../answer/error-body.ts';
 import { describeError, type ErrorBody, readErrorBody } from '../../answer/error-body.ts';
 import { asArray, asCount, asObject, asText, parseObject } from '../../json.ts';
-import type { UpstreamError } from '../../upstream-protocol.ts';
-import { findError } from '../shared/find-error.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { findError } from '../stream/stream-of-answer.ts';
+import { AnswerReader } from './parse-stream.ts';
 
 /**
  * The body of a 200 as events, up to `end`. An error body gives one `error`; anything else that is not a chat

@@ -1,11 +1,16 @@
-/** Parses a chat-completions stream: classifies records and detects completion. answer-reader.ts reads the chunks. */
-
+/** Parses a chat-completions stream: classifies records, reads the chunks, detects completion. */
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
-import type { GenerationEvent } from '../../../generation/event.ts';
-import { parseObject } from '../../json.ts';
+import { type FinishReason, type GenerationEvent, usageEvent } from '../../../generation/event.ts';
+import type { Citation, JsonText } from '../../../generation/part.ts';
+import { valueText } from '../../exact-json.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
-import { findError } from '../shared/find-error.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { parseAnnotations, withinPart } from '../shared/annotations.ts';
+import { readFinishWord } from '../shared/finish-words.ts';
+import { MessageData } from '../shared/host-data.ts';
+import { readReportedUsage } from '../shared/usage.ts';
+import { findError } from '../stream/stream-of-answer.ts';
+import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.ts';
 
 const DONE = '[DONE]';
 const NONE: readonly GenerationEvent[] = [];
@@ -53,4 +58,212 @@ class ChatStreamParser implements StreamParser {
     if (error === null) this.#reader.readChunk(chunk, 'delta', text);
     else this.#reader.fail(chunk, error);
   }
+}
+
+export class AnswerReader {
+  readonly queue = new EventQueue();
+  /** Usage came, and no output after it. */
+  isUsageFinal = false;
+  readonly #tools = new ToolCallReader(this.queue);
+  readonly #data = new MessageData();
+  #answerId = '';
+  #started = false;
+  #hasChoice = false;
+  /** The open text-like part: at most one at a time. */
+  #open: { readonly kind: TextKind; readonly part: number } | null = null;
+  /** The start of the open text part in the whole content, and the length of the content. */
+  #contentStart = 0;
+  #contentChars = 0;
+  /** Citations received before any text. */
+  #early: Citation[] = [];
+  #refused = false;
+  #reported: string | null = null;
+  #stopText: string | null = null;
+
+  /** Upstream sent a finish reason. */
+  get finished(): boolean {
+    return this.#reported !== null;
+  }
+
+  /** Reads a chunk or a non-streamed answer, parsed from `json`; `member` holds the output of its choices. */
+  readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
+    const place = firstChoice(chunk.choices);
+    const choice = asObject(asArray(chunk.choices)[place]);
+    const reported = readReportedUsage(chunk);
+    if (!this.#started && (choice !== null || reported !== null || asText(chunk.id) !== null)) this.#start(chunk);
+    if (reported !== null) this.queue.add(usageEvent(reported));
+    if (choice === null) {
+      this.isUsageFinal ||= reported !== null;
+      return;
+    }
+    this.#hasChoice = true;
+    const error = findError(choice, '');
+    if (error !== null) this.queue.add(error);
+    const message = asObject(choice[member]);
+    if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
+    if (reported !== null) this.isUsageFinal = true;
+    this.#readFinish(choice);
+  }
+
+  /** Upstream failed: adds its usage so far and the error. */
+  fail(chunk: JsonObject, error: GenerationEvent): void {
+    const reported = readReportedUsage(chunk);
+    if (reported !== null) this.queue.add(usageEvent(reported));
+    this.queue.add(error);
+  }
+
+  /** The answer is complete: ends open parts, then adds the finish and the end. */
+  close(): void {
+    if (!this.#hasChoice) {
+      this.queue.refuse('upstream ended its answer without having begun it');
+      return;
+    }
+    const word = readFinishWord(this.#reported);
+    if (word === 'failed') {
+      const message = `upstream gave up in the middle of its answer: finish_reason ${JSON.stringify(this.#reported)}`;
+      this.queue.add({ kind: 'error', type: 'error', message, status: null });
+      return;
+    }
+    this.#endText();
+    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal', this.#data.members);
+    const finish_reason = this.#finishReason(word);
+    const stop_sequence = finish_reason === 'stop_sequence' ? this.#stopText : null;
+    this.queue.add({ kind: 'finish', finish_reason, stop_sequence, reported: this.#reported, explanation: null });
+    this.queue.add({ kind: 'end' });
+  }
+
+  #start(chunk: JsonObject): void {
+    this.#started = true;
+    const id = asText(chunk.id);
+    this.#answerId = id ?? (typeof chunk.created === 'number' ? String(chunk.created) : '');
+    this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
+  }
+
+  #readMessage(message: JsonObject, exact: ExactText): void {
+    const { content, refusal, tool_calls } = message;
+    if (message.reasoning_details !== undefined || message.extra_content !== undefined) this.#data.read(message);
+    const reasoning = reasoningOf(message);
+    if (reasoning !== '') this.#addText('reasoning', reasoning);
+    if (typeof content === 'string') this.#addText('text', content);
+    else if (Array.isArray(content)) for (const piece of piecesOf(content)) this.#addText(piece.kind, piece.text);
+    if (typeof refusal === 'string') this.#addText('refusal', refusal);
+    if (message.annotations !== undefined) this.#readAnnotations(message.annotations);
+    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      this.isUsageFinal = false;
+      this.#endText();
+      this.#tools.readFragments(tool_calls, this.#answerId, exact);
+    }
+    if (asObject(message.function_call) === null) return;
+    this.isUsageFinal = false;
+    this.#tools.readFunctionCall(message.function_call, this.#answerId, exact);
+  }
+
+  #addText(kind: TextKind, text: string): void {
+    if (text === '') return;
+    this.isUsageFinal = false;
+    if (this.#open?.kind !== kind) this.#openText(kind);
+    if (kind === 'text') this.#contentChars += text.length;
+    if (this.#open !== null) this.queue.add({ kind: 'text_delta', part: this.#open.part, text });
+  }
+
+  #openText(kind: TextKind): void {
+    this.#endText();
+    const opening = kind === 'reasoning' ? { kind, redacted: false, issuer: null } : { kind };
+    this.#open = { kind, part: this.queue.begin(opening) };
+    this.#refused ||= kind === 'refusal';
+    if (kind !== 'text') return;
+    this.#contentStart = this.#contentChars;
+    for (const citation of this.#early) this.#cite(this.#open.part, citation);
+    this.#early = [];
+  }
+
+  #endText(): void {
+    if (this.#open !== null) this.queue.add({ kind: 'part_end', part: this.#open.part });
+    this.#open = null;
+  }
+
+  /** Annotations apply to the open text part. Citations of text that has ended are dropped (wire reference C.3). */
+  #readAnnotations(annotations: unknown): void {
+    const citations = parseAnnotations(annotations);
+    if (this.#open?.kind === 'text') for (const citation of citations) this.#cite(this.#open.part, citation);
+    else if (this.#contentChars === 0) this.#early = this.#early.concat(citations);
+  }
+
+  #cite(part: number, citation: Citation): void {
+    const own = withinPart(citation, this.#contentStart);
+    if (own !== null) this.queue.add({ kind: 'citation', part, citation: own });
+  }
+
+  #readFinish(choice: JsonObject): void {
+    // OpenAI's vision previews had `finish_details` instead (recorded traffic, 2023).
+    const word = asText(choice.finish_reason) ?? asText(asObject(choice.finish_details)?.type);
+    if (word === null) return;
+    this.#reported = word;
+    // vLLM and SGLang report the stop sequence that stopped the model; a number is a token id.
+    this.#stopText = asText(choice.stop_reason) ?? asText(choice.matched_stop) ?? this.#stopText;
+  }
+
+  /** The presence of calls decides between `stop` and `tool_calls`, whatever upstream reports (vectors 10 and 11). */
+  #finishReason(word: FinishReason): FinishReason {
+    if (word !== 'stop' && word !== 'tool_calls') return word;
+    if (this.#tools.any) return 'tool_calls';
+    if (this.#refused) return 'refusal';
+    return word === 'stop' && this.#stopText !== null ? 'stop_sequence' : 'stop';
+  }
+}
+
+/** The position of the choice with index 0 or without an index; -1: none. */
+function firstChoice(choices: unknown): number {
+  return asArray(choices).findIndex((choice) => {
+    const found = asObject(choice);
+    return found !== null && (typeof found.index !== 'number' || found.index === 0);
+  });
+}
+
+type TextKind = 'text' | 'refusal' | 'reasoning';
+
+interface TextPiece {
+  readonly kind: TextKind;
+  readonly text: string;
+}
+
+/**
+ * The reasoning of a message or delta; empty if it has none. The first member that has text wins, because several
+ * providers send the same text in two. Snowflake sends only `reasoning_details` (recorded traffic, July 2026).
+ */
+function reasoningOf(message: JsonObject): string {
+  const { reasoning_content, reasoning, reasoning_details } = message;
+  if (typeof reasoning_content === 'string' && reasoning_content !== '') return reasoning_content;
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  if (!Array.isArray(reasoning_details)) return '';
+  let text = '';
+  for (const detail of reasoning_details) {
+    const found = asObject(detail);
+    text += asText(found?.text) ?? asText(found?.summary) ?? '';
+  }
+  return text;
+}
+
+/** The texts of a `content` array, in order: Mistral's form for reasoning models (recorded traffic, August 2026). */
+function piecesOf(content: readonly unknown[]): TextPiece[] {
+  return content.flatMap((element): TextPiece[] => {
+    const found = asObject(element);
+    switch (found?.type) {
+      case 'text':
+        return [{ kind: 'text', text: asText(found.text) ?? '' }];
+      case 'refusal':
+        return [{ kind: 'refusal', text: asText(found.refusal) ?? '' }];
+      case 'thinking':
+        return [{ kind: 'reasoning', text: thinkingOf(found.thinking) }];
+      default:
+        return [];
+    }
+  });
+}
+
+function thinkingOf(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking;
+  let text = '';
+  for (const piece of asArray(thinking)) text += asText(asObject(piece)?.text) ?? '';
+  return text;
 }

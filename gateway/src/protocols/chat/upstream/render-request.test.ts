@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { FEATURES, type Feature, type GenerationRequest, type ReasoningRequest } from '../../../generation/request.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { CAPABLE, refusalOf, render, requestOf, turn, upstream } from '../testing/chat-request.ts';
-import { RENDERED_FEATURES } from './rendered-features.ts';
+import { RENDERED_FEATURES } from './render-request.ts';
 
 const STRICT =
   '{"type":"object","properties":{"n":{"type":"integer","const":9007199254740993}},"required":["n"],"additionalProperties":false}';

@@ -2,13 +2,11 @@
  * Assembles tool calls from the fragments that upstreams send in many forms: matches fragments to calls and detects
  * where a call begins. Reads both deltas and whole messages. Wire reference A.7, C.4 and vectors 6 to 9.
  */
-
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
-import { asObject, asText, type JsonObject } from '../../json.ts';
+import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { packHostData } from '../shared/host-data.ts';
 import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
-import { type ReportedArguments, startArguments } from './reported-arguments.ts';
 
 const INDEX_MAX = 10_000;
 const ID_CHARS_MAX = 40;
@@ -260,5 +258,58 @@ export class EventQueue {
     const events = this.#events;
     this.#events = [];
     return events;
+  }
+}
+
+/** Arguments received in pieces; `push` returns the text that can be passed on so far. */
+interface ReportedArguments {
+  push(piece: string): string;
+  /** The arguments are complete: returns the text held back. */
+  end(): string;
+}
+
+const AS_THEY_COME: ReportedArguments = { push: (piece) => piece, end: () => '' };
+
+/** The free text of custom tools is never changed. */
+function startArguments(tool: 'function' | 'custom'): ReportedArguments {
+  return tool === 'custom' ? AS_THEY_COME : new FunctionArguments();
+}
+
+/** Only arguments that start with these are normalized: a JSON string or `null`. */
+const MENDED_STARTS: readonly string[] = ['"', 'n'];
+
+class FunctionArguments implements ReportedArguments {
+  #held = '';
+  /** Null: only white space has come. */
+  #isMended: boolean | null = null;
+
+  push(piece: string): string {
+    if (this.#isMended === false) return piece;
+    this.#held += piece;
+    // Checks only the first non-blank piece: a provider may send a hundred thousand pieces of one character.
+    const word = this.#isMended === null ? piece.trimStart() : '';
+    if (word !== '') this.#isMended = MENDED_STARTS.includes(word.charAt(0));
+    if (this.#isMended !== false) return '';
+    const text = this.#held;
+    this.#held = '';
+    return text;
+  }
+
+  end(): string {
+    const text = this.#held;
+    this.#held = '';
+    const words = text.trim();
+    if (words === 'null') return '';
+    return words.startsWith('"') ? (innerObject(words) ?? text) : text;
+  }
+}
+
+/** The object whose JSON is the value of a JSON text; null: it is something else. */
+function innerObject(json: string): string | null {
+  try {
+    const inner: unknown = JSON.parse(json);
+    return typeof inner === 'string' && parseObject(inner) !== null ? inner : null;
+  } catch {
+    return null;
   }
 }

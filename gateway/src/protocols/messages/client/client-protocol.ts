@@ -21,15 +21,18 @@ import {
   type MemberType,
   refuse,
 } from '../../request/check-member.ts';
-import { type MediaTally, tallyNested, tallyPart } from '../../request/media-tally.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   findExtras,
+  type MediaTally,
   mayChangeLimit,
   type RequestFacts,
   readEndUser,
+  tallyNested,
+  tallyPart,
 } from '../../request/request-facts.ts';
+
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';

@@ -4,8 +4,8 @@
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { children, type JsonNode, type JsonOutline, memberName, stringValue } from '../../../wire/json-node.ts';
 import { memberPath } from '../../../wire/json-problem.ts';
-import type { MemberRow } from '../../request/fates.ts';
-import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+
 import { given, optionalFlag, optionalNumber, parseCacheMark, requiredText } from './member-values.ts';
 
 import {
@@ -14,8 +14,10 @@ import {
   parseReasoning,
   parseServiceTier,
   parseStop,
+  parseToolChoice,
+  parseTools,
 } from './parse-generation-options.ts';
-import { parseToolChoice, parseTools } from './parse-tools.ts';
+
 import { parseTurns } from './parse-turns.ts';
 
 const REFUSED_BECAUSE =

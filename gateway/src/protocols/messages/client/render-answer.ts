@@ -1,14 +1,14 @@
-/** Renders a whole response as a message. Source: wire reference B.5, B.6, C.3 and C.7. */
-
+/** Renders a whole response, and the start of a streamed one, as a message. Source: wire reference B.5, B.6, C.3 and C.7. */
 import { CallFailure } from '../../../errors/call-failure.ts';
+import type { FinishReason } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
-import { isCut } from '../shared/stop-reasons.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import { isCut, renderStopReason } from '../shared/stop-reasons.ts';
 import { estimateUsage, renderUsage } from '../shared/usage.ts';
 import { checkArguments, keepWholeMembers } from './call-arguments.ts';
-import { renderMessage, renderStop, startCallIds } from './render-message.ts';
 
 /**
  * `finish_reason` is the `stop_reason`. Throws `upstream_malformed` if a tool call's arguments are not a JSON object.
@@ -103,4 +103,70 @@ function renderInput({ tool, name, arguments: text }: ToolCallPart, cut: boolean
   if (cut) return keepWholeMembers(text);
   const named = JSON.stringify(name.slice(0, 100));
   throw new CallFailure('upstream_malformed', `the arguments of a call of ${named} are not a JSON object`);
+}
+
+const CALL_ID_CHARS_MAX = 128;
+
+/** The members about the end of a response, shared by a whole message and `message_delta`. */
+interface StopMembers {
+  readonly stop_reason: string | null;
+  readonly stop_sequence: string | null;
+  readonly stop_details: WritableJson;
+  readonly container: null;
+}
+
+/** The members of a response that has not ended. */
+export const NOT_STOPPED: StopMembers = { stop_reason: null, stop_sequence: null, stop_details: null, container: null };
+
+/** Renders the finish of a response as stop members. */
+export function renderStop(
+  finish: {
+    readonly finish_reason: FinishReason;
+    readonly stop_sequence: string | null;
+    readonly explanation: string | null;
+  },
+  callsTool: boolean,
+): StopMembers & { readonly stop_reason: string } {
+  const stop_reason = renderStopReason(finish.finish_reason, callsTool);
+  return {
+    stop_reason,
+    stop_sequence: stop_reason === 'stop_sequence' ? finish.stop_sequence : null,
+    stop_details:
+      stop_reason === 'refusal' ? { type: 'refusal', category: null, explanation: finish.explanation } : null,
+    container: null,
+  };
+}
+
+/** The message object, also used in `message_start`. */
+export function renderMessage(
+  model: string | null,
+  content: readonly WritableJson[],
+  stop: StopMembers,
+  usage: WritableJson,
+  context: AnswerContext,
+): WritableJson {
+  return {
+    id: `msg_${context.id}`,
+    type: 'message',
+    role: 'assistant',
+    model: model ?? context.model,
+    content,
+    ...stop,
+    diagnostics: null,
+    usage,
+  };
+}
+
+/**
+ * Gives the calls of one response unique ids that the format accepts (`^[a-zA-Z0-9_-]+$`, at most 128 characters): some
+ * providers send none, or the same id for all.
+ */
+export function startCallIds(answerId: string): (id: string) => string {
+  const given = new Set<string>();
+  return (id) => {
+    const named = aliasText(id === '' ? `toolu_${answerId}_${given.size}` : id, CALL_ID_CHARS_MAX);
+    const unique = given.has(named) ? aliasText(`${id} ${given.size}`, CALL_ID_CHARS_MAX) : named;
+    given.add(unique);
+    return unique;
+  };
 }

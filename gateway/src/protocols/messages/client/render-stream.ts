@@ -10,7 +10,7 @@ import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';
-import { NOT_STOPPED, renderMessage, renderStop, startCallIds } from './render-message.ts';
+import { NOT_STOPPED, renderMessage, renderStop, startCallIds } from './render-answer.ts';
 import { PartSequencer } from './sequence-parts.ts';
 
 /** The beginning of a record that all events of one type share. */

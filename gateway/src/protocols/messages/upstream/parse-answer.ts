@@ -1,12 +1,16 @@
-/** Parses a messages response in one piece into the events of the same response streamed, and upstream error bodies. */
-import type { GenerationEvent } from '../../../generation/event.ts';
+/**
+ * Parses a messages response in one piece into the events of the same response streamed, its end, and upstream error
+ * bodies.
+ */
+
+import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
+import type { UpstreamError } from '../../answer/error-body.ts';
 import { describeError, readErrorBody } from '../../answer/error-body.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
-import { asArray, asObject, asText, parseObject } from '../../json.ts';
-import type { UpstreamError } from '../../upstream-protocol.ts';
-import { statusOfType } from '../shared/usage.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { parseStopReason } from '../shared/stop-reasons.ts';
+import { EMPTY_TALLY, reportedUsageOf, statusOfType, tallyUsage } from '../shared/usage.ts';
 import { startBlockParser } from './parse-answer-block.ts';
-import { FinishParser } from './parse-finish.ts';
 
 /** Parses the body of a 200. Ends with `end`, or is one `error` or one `malformed`. */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
@@ -59,4 +63,32 @@ export function parseError(error: unknown): GenerationEvent {
 export function readError(body: Buffer): UpstreamError {
   const { message, code, error } = readErrorBody(body);
   return describeError(message, asText(asObject(error?.details)?.error_code) ?? code);
+}
+
+export class FinishParser {
+  #tally = EMPTY_TALLY;
+  #reported: string | null = null;
+  #stopSequence: string | null = null;
+  #explanation: string | null = null;
+
+  /** Takes the stop members of a message or delta, and its usage; returns the counters so far if they are valid. */
+  push(reasons: JsonObject | null, usage: unknown): readonly GenerationEvent[] {
+    this.#reported = asText(reasons?.stop_reason) ?? this.#reported;
+    this.#stopSequence = asText(reasons?.stop_sequence) ?? this.#stopSequence;
+    this.#explanation = asText(asObject(reasons?.stop_details)?.explanation) ?? this.#explanation;
+    if (asObject(usage) === null) return [];
+    this.#tally = tallyUsage(this.#tally, usage);
+    const reported = reportedUsageOf(this.#tally);
+    return reported === null ? [] : [usageEvent(reported)];
+  }
+
+  finish(): GenerationEvent {
+    return {
+      kind: 'finish',
+      finish_reason: parseStopReason(this.#reported),
+      stop_sequence: this.#stopSequence,
+      reported: this.#reported,
+      explanation: this.#explanation,
+    };
+  }
 }

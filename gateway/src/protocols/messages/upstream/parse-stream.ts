@@ -10,9 +10,8 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../../j
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { namesOutput } from '../shared/usage.ts';
 import { asIndex } from '../stream/observe-stream.ts';
-import { parseError } from './parse-answer.ts';
+import { FinishParser, parseError } from './parse-answer.ts';
 import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
-import { FinishParser } from './parse-finish.ts';
 
 /** A response with more parts is refused. */
 const PARTS_MAX = 10_000;

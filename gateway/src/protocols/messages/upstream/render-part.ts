@@ -13,10 +13,10 @@ import type {
   ToolResultPart,
 } from '../../../generation/part.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { exactArguments } from '../../exact-json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
-import { exactArguments } from '../shared/exact-object.ts';
 import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-control.ts';
 
 export interface PartContext {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, textPart } from '../../../generation/part.ts';
 import { FEATURES, type GenerationRequest } from '../../../generation/request.ts';
 import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
-import { RENDERED_FEATURES } from './rendered-features.ts';
+import { RENDERED_FEATURES } from './render-request.ts';
 
 const UNSAMPLED = withTraits({ sampling: false });
 const sampling = (changes: Partial<GenerationRequest>, traits = CAPABLE) => {

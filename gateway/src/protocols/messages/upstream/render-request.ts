@@ -1,18 +1,17 @@
 /**
- * Renders a canonical request for a messages upstream, including its sampling options and limits; tools, conversation
- * and reasoning have their own files. Source: wire reference C.1.
+ * Renders a canonical request for a messages upstream, including its sampling options and limits, and lists how each
+ * feature is handled; tools, conversation and reasoning have their own files. Source: wire reference C.1.
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import type { TranslationNotes } from '../../request/translation-notes.ts';
+import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { keepLastMarks, renderCacheMark, type WrittenBlock } from './cache-control.ts';
-import { chooseOutputForm } from './choose-output-form.ts';
 import { renderSchema } from './fit-schema.ts';
 import { type Conversation, renderConversation } from './render-conversation.ts';
 import { renderReasoning } from './render-reasoning.ts';
-import { isForced, renderToolChoice, renderTools } from './render-tools.ts';
+import { chooseOutputForm, isForced, renderToolChoice, renderTools } from './render-tools.ts';
 
 /** Output limit if neither the client nor the model's data has one: every model of the format supports it. */
 const OUTPUT_TOKENS_FALLBACK = 8192;
@@ -200,3 +199,40 @@ function samplingObstacle(
   if (!thinks || (feature === 'top_p' && value >= THINKING_TOP_P_MIN)) return null;
   return 'a model that thinks does not take it';
 }
+
+/** The tests check this table against `renderRequest`. */
+export const RENDERED_FEATURES: FeatureFates = {
+  tools: {
+    fate: 'carried',
+    note: 'free-text tools as functions with one text; the schema of a strict tool like that of an answer; grammars and tools of other formats are refused',
+  },
+  tool_choice: { fate: 'carried', note: 'refused if the model cannot be forced to call a tool' },
+  parallel_tool_calls: { fate: 'carried', note: 'as disable_parallel_tool_use' },
+  output_limit: {
+    fate: 'carried',
+    note: "capped at the model's maximum, and named; without one, the model's maximum, or 8192 where it is unknown",
+  },
+  stop: { fate: 'carried', note: 'the gateway searches for texts of white space only' },
+  temperature: {
+    fate: 'carried',
+    note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
+  },
+  top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
+  top_k: { fate: 'carried', note: 'dropped if the model does not support it or thinks' },
+  frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
+  presence_penalty: { fate: 'dropped', note: '0 has no effect' },
+  seed: { fate: 'dropped', note: '0 has no effect' },
+  reasoning: {
+    fate: 'carried',
+    note: 'as adaptive thinking with an effort, or a budget, whichever the model supports',
+  },
+  output_format: {
+    fate: 'carried',
+    note: 'a schema as output_config.format, or through a tool: its objects are closed, and keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+  },
+  verbosity: { fate: 'dropped', note: '`medium` has no effect' },
+  end_user: { fate: 'carried', note: 'as metadata.user_id' },
+  service_tier: { fate: 'carried', note: 'auto, and default as standard_only; others are dropped' },
+  cache_marks: { fate: 'carried', note: 'the last four; up to 5 minutes, or an hour' },
+  web_search: { fate: 'emulated', note: "by Anthropic's own search tool; refused at other providers" },
+};
