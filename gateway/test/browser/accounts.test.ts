@@ -9,8 +9,8 @@ import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
 
@@ -21,16 +21,15 @@ let page: Page;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
   const owner = await setUpOwner(gateway);
   await createKey(gateway, { name: 'of default' });
   await must(owner.ask('POST /accounts', { body: { id: 'acme', name: 'Acme', mode: 'postpaid' } }));
-  visitor = await newVisitor(browser);
+  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, owner) });
   page = visitor.page;
-  await signIn(page, gateway.url, OWNER);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 

@@ -4,30 +4,30 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { OWNER } from '../console-api/api-visitor.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
 let browser: Browser;
-let seeded: SeededGateway;
+let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
-  visitor = await newVisitor(browser, { viewport: { width: 1440, height: 700 } });
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
+  visitor = await newVisitor(browser, {
+    viewport: { width: 1440, height: 700 },
+    storageState: signedInState(seeded.gateway.url, seeded.owner),
+  });
   page = visitor.page;
-  await signIn(page, seeded.gateway.url, OWNER);
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
 });
 
 /** Back, then forward again: resolves once both are done. */

@@ -4,14 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { must, OWNER } from '../console-api/api-visitor.ts';
+import { must } from '../console-api/api-visitor.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -21,14 +21,14 @@ const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 360, height: 740 };
 
 let browser: Browser;
-let seeded: SeededGateway;
+let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 let page: Page;
 let secret: string;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
   secret = (await createKey(seeded.gateway, { name: LONG })).key;
   await must(
     seeded.owner.ask('POST /accounts/default/workspaces', {
@@ -41,12 +41,11 @@ beforeAll(async () => {
       },
     }),
   );
-  visitor = await newVisitor(browser, { storageState: await signedInState(browser, seeded.gateway.url, OWNER) });
+  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
   page = visitor.page;
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
 });
 
 async function open(path: string, size = WIDE): Promise<void> {

@@ -1,40 +1,36 @@
 /** Measures what each page makes a browser fetch on its first visit until its content is visible, in gzipped bytes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, BrowserContext, Request } from 'playwright-core';
-import { OWNER } from '../console-api/api-visitor.ts';
+import type { Browser, Request } from 'playwright-core';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor } from './visitor.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024;
 
-type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
-
 let browser: Browser;
-let seeded: SeededGateway;
-let session: Cookies;
+let seeded: Omit<SeededGateway, 'stop'>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
-  const owner = await newVisitor(browser);
-  await signIn(owner.page, seeded.gateway.url, OWNER);
-  session = await owner.page.context().cookies();
-  await owner.leave();
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
 });
 
 /** Bytes of the bodies as transferred, by address, largest first. */
-async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (readonly [path: string, bytes: number])[]> {
-  const { page, leave } = await newVisitor(browser, { extraHTTPHeaders: { 'accept-encoding': 'gzip' } });
-  await page.context().addCookies(cookies);
+async function fetchedBy(
+  path: string,
+  isPublic: boolean,
+): Promise<readonly (readonly [path: string, bytes: number])[]> {
+  const { page, leave } = await newVisitor(browser, {
+    extraHTTPHeaders: { 'accept-encoding': 'gzip' },
+    ...(isPublic ? {} : { storageState: signedInState(seeded.gateway.url, seeded.owner) }),
+  });
   const finished: Request[] = [];
   page.on('requestfinished', (request) => finished.push(request));
   await openPage(page, `${seeded.gateway.url}${path}`);
@@ -56,7 +52,7 @@ async function namedIn(path: string): Promise<readonly string[]> {
 
 describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
   test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isPublic }) => {
-    const fetched = await fetchedBy(path(seeded.names), isPublic === true ? [] : session);
+    const fetched = await fetchedBy(path(seeded.names), isPublic === true);
     const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
     const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
     expect(bytes, `${bytes} bytes, of them\n${largest.join('\n')}\n`).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);

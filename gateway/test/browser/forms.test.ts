@@ -4,20 +4,20 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { type ApiVisitor, inviteMember, must, OWNER, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
+import { inviteMember, must, OWNER, PASSWORD, type Person, setUpOwner } from '../console-api/api-visitor.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { signedInState } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
 let browser: Browser;
 let gateway: RunningGateway;
-let api: ApiVisitor;
+let api: Person;
 let admin: string;
 let key: string;
 let visitor: Visitor;
@@ -25,7 +25,7 @@ let page: Page;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
   api = await setUpOwner(gateway);
   admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
   key = (await createKey(gateway, { name: 'night run' })).id;
@@ -33,11 +33,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   if (!HAS_BROWSER) return;
   await visitor?.leave();
-  visitor = await newVisitor(browser, { storageState: await signedInState(browser, gateway.url, OWNER) });
+  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, api) });
   page = visitor.page;
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 

@@ -4,14 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { type ApiVisitor, must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
 
@@ -37,7 +37,7 @@ const EVERY_NTH = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 5;
 let pair: Pair;
 let browser: Browser;
 let visitor: Visitor;
-let owner: ApiVisitor;
+let owner: Person;
 const names = { key: '', request: '' };
 
 beforeAll(async () => {
@@ -81,12 +81,11 @@ beforeAll(async () => {
   for (const text of [note, FORMULA]) {
     await must(owner.ask('POST /accounts/default/topup', { body: { id: crypto.randomUUID(), usd: '1', note: text } }));
   }
-  browser = await launchBrowser();
-  visitor = await newVisitor(browser);
-  await signIn(visitor.page, gateway.url, OWNER);
+  browser = await shareBrowser();
+  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, owner) });
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await pair?.stop();
 });
 

@@ -28,8 +28,12 @@ function choose(trigger: string, item: string): Step {
   };
 }
 
+/** Clicks the beginning of the row: its middle may be a link. */
 function openRow(table: string, name: string | RegExp): Step {
-  return (page) => page.getByRole('table', { name: table }).getByRole('row', { name }).first().click();
+  return (page) => {
+    const row = page.getByRole('table', { name: table }).getByRole('row', { name }).first();
+    return row.click({ position: { x: 8, y: 8 } });
+  };
 }
 
 function steps(...all: readonly Step[]): Step {

@@ -4,14 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { must, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths, untilSettled } from './console-pages.ts';
 import { LAYERS } from './layers.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -24,28 +24,27 @@ type State = 'full' | 'empty';
 const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
 
 let browser: Browser;
-let full: SeededGateway;
+let full: Omit<SeededGateway, 'stop'>;
 let empty: RunningGateway;
 /** The token of a pending invitation at the empty gateway. */
 let invitation = '';
 const visitors = new Map<string, Visitor>();
-let signedIn: Record<State, Awaited<ReturnType<typeof signedInState>>>;
+let signedIn: Record<State, ReturnType<typeof signedInState>>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, full, empty] = await Promise.all([launchBrowser(), startSeededGateway(), startGateway()]);
+  [browser, full, empty] = await Promise.all([shareBrowser(), shareSeededGateway(), startGateway()]);
   const owner = await setUpOwner(empty);
   const body = { email: 'linus@example.com', role: 'developer', workspaces: null };
   const invited = await must(owner.ask('POST /accounts/default/invitations', { body }));
   invitation = String(invited.link).split('/').at(-1) ?? '';
   signedIn = {
-    full: await signedInState(browser, urlOf('full'), OWNER),
-    empty: await signedInState(browser, urlOf('empty'), OWNER),
+    full: signedInState(urlOf('full'), full.owner),
+    empty: signedInState(urlOf('empty'), owner),
   };
 });
 afterAll(async () => {
-  await browser?.close();
-  await full?.stop();
+  await closeVisitors(browser);
   await empty?.stop();
 });
 

@@ -7,7 +7,7 @@ import type { Browser, CDPSession } from 'playwright-core';
 import { setupLinkOf } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -28,14 +28,14 @@ beforeAll(async () => {
   if (!HAS_BROWSER) return;
   gateway = await startGateway();
   url = `http://localhost:${new URL(gateway.url).port}`;
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   visitor = await newVisitor(browser);
   // A browser that does not offer passkeys in fields: this authenticator would accept every offer at once.
   await visitor.page.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
   held = await addAuthenticator(visitor, true);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 
@@ -86,7 +86,7 @@ on('a passkey is added after the password (needs Linux on x64 for the browser)',
   await dialog.getByLabel('Name').fill('Ada’s laptop');
   await dialog.getByLabel('Password', { exact: true }).fill('not the password');
   await page.keyboard.press('Enter');
-  await dialog.getByText('The password is not right').waitFor();
+  await dialog.getByText('The password is incorrect').waitFor();
   await expectSound();
   await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.keyboard.press('Enter');
@@ -172,6 +172,6 @@ on('a removed passkey no longer signs in (needs Linux on x64 for the browser)', 
   await page.getByText('Removed passkey Work laptop.').waitFor();
   await signOut();
   await page.getByRole('button', { name: 'Sign in with passkey' }).click();
-  await page.getByText('This passkey is not known here').waitFor();
+  await page.getByText('This passkey is not registered here').waitFor();
   await expectSound();
 });

@@ -8,7 +8,7 @@ import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -18,10 +18,10 @@ let browser: Browser;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+  [gateway, browser] = await Promise.all([startGateway(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 

@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { type ApiVisitor, inviteMember, must, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
+import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);
@@ -24,16 +24,18 @@ let visitor: Visitor;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
   owner = await setUpOwner(gateway);
   await control(gateway, 'workspaces.create', { id: 'research', account: 'default' });
   const given = { account: 'default', role: 'admin', workspaces: ['research'] } as const;
-  const { email } = await inviteMember(gateway.url, owner, given);
-  visitor = await newVisitor(browser, { viewport: { width: 360, height: 740 } });
-  await signIn(visitor.page, gateway.url, { email, password: PASSWORD });
+  const admin = await inviteMember(gateway.url, owner, given);
+  visitor = await newVisitor(browser, {
+    viewport: { width: 360, height: 740 },
+    storageState: signedInState(gateway.url, admin),
+  });
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 
@@ -49,12 +51,14 @@ on.each(PAGES)('$route (needs Linux on x64 for the browser)', async ({ route }) 
 on(
   'a developer sees in advance which changes only an admin can make (needs Linux on x64 for the browser)',
   async () => {
-    const { email, person } = await inviteMember(gateway.url, owner, { account: 'default', role: 'developer' });
-    const { id } = await createKey(gateway, { name: 'nightly', rpm: 60, created_by: person });
+    const member = await inviteMember(gateway.url, owner, { account: 'default', role: 'developer' });
+    const { id } = await createKey(gateway, { name: 'nightly', rpm: 60, created_by: member.person });
     await must(owner.ask(`POST /accounts/default/keys/${id}/disable`, { body: {} }));
-    const developer = await newVisitor(browser, { viewport: { width: 1440, height: 900 } });
+    const developer = await newVisitor(browser, {
+      viewport: { width: 1440, height: 900 },
+      storageState: signedInState(gateway.url, member),
+    });
     const { page } = developer;
-    await signIn(page, gateway.url, { email, password: PASSWORD });
     await openPage(page, `${gateway.url}/app/keys/${id}`);
     await page.locator('p', { hasText: 'Disabled by Ada Lovelace. Only an owner or admin can enable it.' }).waitFor();
     await page.getByRole('button', { name: 'Actions for nightly' }).click();
@@ -64,7 +68,7 @@ on(
     await page.getByText('only an owner or admin can raise or remove them').waitFor();
     await page.getByRole('textbox', { name: 'Requests/min' }).fill('');
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('found no limit in place of 60').waitFor();
+    await page.getByText('found no limit instead of 60').waitFor();
     expect(developer.faults(403)).toEqual([]);
     await developer.leave();
   },

@@ -5,10 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atEndOfRun } from '../../scripts/test-runner/end-of-run.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
 import { openStore } from '../../src/store/sqlite/open-store.ts';
 import { randomCall, seededRandom, type Variety } from '../../src/store/testing/random-calls.ts';
-import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
+import { type ApiVisitor, inviteMember, must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
@@ -18,7 +19,7 @@ import type { PageNames } from './console-pages.ts';
 export interface SeededGateway {
   readonly gateway: RunningGateway;
   readonly fake: FakeUpstream;
-  readonly owner: ApiVisitor;
+  readonly owner: Person;
   /** The last call, a key, and unused links. */
   readonly names: Required<PageNames>;
   stop(): Promise<void>;
@@ -70,6 +71,18 @@ export async function startSeededGateway(): Promise<SeededGateway> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+let shared: Promise<SeededGateway> | null = null;
+
+/** Starts one for all suites of the process, which may add to the data but leave the owner signed in. */
+export function shareSeededGateway(): Promise<Omit<SeededGateway, 'stop'>> {
+  if (shared === null) {
+    const started = startSeededGateway();
+    shared = started;
+    atEndOfRun(async () => (await started).stop());
+  }
+  return shared;
 }
 
 const TARGET = { provider: 'lab', model: 'gpt-5-mini-2026-01-01' };

@@ -1,25 +1,23 @@
 /** Tests that a model has the same color on every page, although pages show different sets of models. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Locator } from 'playwright-core';
-import { OWNER } from '../console-api/api-visitor.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor } from './visitor.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
 let browser: Browser;
-let seeded: SeededGateway;
+let seeded: Omit<SeededGateway, 'stop'>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
 });
 
 /** The colors of rows that have one, by the name that each row begins with. */
@@ -34,9 +32,8 @@ async function colorsIn(lines: Locator): Promise<Readonly<Record<string, string>
 }
 
 test.skipIf(!HAS_BROWSER)('a model has the same color on every page (needs Chromium for Linux on x64)', async () => {
-  const { page, faults } = await newVisitor(browser);
+  const { page, faults } = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
   const { url } = seeded.gateway;
-  await signIn(page, url, OWNER);
   const list = page.getByRole('list', { name: 'Series' }).getByRole('listitem');
   await openPage(page, `${url}/app/usage?range=30d&model=gpt-5-mini`);
   // By its letters alone it would get the color of gpt-5, which precedes it in the alphabet.

@@ -1,6 +1,6 @@
-/** Signs in at the console's own page. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { newVisitor } from './visitor.ts';
+/** Signs in at the console's own page, or takes over a session of the console API. */
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Person } from '../console-api/api-visitor.ts';
 
 export async function signIn(
   page: Page,
@@ -14,15 +14,11 @@ export async function signIn(
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 }
 
-/** Returns the cookies of a signed-in user for visitors with other views: a password check is slow. */
-export async function signedInState(
-  browser: Browser,
-  url: string,
-  person: Parameters<typeof signIn>[2],
-): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
-  const { page, leave } = await newVisitor(browser);
-  await signIn(page, url, person);
-  const state = await page.context().storageState();
-  await leave();
-  return state;
+/** Returns the state of a browser in which the person is signed in already, for suites that do not test signing in. */
+export function signedInState(url: string, person: Person): NonNullable<BrowserContextOptions['storageState']> {
+  const place = { domain: new URL(url).hostname, path: '/', expires: -1 } as const;
+  const cookies = [...person.cookies()].map(([name, value]) => {
+    return { ...place, name, value, httpOnly: true, secure: false, sameSite: 'Lax' as const };
+  });
+  return { cookies, origins: [] };
 }

@@ -4,29 +4,26 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { OWNER } from '../console-api/api-visitor.ts';
 import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
-import { signIn } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
 let browser: Browser;
-let seeded: SeededGateway;
+let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
-  visitor = await newVisitor(browser);
-  await signIn(visitor.page, seeded.gateway.url, OWNER);
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
+  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
 });
 
 /** Presses the button; returns the file's name, its lines, and the scripts fetched for it. */

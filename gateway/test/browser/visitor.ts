@@ -4,6 +4,7 @@
  */
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { atEndOfRun } from '../../scripts/test-runner/end-of-run.ts';
 import { unpackBrowser } from './browser-files.ts';
 
 const WAIT_MS = 15_000;
@@ -38,6 +39,22 @@ export interface Visitor {
 export async function launchBrowser(): Promise<Browser> {
   const { executable, environment } = unpackBrowser();
   return chromium.launch({ executablePath: executable, args: FLAGS, env: { ...process.env, ...environment } });
+}
+
+let shared: Promise<Browser> | null = null;
+
+/** Launches one browser for all suites of the process. Each of them closes its visitors with `closeVisitors`. */
+export function shareBrowser(): Promise<Browser> {
+  if (shared === null) {
+    const launched = launchBrowser();
+    shared = launched;
+    atEndOfRun(async () => (await launched).close());
+  }
+  return shared;
+}
+
+export async function closeVisitors(browser: Browser | undefined): Promise<void> {
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
 /** Opens a visitor with their own cookies. */

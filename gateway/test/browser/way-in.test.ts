@@ -8,7 +8,7 @@ import { control } from '../http-contract/make-key.ts';
 import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { timeCode } from './time-code.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -21,11 +21,11 @@ const recoveryCodes: string[] = [];
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
   gateway = await startGateway();
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   owner = await newVisitor(browser);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await gateway?.stop();
 });
 

@@ -12,7 +12,7 @@ import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
 
@@ -35,12 +35,12 @@ let keyName = '';
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
   pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'] }));
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   owner = await newVisitor(browser);
   page = owner.page;
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeVisitors(browser);
   await pair?.stop();
 });
 

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { windowAt } from '../../src/admission/window.ts';
-import { must, OWNER } from '../console-api/api-visitor.ts';
+import { must } from '../console-api/api-visitor.ts';
 import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
 
@@ -21,19 +21,25 @@ const CLOCK = new Intl.DateTimeFormat('en-US', {
 });
 
 let browser: Browser;
-let seeded: SeededGateway;
+let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
+
+const setZone = (time_zone: string) =>
+  must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone } }));
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
-  await must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone: ZONE } }));
-  const storageState = await signedInState(browser, seeded.gateway.url, OWNER);
-  visitor = await newVisitor(browser, { timezoneId: 'Asia/Tokyo', storageState });
+  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
+  await setZone(ZONE);
+  visitor = await newVisitor(browser, {
+    timezoneId: 'Asia/Tokyo',
+    storageState: signedInState(seeded.gateway.url, seeded.owner),
+  });
 });
 afterAll(async () => {
-  await browser?.close();
-  await seeded?.stop();
+  await closeVisitors(browser);
+  // The gateway is shared.
+  if (seeded !== undefined) await setZone('UTC');
 });
 
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);

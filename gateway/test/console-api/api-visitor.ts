@@ -24,13 +24,20 @@ export interface ApiVisitor {
   ask(route: string, asked?: Asked): Promise<Answered>;
 }
 
+/** A visitor with a page's cookies. */
+export interface Person extends ApiVisitor {
+  /** The cookies that a browser would have now, by name. */
+  cookies(): ReadonlyMap<string, string>;
+}
+
 export const PASSWORD = 'correct horse battery staple';
 export const OWNER = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD } as const;
 
 /** Opens a visitor with a page's cookies, or none yet. */
-export function openPerson(url: string): ApiVisitor {
+export function openPerson(url: string): Person {
   const cookies = new Map<string, string>();
   return {
+    cookies: () => cookies,
     async ask(route, { body, headers = {} } = {}) {
       const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
       const own = {
@@ -99,14 +106,14 @@ export function setupLinkOf(gateway: RunningGateway): string {
 }
 
 /** Creates the first owner and signs in. */
-export async function setUpOwner(gateway: RunningGateway): Promise<ApiVisitor> {
+export async function setUpOwner(gateway: RunningGateway): Promise<Person> {
   const token = new URL(setupLinkOf(gateway)).searchParams.get('token');
   const owner = openPerson(gateway.url);
   await must(owner.ask('POST /setup', { body: { ...OWNER, token, workspace: null } }));
   return owner;
 }
 
-export interface Member extends ApiVisitor {
+export interface Member extends Person {
   readonly person: string;
   readonly email: string;
 }
