@@ -20,11 +20,10 @@ import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyStore } from './policy/policy-store.ts';
 import { createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
 import { type FoldingPace, startFolding } from './rollup/start-folding.ts';
-import { createBudgetSpends } from './spend/budget-spends.ts';
-import { createSpendThread } from './spend/spend-thread.ts';
 import type { Drained } from './spool/drain-spool.ts';
 import { openSpool, type Spool } from './spool/spool.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
+import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { keepAbandonment, keepRecord } from './writer/ledger-operations.ts';
 import { startWriter, type Writer } from './writer/writer.ts';
@@ -77,7 +76,6 @@ export interface OpenedStore extends Store {
 /** URL literals, so that `bun build --compile` finds the programs. */
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
 const WRITER_PROGRAM = new URL('./writer/writer-worker.ts', import.meta.url);
-const SPEND_PROGRAM = new URL('./spend/spend-worker.ts', import.meta.url);
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**
@@ -114,11 +112,11 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       ? NO_CONTENT
       : createContentStore(dataDir, options.content.masterKey, options.content.bytesMax);
   const queries = createQueries(reading);
-  const spends = createSpendThread(path, SPEND_PROGRAM);
   const usage = createUsageReader(path, USAGE_PROGRAM);
   const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
-  const thread = createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
-  const far = createWorkerQueries(path, thread);
+  const startThread = () => createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
+  const [thread, spendThread] = [startThread(), startThread()];
+  const [far, near] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
@@ -131,7 +129,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     usage,
     keyUses: createKeyUseStore(queries, far, writer),
     statements: createStatementReader(far),
-    spends: createBudgetSpends(far, spends, opened.writable),
+    spends: createBudgetSpends({ far, near, prepare: spendThread.prepare, writable: opened.writable }),
     content,
     ...writer.opened,
     async close() {
@@ -139,7 +137,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       thread.close();
       // The last connection to close checkpoints the write-ahead log into the database, and only the writer's can.
       reading.close();
-      spends.close();
+      spendThread.close();
       usage.close();
       folding.stop();
       await writer.close();
