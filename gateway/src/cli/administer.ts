@@ -13,8 +13,8 @@ import type { StoredProvider } from '../store/ports/providers.ts';
 import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
-import { openReading } from '../store/sqlite/open-reading.ts';
-import { openStore } from '../store/sqlite/open-store.ts';
+import { openReading, openStore } from '../store/sqlite/open-store.ts';
+
 import { type CliEnvironment, CliFailure } from './environment.ts';
 
 const LOCK_WAIT_MS = 5_000;

@@ -2,7 +2,7 @@
  * Stores the last uses of secrets on disk, in infrequent batches, and restores them at the next start. Adds no delay to
  * calls.
  */
-import type { KeyUseStore } from '../store/ports/key-use.ts';
+import type { KeyUseStore } from '../store/ports/records.ts';
 import type { KeyDirectory } from './key-directory.ts';
 
 /** The maximum time before a use is on disk; each secret costs at most one write in it. */

@@ -3,7 +3,7 @@ import { prove } from '../../src/cli/commands/data.ts';
 import type { AccountBalance } from '../../src/store/ports/ledger.ts';
 import type { CallRecord } from '../../src/store/ports/records.ts';
 import { databasePath } from '../../src/store/sqlite/database/connection.ts';
-import { openReading } from '../../src/store/sqlite/open-reading.ts';
+import { openReading } from '../../src/store/sqlite/open-store.ts';
 
 export interface Books {
   readonly records: readonly CallRecord[];

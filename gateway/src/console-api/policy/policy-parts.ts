@@ -8,11 +8,11 @@ import { type Control, isUndone } from '../../control/control.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
-import type { Ledger } from '../../store/ports/ledger.ts';
+import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { PolicyReader, StoredAccount } from '../../store/ports/policy.ts';
 import type { Scope, StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
-import type { StatementReader } from '../../store/ports/statements.ts';
+
 import { ConstraintViolation, InsufficientFunds, StoreError } from '../../store/ports/store-errors.ts';
 import type { UsageReader } from '../../store/ports/usage.ts';
 import { type Actor, isOperator, type Tenancy } from '../kernel/actor.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the ledger: immutable double-entry transfers, with one hold and one settlement per call. Every implementation
- * passes the suite in `store/contracts/ledger-contract.ts`.
+ * Defines the ledger: immutable double-entry transfers, with one hold and one settlement per call; and how an account's
+ * entries and statements are read. Every implementation passes the suites in `store/contracts/`.
  */
 import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from './audit.ts';
@@ -90,7 +90,7 @@ export interface Movement {
  * writes, extensions and settlements of held calls go to a spool, and from there into the store later.
  */
 export interface Ledger {
-  /** Rejects as `refused` where the account is prepaid and has less than the amount available. */
+  /** Rejects with InsufficientFunds where the account is prepaid and has less than the amount available. */
   hold(hold: Hold): Promise<void>;
   /** `nth` counts the extensions of a call from 1. Rejects as `hold` does. */
   extend(call_id: string, nth: number, amount: NanoUsd): Promise<void>;
@@ -141,4 +141,56 @@ export interface LedgerProof {
   readonly last: NotedEntry | null;
   /** The first violation found; null: none. */
   readonly problem: { readonly entry: number | null; readonly message: string } | null;
+}
+
+export interface ShownEntry {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly kind: EntryKind;
+  readonly ref: string;
+  readonly amount: NanoUsd;
+  readonly released: NanoUsd;
+  readonly note: string | null;
+}
+
+interface EntryPage {
+  /** Newest first. */
+  readonly entries: readonly ShownEntry[];
+  /** Cursor for the next page (`beforeSeq`); null: no more entries. A page may be short without being the last. */
+  readonly nextSeq: number | null;
+}
+
+/** Changes to an account's money within a time range. `opening` and `closing`: available plus held. */
+export interface Statement {
+  readonly opening: NanoUsd;
+  readonly closing: NanoUsd;
+  readonly movements: readonly ShownEntry[];
+  readonly charges: readonly DayCharge[];
+}
+
+/** The charges of one key's calls to one model on one day. */
+export interface DayCharge {
+  /** As returned by `dateOf`. */
+  readonly date: string;
+  /** As named by clients; null: they named none. */
+  readonly model: string | null;
+  /** Null: the call has no record. */
+  readonly keyId: string | null;
+  /** The key's name at its last call of that day. */
+  readonly keyName: string | null;
+  readonly calls: number;
+  readonly amount: NanoUsd;
+}
+
+export interface StatementReader {
+  /** `movements`: top-ups and corrections only. Returns entries before `beforeSeq`; null: from the newest. */
+  readEntries(account: string, only: 'movements' | 'all', beforeSeq: number | null, limit: number): Promise<EntryPage>;
+  /**
+   * Unix ms; `toMs` is exclusive. `dateOf` returns the day of a moment; days must start and end on whole quarter hours.
+   */
+  readStatement(
+    account: string,
+    range: { readonly fromMs: number; readonly toMs: number },
+    dateOf: (atMs: number) => string,
+  ): Promise<Statement>;
 }

@@ -1,6 +1,6 @@
 /**
  * Defines the limits on calls: requests and tokens per minute, concurrent calls, budgets and balances. One decision
- * takes all of a call's limits or none. Every implementation passes the suite in `store/contracts/limits-contract.ts`.
+ * takes all of a call's limits or none. Also defines how the spend of budgets is read. Every implementation passes the suite in `store/contracts/limits-contract.ts`.
  */
 
 /** Integer nano-USD. */
@@ -236,4 +236,20 @@ export interface LimitStore {
   readUse(binding: BindingCaps, nowMs: number): CapsUse | Promise<CapsUse>;
   /** Releases what calls with an expired lease hold; returns their number. */
   sweep(nowMs: number): number | Promise<number>;
+}
+
+/** Returns every public name of a model, given one of them: a record keeps the name that the client requested. */
+export type NamesOfModel = (model: string) => readonly string[];
+
+/** All amounts in nano-USD. No call waits for them. */
+export interface BudgetSpends {
+  /** For console pages. Keyed by subject id; all bindings must have the same kind and window. */
+  readSpends(bindings: readonly BindingCaps[], namesOfModel: NamesOfModel): Promise<ReadonlyMap<string, bigint>>;
+  /**
+   * To seed a budget: the spend within the binding's window, except of the calls listed. Rejects as Unavailable while
+   * the store accepts no writes, since some charges may not be readable yet.
+   */
+  readSettled(binding: BindingCaps, namesOfModel: NamesOfModel, exceptCalls: readonly string[]): Promise<bigint>;
+  /** Makes the next `readSettled` fast; call when a budget begins to apply. */
+  prepare(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Defines the stored shapes of keys, workspaces and call records, and the interfaces that write and read call records.
+ * Defines the stored shapes of keys, workspaces and call records, and the interfaces that write and read call records
+ * and the last use of keys.
  */
-
 import type { Reason } from '../../errors/reason.ts';
 import type { Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
@@ -141,4 +141,19 @@ export interface CallFilter {
 export interface CallReader {
   /** The matching records, newest arrival first, at most `limit`. */
   readCalls(filter: CallFilter): Promise<readonly CallRecord[]>;
+}
+
+/** The last use of one secret; `hash` is the secret's hash, as in `StoredKey`. Times: unix ms. */
+export interface StoredKeyUse {
+  readonly hash: string;
+  readonly atMs: number;
+  readonly client: string | null;
+}
+
+export interface KeyUseStore {
+  /** Replaces the entries of these secrets; resolves once they are durable. */
+  keep(uses: readonly StoredKeyUse[]): Promise<void>;
+  read(): Promise<readonly StoredKeyUse[]>;
+  /** The arrival (unix ms) of each key's newest recorded call since `fromMs`, by key id. */
+  readNewestCalls(fromMs: number): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,15 +1,14 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
-import type { BudgetSpends } from './budget-spends.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
-import type { KeyUseStore } from './key-use.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, StatementReader } from './ledger.ts';
+import type { BudgetSpends } from './limits.ts';
 import type { PeopleStore } from './people.ts';
 import type { PolicyReader, PolicyStore } from './policy.ts';
 import type { ProviderStore } from './providers.ts';
-import type { CallReader, CallRecorder } from './records.ts';
-import type { StatementReader } from './statements.ts';
+import type { CallReader, CallRecorder, KeyUseStore } from './records.ts';
+
 import type { UsageReader } from './usage.ts';
 
 /** New data has the account `default` and the workspace `default`. */

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
-import { openReading } from './open-reading.ts';
-import { openStore } from './open-store.ts';
+import { openReading, openStore } from './open-store.ts';
 
 const newFolder = temporaryFolders();
 const EVERYTHING = { limit: 1_000, sinceMs: null, requestId: null, keyId: null };

@@ -1,24 +1,29 @@
-/** Assembles the SQLite store: the writer thread, the spool, a read connection, and threads for long queries. */
+/**
+ * Assembles the SQLite store: the writer thread, the spool, a read connection, and threads for long queries. Opens it
+ * read-only too, with or without a running server.
+ */
 import type { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 import type { Secret } from '../../lib/secret.ts';
 import type { ContentStore } from '../ports/content.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
 import type { ReachFailpoint } from './failpoints.ts';
-import { createCallReader } from './ledger/call-reader.ts';
+import { createCallReader } from './ledger/call-record-row.ts';
+import { readBalances } from './ledger/fold-balance.ts';
 import { createIdempotencyStore } from './ledger/idempotency-store.ts';
-import { createLedger } from './ledger/ledger.ts';
-import type { Recovered } from './ledger/recover-holds.ts';
+import { createLedger, createUnsavedSettlements } from './ledger/ledger.ts';
+import type { Recovered } from './ledger/ledger-epoch.ts';
 import { createStatementReader } from './ledger/statement-reader.ts';
-import { createUnsavedSettlements } from './ledger/unsaved-settlements.ts';
+import { requireCurrentSchema } from './migrations/migrate.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
-import { createPolicyStore } from './policy/policy-store.ts';
-import { createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
+import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
+import { createKeyUseStore, createProviderStore, readProviders } from './policy/provider-store.ts';
 import { type FoldingPace, startFolding } from './rollup/start-folding.ts';
 import type { Drained } from './spool/drain-spool.ts';
 import { openSpool, type Spool } from './spool/spool.ts';
@@ -188,4 +193,34 @@ async function openBeside(
     await writer.close();
     throw nameSqliteFault(fault);
   }
+}
+
+/**
+ * Opens a data folder's database read-only; takes no lock.
+ *
+ * @throws Unavailable where the database is missing, belongs to another program, or has another schema version.
+ */
+export function openReading(dataDir: string): StoreReading {
+  const path = databasePath(dataDir);
+  if (!existsSync(path)) {
+    throw new Unavailable(
+      'incompatible',
+      `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
+    );
+  }
+  const database = openReadConnection(path);
+  try {
+    requireCurrentSchema(database);
+  } catch (fault) {
+    database.close();
+    throw nameSqliteFault(fault);
+  }
+  const queries = createQueries(database);
+  return {
+    ...createCallReader(queries),
+    ...createPolicyReader(queries),
+    readBalances: (account) => readBalances(queries, account ?? null),
+    readProviders: () => readProviders(queries),
+    close: () => database.close(),
+  };
 }

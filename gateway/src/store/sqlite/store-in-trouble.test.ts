@@ -10,8 +10,8 @@ import type { StoreError } from '../ports/store-errors.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
-import { openReading } from './open-reading.ts';
-import { openStore } from './open-store.ts';
+import { openReading, openStore } from './open-store.ts';
+
 import { proveLedger } from './prove/prove-ledger.ts';
 
 const newFolder = temporaryFolders();

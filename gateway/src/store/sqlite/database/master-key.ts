@@ -1,8 +1,8 @@
 /**
  * Reads, creates and replaces the data folder's master key, from which every other key of the service is derived, and
- * compares it with the database it belongs to. The other keys are derived elsewhere.
+ * compares it with the check value in the database it belongs to. The other keys are derived elsewhere.
  */
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -18,9 +18,10 @@ import {
 import { dirname, join } from 'node:path';
 import { Secret } from '../../../lib/secret.ts';
 import { syncToDisk } from '../../../lib/sync-to-disk.ts';
+import { requireKnownSchema } from '../migrations/migrate.ts';
+import { nameSqliteFault } from '../sqlite-fault.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
-import { databasePath, openWriteConnection } from './connection.ts';
-import { deriveCheck, isSameCheck, keepCheck, readKeyTrace } from './master-key-check.ts';
+import { databasePath, openReadConnection, openWriteConnection } from './connection.ts';
 
 export interface MasterKey {
   /** 64 hex characters. */
@@ -160,4 +161,69 @@ function writeDraft(path: string): string {
 
 function isCode(fault: unknown, code: string): boolean {
   return fault instanceof Error && 'code' in fault && fault.code === code;
+}
+
+/** The traces of the master key that a database was used with. */
+interface KeyTrace {
+  /** Hex; null: none stored yet. */
+  readonly check: string | null;
+  /** Whether the database contains anything that needed a master key. */
+  readonly isUsed: boolean;
+  /** The number of API keys that are not revoked. */
+  readonly keys: number;
+}
+
+const NO_TRACE: KeyTrace = { check: null, isUsed: false, keys: 0 };
+const CHECK_NAME = 'master_key_check';
+
+/** @throws Unavailable where the file is not a valid database, or has a schema that this program cannot upgrade. */
+function readKeyTrace(path: string): KeyTrace {
+  if (!existsSync(path) || statSync(path).size === 0) return NO_TRACE;
+  const database = openReadConnection(path);
+  try {
+    const tables = database
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'api_key')")
+      .all();
+    // A first start that was interrupted, or a database that opening the store refuses with its own message.
+    if (tables.length < 2) return NO_TRACE;
+    requireKnownSchema(database);
+    const check = database
+      .query<{ value: string }, [string]>('SELECT cast(value AS TEXT) AS value FROM meta WHERE name = ?')
+      .get(CHECK_NAME);
+    const keys = database
+      .query<{ all_keys: number; living: number }, []>(
+        "SELECT count(*) AS all_keys, count(*) FILTER (WHERE status <> 'revoked') AS living FROM api_key",
+      )
+      .get();
+    return {
+      check: check?.value ?? null,
+      isUsed: check !== null || (keys?.all_keys ?? 0) > 0,
+      keys: keys?.living ?? 0,
+    };
+  } catch (fault) {
+    throw nameSqliteFault(fault);
+  } finally {
+    database.close();
+  }
+}
+
+/** 256 bits that reveal nothing about the key. */
+function deriveCheck(key: string): string {
+  return Buffer.from(hkdfSync('sha256', Buffer.from(key, 'hex'), '', 'tollgate master key check v1', 32)).toString(
+    'hex',
+  );
+}
+
+/** Compares two check values in constant time. */
+function isSameCheck(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+/** The statement that stores a check value in the database. */
+function keepCheck(check: string): WriteStatement {
+  return {
+    sql: 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, cast(? AS BLOB))',
+    parameters: [CHECK_NAME, check],
+    changes: 1,
+  };
 }

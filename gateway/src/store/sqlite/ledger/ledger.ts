@@ -2,7 +2,6 @@
  * Implements the ledger port over the writer: validates requests here, then writes them there or, while the store
  * accepts no writes, into the spool.
  */
-
 import { type Kysely, sql } from 'kysely';
 import type { NewAuditEntry } from '../../ports/audit.ts';
 import type { AccountBalance, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
@@ -21,7 +20,6 @@ import {
 } from '../writer/ledger-operations.ts';
 import type { Writer } from '../writer/writer.ts';
 import { readBalances } from './fold-balance.ts';
-import type { UnsavedSettlements } from './unsaved-settlements.ts';
 
 /** Implements the port. */
 export function createLedger(
@@ -133,4 +131,32 @@ async function readMovement(queries: Kysely<Tables>, kind: MovementKind, id: str
     FROM ledger_entry WHERE ref = ${id} AND kind = ${sql.lit(kind)} AND nth = 0`.execute(queries);
   const [row] = rows;
   return row === undefined ? null : { ...row, amount: BigInt(row.amount) };
+}
+
+/**
+ * Tracks calls that could not be ended because the store was unavailable, and ends them once it accepts writes again,
+ * so that their holds do not stay until the next start.
+ */
+interface UnsavedSettlements {
+  /** Ends the call now; where that is not stored, rejects and retries later. */
+  end(call_id: string): Promise<void>;
+  /** Call when the store accepts writes again. */
+  endAll(): void;
+}
+
+/** `abandon` ends one call, and does nothing for a call that holds nothing: some settlements were stored after all. */
+export function createUnsavedSettlements(abandon: (call_id: string) => Promise<void>): UnsavedSettlements {
+  const waiting = new Set<string>();
+  async function end(call_id: string): Promise<void> {
+    waiting.add(call_id);
+    await abandon(call_id);
+    waiting.delete(call_id);
+  }
+  return {
+    end,
+    endAll() {
+      // If the store is unavailable again, the calls stay for the next time, at the latest for the next start.
+      for (const call_id of waiting) end(call_id).catch(() => undefined);
+    },
+  };
 }

@@ -3,8 +3,8 @@
  * never change.
  */
 import { type Kysely, sql } from 'kysely';
-import type { EntryKind } from '../../ports/ledger.ts';
-import type { DayCharge, ShownEntry, StatementReader } from '../../ports/statements.ts';
+import type { DayCharge, EntryKind, ShownEntry, StatementReader } from '../../ports/ledger.ts';
+
 import type { Tables } from '../tables.ts';
 
 /** Entries, of all accounts, that one query scans: about a tenth of a second. */

@@ -1,6 +1,6 @@
 /** Tests unsaved-settlements.ts: what ends at once, what ends later, and how often. */
 import { expect, test } from 'bun:test';
-import { createUnsavedSettlements } from './unsaved-settlements.ts';
+import { createUnsavedSettlements } from './ledger.ts';
 
 /** An abandonment that fails while the store is unavailable. */
 function watchAbandoning() {

@@ -4,7 +4,6 @@
 
 import { type CompiledQuery, type Generated, type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { KeyUseStore, StoredKeyUse } from '../../ports/key-use.ts';
 import type {
   EnteredModel,
   ProviderStore,
@@ -13,6 +12,7 @@ import type {
   StoredProviderTest,
   StoredRates,
 } from '../../ports/providers.ts';
+import type { KeyUseStore, StoredKeyUse } from '../../ports/records.ts';
 import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';

@@ -9,7 +9,6 @@ import {
   SELECT_ENTRIES,
 } from '../ledger/entry-row.ts';
 import { hashEntry, type LedgerEntry, NO_HASH, sealEntries, sealEpoch } from '../ledger/ledger-entry.ts';
-import { LedgerInvariantError } from './ledger-invariant-error.ts';
 
 interface EpochRow {
   readonly id: number;
@@ -122,4 +121,18 @@ export function proveStretch(database: Database, firstSeq: number, lastSeq: numb
     seq += 1;
   }
   return seq > lastSeq ? null : seq;
+}
+
+/** The first violation that a proof of the ledger found. */
+
+export class LedgerInvariantError extends Error {
+  override readonly name = 'LedgerInvariantError';
+
+  /** `entry`: the sequence number of the first wrong entry; null where the violation is not in one entry. */
+  constructor(
+    readonly entry: number | null,
+    message: string,
+  ) {
+    super(message);
+  }
 }

@@ -24,8 +24,7 @@ import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance
 import type { LedgerEntry } from '../ledger/ledger-entry.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
-import { LedgerInvariantError } from './ledger-invariant-error.ts';
-import { type ChainProof, proveChain } from './prove-chain.ts';
+import { type ChainProof, LedgerInvariantError, proveChain } from './prove-chain.ts';
 
 type Counter = Exclude<keyof Usage, 'extras'>;
 

@@ -1,8 +1,8 @@
 /** Sums from the records what calls were charged against budgets: for pages, and to seed limits. */
 import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { BudgetSpends, NamesOfModel } from '../../ports/budget-spends.ts';
-import type { BindingCaps, SubjectKind } from '../../ports/limits.ts';
+import type { BindingCaps, BudgetSpends, NamesOfModel, SubjectKind } from '../../ports/limits.ts';
+
 import { Unavailable } from '../../ports/store-errors.ts';
 import type { Tables } from '../tables.ts';
 

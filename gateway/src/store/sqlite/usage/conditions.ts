@@ -3,7 +3,7 @@
  * parameters, never as text.
  */
 import { type CallCondition, type CallOutcome, NONE, type UsageTenant } from '../../ports/usage.ts';
-import { OUTCOME_SQL } from '../rollup/call-outcome.ts';
+import { OUTCOME_SQL } from '../rollup/tally.ts';
 import type { SeriesKind } from '../rollup/usage-series.ts';
 
 export type Parameter = string | number | null;

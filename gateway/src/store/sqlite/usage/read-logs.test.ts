@@ -7,7 +7,7 @@ import { type LogQuestion, NONE } from '../../ports/usage.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
-import { outcomeOf } from '../rollup/call-outcome.ts';
+import { outcomeOf } from '../rollup/tally.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { openWriterDatabase } from '../writer/writer-database.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';

@@ -16,7 +16,7 @@ import type {
   UsageTenant,
 } from '../../ports/usage.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
-import { OUTCOME_SQL } from '../rollup/call-outcome.ts';
+import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import type { CallRecordRow } from '../tables.ts';
 import { type Condition, kindFor, recordCondition } from './conditions.ts';

@@ -1,6 +1,6 @@
 /**
- * Defines the operations that the writer accepts for calls: lists identified by their first letter, with amounts as
- * decimal text.
+ * Defines the operations that the writer accepts for calls, lists identified by their first letter with amounts as
+ * decimal text, and the text in which a batch of them crosses threads.
  */
 import type { NewAuditEntry } from '../../ports/audit.ts';
 import type { Checkpoint, Hold, Movement, Settlement } from '../../ports/ledger.ts';
@@ -12,7 +12,7 @@ import {
   renderCheckpoint,
   renderDraft,
 } from '../ledger/call-record-row.ts';
-import { type AuditValues, auditValues } from '../policy/audit-row.ts';
+import { type AuditValues, auditValues } from '../policy/audit-trail.ts';
 
 export type MovementKind = 'topup' | 'correct';
 

@@ -7,8 +7,8 @@ import { ConstraintViolation, StoreError, Unavailable } from '../../ports/store-
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { EntryRefused, type LedgerBook, openLedgerBook } from '../ledger/ledger-book.ts';
-import { type Epoch, readLastEpoch, takeEpoch } from '../ledger/ledger-epoch.ts';
-import { type Recovered, recoverHolds } from '../ledger/recover-holds.ts';
+import { type Epoch, type Recovered, readLastEpoch, recoverHolds, takeEpoch } from '../ledger/ledger-epoch.ts';
+
 import { migrate } from '../migrations/migrate.ts';
 import { type FoldPace, openUsageFolder } from '../rollup/fold-usage.ts';
 import { openUsageMark } from '../rollup/usage-mark.ts';

@@ -1,7 +1,7 @@
 /** Defines the messages between the request thread and the writer thread. Requests are answered in order, each once. */
 
 import type { StoreError } from '../../ports/store-errors.ts';
-import type { Recovered } from '../ledger/recover-holds.ts';
+import type { Recovered } from '../ledger/ledger-epoch.ts';
 import type { Drained } from '../spool/drain-spool.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 
