@@ -32,7 +32,7 @@ test('the budget of the account itself, settled and held, and its balance', asyn
     concurrency: null,
     budget: { window: 'total', amount: 50n },
   } as const;
-  await store.policies.keep([
+  await store.policies.save([
     { of: 'account', isNew: true, account },
     { of: 'rule', subject: { kind: 'account', id: 'team' }, caps },
   ]);

@@ -55,9 +55,9 @@ async function open({
     readProviders: async () => entries,
     readTests: async () => [],
     readPrices: async () => prices,
-    keepProvider: never,
+    saveProvider: never,
     removeProvider: never,
-    keepTest: never,
+    saveTest: never,
     addPrice: never,
   };
   return openModels({

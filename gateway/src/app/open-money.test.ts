@@ -39,7 +39,7 @@ async function open(given: Partial<MoneyParts> = {}) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
   const caps: Caps = { ...NO_CAPS, budget: { window: 'total', amount: 50n } };
-  await store.policies.keep([
+  await store.policies.save([
     { of: 'account', isNew: true, account: PREPAID },
     { of: 'rule', subject: MODEL, caps },
   ]);
@@ -159,7 +159,7 @@ test('limits that missed changes read all rules and modes again', async () => {
   const account: Subject = { kind: 'account', id: 'team', layer: 'account' };
   const caps = { ...NO_CAPS, requestsPerMinute: 5 };
   expect(await ask(opened, 90n)).toBe('balance');
-  await opened.store.policies.keep([
+  await opened.store.policies.save([
     { of: 'rule', subject: MODEL, caps: null },
     { of: 'rule', subject: account, caps },
     { of: 'account', isNew: false, account: { ...PREPAID, mode: 'postpaid' } },

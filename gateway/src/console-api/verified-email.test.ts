@@ -91,7 +91,7 @@ describe('an address that a command verifies', () => {
     const user = await join('a', email);
     const person = String(user.json.person.id);
     const row = { person, account: 'b', role: 'developer', workspaces: null, joined_at_ms: 5 };
-    await rig.store.people.keep([{ of: 'suspended_membership', insert: row }]);
+    await rig.store.people.save([{ of: 'suspended_membership', insert: row }]);
     await rig.run('workspaces.create', { id: 'of-b', account: 'b' });
     const { key } = await rig.run('keys.create', { name: 'k', workspace: 'of-b', created_by: person });
     expect(authenticate(rig.directory, key, rig.nowMs)).toBe('ownerless');
@@ -112,7 +112,7 @@ test('the database itself refuses an unverified user a second account', async ()
     workspaces: null,
     joined_at_ms: 1,
   };
-  const refusal = await rig.store.people.keep([{ of: 'membership', insert }]).catch((fault: Error) => fault.message);
+  const refusal = await rig.store.people.save([{ of: 'membership', insert }]).catch((fault: Error) => fault.message);
   expect(refusal).toContain('joins no second account');
 });
 
@@ -171,7 +171,7 @@ describe('a password', () => {
         second_factor: 0,
         ...times,
       } as const;
-      await rig.store.people.keep([{ of: 'person', insert: { ...insert, seen_at_ms: null } }]);
+      await rig.store.people.save([{ of: 'person', insert: { ...insert, seen_at_ms: null } }]);
     }
     const eighth = await join('h', email);
     expect([eighth.status, eighth.json.error.code]).toEqual([409, 'conflict']);

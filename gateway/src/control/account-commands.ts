@@ -79,7 +79,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), account.id, given);
     const entries = auditAccount(context, null, { account, caps });
-    await context.policies.keep([{ of: 'account', isNew: true, account }, ...changes], entries);
+    await context.policies.save([{ of: 'account', isNew: true, account }, ...changes], entries);
     return viewAccount(account, null, caps);
   },
 );

@@ -80,7 +80,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
     const entries = auditKey(context, null, { key, caps });
-    await context.policies.keep([{ of: 'key', isNew: true, key }, ...changes], entries);
+    await context.policies.save([{ of: 'key', isNew: true, key }, ...changes], entries);
     return viewNewKey(key, caps, keyText);
   },
 );
@@ -102,7 +102,7 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     previousLast4: given.grace_ms === 0 ? null : before.last4,
   };
   const caps = layeredCapsOf(context, subjectOf(key));
-  await context.policies.keep([{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
+  await context.policies.save([{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
   return viewNewKey(key, caps, keyText);
 });
 
@@ -172,7 +172,7 @@ function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Prom
 async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: RequestedCaps): Promise<Json> {
   const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
   const entries = auditKey(context, before, { key, caps });
-  await context.policies.keep([{ of: 'key', isNew: false, key }, ...changes], entries);
+  await context.policies.save([{ of: 'key', isNew: false, key }, ...changes], entries);
   return viewKey(key, caps);
 }
 

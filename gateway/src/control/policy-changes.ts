@@ -13,7 +13,7 @@ export async function storeChanges(
   changes: readonly PolicyChange[],
   entries: readonly NewAuditEntry[],
 ): Promise<void> {
-  if (changes.length > 0) await policies.keep(changes, entries);
+  if (changes.length > 0) await policies.save(changes, entries);
 }
 
 /** The account whose users run the installation: its rules are the operator's. */

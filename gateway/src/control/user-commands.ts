@@ -28,7 +28,7 @@ const verify = defineCommand(
     const subject = { kind: 'person', id: person };
     const entry = { atMs: nowMs(), workspace: null, by, subject, before: null };
     // Changes to a user in all accounts go to the audit trail of the installation's account.
-    await policies.keep(
+    await policies.save(
       [],
       [
         { ...entry, account: 'default', act, after: { email: address, account: user.account } },
@@ -92,7 +92,7 @@ const reset = defineCommand(
     // Changes to a user in all accounts go to the audit trail of the installation.
     const entry = { atMs: nowMs(), account: 'default', workspace: null, by, act, subject, before: null, after };
     // The entry is stored before anyone gets the link.
-    await policies.keep([], [entry]);
+    await policies.save([], [entry]);
     return { link: `${baseUrl}/app/reset/${made.token}`, expires_at };
   },
 );

@@ -49,7 +49,7 @@ const create = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
-    await context.policies.keep([{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
+    await context.policies.save([{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
@@ -72,7 +72,7 @@ const set = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });
-    await context.policies.keep([{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
+    await context.policies.save([{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );

@@ -35,7 +35,7 @@ export function startSavingKeyUses(
 export async function saveKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book: KeyUseStore): Promise<void> {
   const fresh = [...byHash].filter(([, { use }]) => use.atMs > use.keptAtMs);
   const kept = fresh.map(([hash, { use }]) => ({ hash, atMs: use.atMs, client: use.client }));
-  await book.keep(kept);
+  await book.save(kept);
   for (const [index, [, { use }]] of fresh.entries()) use.keptAtMs = kept[index]?.atMs ?? use.keptAtMs;
 }
 

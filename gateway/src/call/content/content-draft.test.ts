@@ -14,7 +14,7 @@ function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Pro
   const kept: CallContent[] = [];
   const told: string[] = [];
   const store = {
-    keep(content: CallContent) {
+    save(content: CallContent) {
       kept.push(content);
       return keep();
     },

@@ -24,7 +24,7 @@ export interface ContentRecorder {
 
 /** `tell` warns the operator that content was dropped. */
 export function createContentRecorder(
-  store: Pick<ContentStore, 'keep'>,
+  store: Pick<ContentStore, 'save'>,
   tell: (dropped: number, why: string) => void,
   bytesMax = CONTENT_BYTES_MAX,
 ): ContentRecorder {
@@ -47,7 +47,7 @@ export function createContentRecorder(
     bytes,
     counts,
     keep(content, heldBytes) {
-      store.keep(content).then(
+      store.save(content).then(
         () => {
           bytes.give(heldBytes);
           counts.kept += 1;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   ] as const) {
     const { id, changes } = await makePerson({ name, email, password: 'a long password', account }, NOW_MS);
     const insert = { person: id, account, role: 'viewer', workspaces: null, joined_at_ms: NOW_MS };
-    await store.people.keep([...changes, { of: 'membership', insert }]);
+    await store.people.save([...changes, { of: 'membership', insert }]);
   }
   await store.close();
 });

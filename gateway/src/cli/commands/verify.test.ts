@@ -148,7 +148,7 @@ describe('backup', () => {
     const said = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
     const of = { requestId: 'r', account: 'team', workspace: 'w', atMs: 1, protocol: 'chat', status: 200 } as const;
     const bodies = { request: said, upstreamRequest: 'same', response: said, upstreamResponse: null } as const;
-    await content.keep({ ...of, ...bodies, stream: false });
+    await content.save({ ...of, ...bodies, stream: false });
     expect((await runProgram(dataDir, 'backup', join(folder, 'left-out.db'))).stdout).toContain(
       `Not copied: prompts and responses (${join(dataDir, 'content.db')}).`,
     );

@@ -65,7 +65,7 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
   checkModels(consoleKind, models, running);
   const address = await readAddress(consoleKind, call.body.base_url, running);
   const nowMs = parts.nowMs();
-  await parts.book.keepProvider(
+  await parts.book.saveProvider(
     {
       name,
       kind,
@@ -88,7 +88,7 @@ async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>):
   if (models !== undefined) checkModels(consoleKind, models, parts.running());
   const secrets = credentials === undefined ? null : readCredentials(consoleKind, credentials);
   const { origin } = new URL(entry.baseUrl);
-  await parts.book.keepProvider(
+  await parts.book.saveProvider(
     {
       ...entry,
       ...(models === undefined ? {} : { models }),
@@ -137,7 +137,7 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
     testing.delete(name);
   }
   const { ok, message, durationMs } = probe;
-  await parts.book.keepTest({
+  await parts.book.saveTest({
     provider: name,
     origin: originOf(provider),
     atMs: parts.nowMs(),

@@ -46,7 +46,7 @@ export function meHandlers(parts: PeopleParts) {
       const { person } = await requireSignedIn(parts, call);
       const { id, name } = person;
       const update = { name: call.body.name, updated_at_ms: nowMs() };
-      await people.keep([{ of: 'person', update, where: [['id', 'is', id]], rows: 1 }]);
+      await people.save([{ of: 'person', update, where: [['id', 'is', id]], rows: 1 }]);
       await note({
         act: 'person.rename',
         actor: { id, name },

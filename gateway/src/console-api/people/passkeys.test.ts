@@ -138,7 +138,7 @@ describe('making one', () => {
       of: 'passkey' as const,
       insert: { ...row, id: `many_${nth}`, credential: `many_${nth}`, relying_party: 'gw.test' },
     }));
-    expect(await rig.store.people.keep(inserts)).toBe(true);
+    expect(await rig.store.people.save(inserts)).toBe(true);
     const begin = () => browser.ask('POST /me/passkeys/options', { body: PASSWORD });
     expect(told(await begin())).toEqual([409, 'conflict', null]);
     expect((await browser.ask('DELETE /me/passkeys/many_3')).status).toBe(200);
@@ -150,7 +150,7 @@ describe('signing in', () => {
   test('takes nothing but the passkey, asks for no second factor, and is on record', async () => {
     const { browser: holder, device } = await makeHolder('holder@example.com');
     const where = [['id', 'is', holder.person]] as const;
-    await rig.store.people.keep([{ of: 'person', update: { second_factor: 1 }, where, rows: 1 }]);
+    await rig.store.people.save([{ of: 'person', update: { second_factor: 1 }, where, rows: 1 }]);
     const browser = rig.browser();
     expect((await signIn(device, {}, browser)).json).toEqual({ state: 'signed_in' });
     const session = (await browser.ask('GET /session')).json;
@@ -354,7 +354,7 @@ describe('removing one', () => {
     const second = openAuthenticator(ORIGIN);
     expect((await addPasskey(browser, second, 'Phone')).status).toBe(200);
     const where = [['person', 'is', browser.person]] as const;
-    await rig.store.people.keep([{ of: 'sign_in_method', remove: where, rows: 1 }]);
+    await rig.store.people.save([{ of: 'sign_in_method', remove: where, rows: 1 }]);
     const { passkeys, has_password } = (await browser.ask('GET /me')).json;
     expect(has_password).toBe(false);
     const answers = await Promise.all(
@@ -368,7 +368,7 @@ describe('removing one', () => {
   test('without a password a sign-in of the last ten minutes is the proof for another', async () => {
     const { browser, device } = await makeHolder('bare@example.com');
     const where = [['person', 'is', browser.person]] as const;
-    await rig.store.people.keep([{ of: 'sign_in_method', remove: where, rows: 1 }]);
+    await rig.store.people.save([{ of: 'sign_in_method', remove: where, rows: 1 }]);
     const fresh = rig.browser();
     await signIn(device, {}, fresh);
     const begin = () => fresh.ask('POST /me/passkeys/options', { body: { password: null } });

@@ -121,7 +121,7 @@ describe('a link', () => {
     const person = await member({ role: 'viewer' });
     const email = await emailOf(person);
     // The state after setting one up; sign-in.test.ts tests the codes.
-    await rig.store.people.keep([
+    await rig.store.people.save([
       { of: 'person', update: { second_factor: 1 }, where: [['id', 'is', person.person]], rows: 1 },
       {
         of: 'second_factor',
@@ -156,7 +156,7 @@ describe('a link', () => {
       const email = await emailOf(person);
       if (isVerified) await rig.run('person.verify', { email });
       const rows = { person: person.person, created_at_ms: 1 };
-      await rig.store.people.keep([
+      await rig.store.people.save([
         {
           of: 'passkey',
           insert: {
@@ -198,7 +198,7 @@ describe('a link', () => {
   test('sets a password for a user without one', async () => {
     const person = await member({ role: 'viewer' });
     const email = await emailOf(person);
-    await rig.store.people.keep([{ of: 'sign_in_method', remove: [['person', 'is', person.person]], rows: 1 }]);
+    await rig.store.people.save([{ of: 'sign_in_method', remove: [['person', 'is', person.person]], rows: 1 }]);
     expect((await reset(await linkFor(person))).status).toBe(200);
     expect((await signIn(email, NEXT)).json.state).toBe('signed_in');
   });

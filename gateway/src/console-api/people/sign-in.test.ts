@@ -109,7 +109,7 @@ describe('a session', () => {
         rig.nowMs = startMs + day * 86_400_000;
         expect([day, await stateOf(busy)]).toEqual([day, 'signed_in']);
         // The last-seen time is written concurrently with the response.
-        await rig.store.people.keep([]);
+        await rig.store.people.save([]);
       }
       expect(await stateOf(silent)).toBe('signed_out');
       rig.nowMs = startMs + 30 * 86_400_000 + 60_000;

@@ -29,7 +29,7 @@ const ZONE = 'Europe/Berlin';
 export async function openUsageRig(dataDir: string, count: number) {
   const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1, gatherMs: 0 } });
   const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
-  await store.policies.keep([
+  await store.policies.save([
     { of: 'account', isNew: true, account: { id: 'acme', name: 'Acme', ...account } },
     { of: 'account', isNew: false, account: { id: 'default', name: 'default', ...account } },
   ]);

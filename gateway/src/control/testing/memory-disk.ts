@@ -62,7 +62,7 @@ export function createMemoryDisk(): MemoryDisk {
       readWorkspaces: async () => [...disk.workspaces.values()],
       readAccounts: async () => [...disk.accounts.values()],
       readLimitRules: async () => [...disk.rules.values()],
-      async keep(changes, entries = []) {
+      async save(changes, entries = []) {
         await waitForWrite(disk);
         for (const change of changes) take(disk, change);
         disk.entries.push(...entries);

@@ -85,7 +85,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       ['id', 'is', row.id],
       ['accepted_at_ms', 'is', null],
     ] as const;
-    const isKept = await people.keep([
+    const isKept = await people.save([
       { of: 'invitation', update: { accepted_at_ms: atMs }, where, rows: 1 },
       ...making,
       { of: 'membership', insert: { person, account, role, workspaces, joined_at_ms: atMs } },
@@ -155,7 +155,7 @@ export function createInvitations(parts: MembersParts): Invitations {
           { member: 'email', page: '/app/members' },
         );
       }
-      await people.keep([
+      await people.save([
         { of: 'invitation', remove: replaced, rows: null },
         { of: 'invitation', insert: row },
       ]);
@@ -173,7 +173,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       const isSeen = row !== undefined && shares(granter.workspaces, parseWorkspaces(row.workspaces));
       const lock = isSeen ? lockOf(granter, row) : null;
       if (lock !== null) throw new ConsoleFailure('forbidden', lock);
-      if (!isSeen || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
+      if (!isSeen || !(await people.save([{ of: 'invitation', remove: where, rows: 1 }]))) {
         throw new ConsoleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
       }
       await noteOf(granter, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);

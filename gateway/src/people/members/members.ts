@@ -179,7 +179,7 @@ export function createMembers(parts: MembersParts): Members {
         };
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
-        await people.keep([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
+        await people.save([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
         await note({
           act: 'member.change',
           before: { role: before.role, workspaces: before.workspaces },
@@ -192,7 +192,7 @@ export function createMembers(parts: MembersParts): Members {
       inTurn(async () => {
         const before = await findChangeable(granter, person, false);
         const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
-        await people.keep([
+        await people.save([
           { of: 'membership', remove: conditionsOf(before), rows: 1 },
           withdrawnWith(before),
           ...(others.length === 1 ? [endedWith(before)] : []),

@@ -61,7 +61,7 @@ async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutco
     ['id', 'is', user.id],
     ['email_verified', 'is', 0],
   ] as const;
-  const isKept = await people.keep([
+  const isKept = await people.save([
     { of: 'person', update, where: unverified, rows: 1 },
     { of: 'suspended_membership', remove: where, rows: null },
     // An admin of the one account may have created the link and would set a password that now opens others.

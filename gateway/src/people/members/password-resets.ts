@@ -126,7 +126,7 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
       const { id, name } = await personOf(link);
       const passkeys = await people.find('passkey', { where: [['person', 'is', id]] });
       const endsSecondFactor = link.ends_second_factor === 1;
-      const isKept = await people.keep([
+      const isKept = await people.save([
         { of: 'reset_link', remove: [['token_hash', 'is', link.token_hash]], rows: 1 },
         await passwordChange(id, password),
         { of: 'person_session', remove: [['person', 'is', id]], rows: null },
@@ -197,7 +197,7 @@ export function createResetLinks(people: PeopleStore, nowMs: () => number): Rese
   async function make(row: Pick<ResetLinkRow, 'person' | 'made_by' | 'ends_second_factor'>): Promise<ResetLink> {
     const { token, hash } = createToken();
     const expiresAtMs = nowMs() + LINK_MS;
-    await people.keep([
+    await people.save([
       { of: 'reset_link', remove: [['person', 'is', row.person]], rows: null },
       { of: 'reset_link', insert: { ...row, token_hash: hash, expires_at_ms: expiresAtMs } },
     ]);

@@ -64,7 +64,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
       if (await isClaimed()) return null;
       const { token, hash } = createToken();
       const expiresAtMs = nowMs() + LINK_MS;
-      await people.keep([
+      await people.save([
         { of: 'setup_link', remove: [], rows: null },
         { of: 'setup_link', insert: { token_hash: hash, expires_at_ms: expiresAtMs, used_at_ms: null } },
       ]);
@@ -86,7 +86,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
         ['token_hash', 'is', hashToken(token)],
         ['used_at_ms', 'is', null],
       ] as const;
-      const isKept = await people.keep([
+      const isKept = await people.save([
         { of: 'setup_link', update: { used_at_ms: atMs }, where, rows: 1 },
         ...person.changes,
         { of: 'membership', insert: membership },

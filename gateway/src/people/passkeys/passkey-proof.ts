@@ -47,7 +47,7 @@ export function createPasskeyProof({ people, challenges, onWords, nowMs }: Proof
         ['id', 'is', passkey.id],
         ['counter', 'is', passkey.counter],
       ] as const;
-      return people.keep([{ of: 'passkey', update: { counter, used_at_ms: nowMs() }, where, rows: 1 }]);
+      return people.save([{ of: 'passkey', update: { counter, used_at_ms: nowMs() }, where, rows: 1 }]);
     },
   };
 }

@@ -112,7 +112,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         created_at_ms: nowMs(),
         used_at_ms: null,
       };
-      if (!(await people.keep([{ of: 'passkey', insert: row }]))) {
+      if (!(await people.save([{ of: 'passkey', insert: row }]))) {
         throw new ConsoleFailure('conflict', 'this passkey is already registered; create another one');
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
@@ -122,7 +122,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       const before = await waysIn.oneByOne(async () => {
         const passkey = requireOwn(await list(who.signedIn.person.id), id);
         const renamed = { of: 'passkey', update: { name }, where: [['id', 'is', id]], rows: 1 } as const;
-        if (!(await people.keep([renamed]))) throw noSuchPasskey();
+        if (!(await people.save([renamed]))) throw noSuchPasskey();
         return passkey.name;
       });
       if (name !== before) {
@@ -134,7 +134,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       const removed = await waysIn.oneByOne(async () => {
         const passkey = requireOwn(await list(person), id);
         await waysIn.requireAnother(person, { passkey: id }, party);
-        await people.keep([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
+        await people.save([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
         return passkey;
       });
       await tell(who, 'person.passkey_removed', id, { before: { name: removed.name }, after: null });

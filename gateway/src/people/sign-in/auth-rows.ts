@@ -65,13 +65,13 @@ export function createAuthRows(people: PeopleStore) {
     if (row === null) return null;
     const guarded = [...conditionsOf(tableOf(model), where), idCondition(row)];
     const change = { of: tableOf(model), update: set, add, where: guarded, rows: 1 } as PeopleChange;
-    if (!(await people.keep([change]))) return null;
+    if (!(await people.save([change]))) return null;
     const [after] = await people.find(tableOf(model), { where: [idCondition(row)] });
     return after === undefined ? null : withToken(rowOf(after), where);
   }
 
   async function removeAll(model: string, where: readonly CleanedWhere[], rows: number | null): Promise<boolean> {
-    return people.keep([{ of: tableOf(model), remove: conditionsOf(tableOf(model), where), rows } as PeopleChange]);
+    return people.save([{ of: tableOf(model), remove: conditionsOf(tableOf(model), where), rows } as PeopleChange]);
   }
 
   return createAdapterFactory({
@@ -91,7 +91,7 @@ export function createAuthRows(people: PeopleStore) {
     adapter: () => ({
       async create({ model, data }) {
         const insert = hashed(model, withUniqueEmail(model, data));
-        if (!(await people.keep([{ of: tableOf(model), insert } as unknown as PeopleChange]))) {
+        if (!(await people.save([{ of: tableOf(model), insert } as unknown as PeopleChange]))) {
           throw new Error(`a new row of ${model} exists already`);
         }
         return data;
@@ -110,7 +110,7 @@ export function createAuthRows(people: PeopleStore) {
           where: conditionsOf(tableOf(model), where),
           rows: null,
         };
-        await people.keep([change as PeopleChange]);
+        await people.save([change as PeopleChange]);
         return count;
       },
       async delete({ model, where }) {
@@ -125,7 +125,7 @@ export function createAuthRows(people: PeopleStore) {
         const row = await findFirst(model, where);
         if (row === null) return null;
         const remove = [...conditionsOf(tableOf(model), where), idCondition(row)];
-        const taken = await people.keep([{ of: tableOf(model), remove, rows: 1 } as PeopleChange]);
+        const taken = await people.save([{ of: tableOf(model), remove, rows: 1 } as PeopleChange]);
         return taken ? (row as Found) : null;
       },
       incrementOne: async <Found>({ model, where, increment, set }: Increment) =>

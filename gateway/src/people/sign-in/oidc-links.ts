@@ -136,7 +136,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
           ['person', 'is', person],
           ['provider', 'is', service],
         ] as const;
-        await people.keep([{ of: 'sign_in_method', remove, rows: null }]);
+        await people.save([{ of: 'sign_in_method', remove, rows: null }]);
       });
       await tell(who, 'person.service_unlinked', service);
     },

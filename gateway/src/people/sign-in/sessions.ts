@@ -74,7 +74,7 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
   function markSeen({ id, person }: PersonSessionRow): void {
     const update = { seen_at_ms: nowMs() };
     people
-      .keep([
+      .save([
         { of: 'person_session', update, where: [['id', 'is', id]], rows: null },
         { of: 'person', update, where: [['id', 'is', person]], rows: null },
       ])
@@ -112,7 +112,7 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
         seen_at_ms: atMs,
         expires_at_ms: atMs + SESSION_MS_MAX,
       };
-      if (!(await people.keep([{ of: 'person_session', insert }])))
+      if (!(await people.save([{ of: 'person_session', insert }])))
         throw new Error(`there is no person ${person} any more`);
       return new Headers({ 'set-cookie': renderSessionCookie(token, secret, SESSION_MS_MAX / 1_000) });
     },
@@ -126,18 +126,18 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
         ['id', 'is', id],
         ['person', 'is', person],
       ] as const;
-      return people.keep([{ of: 'person_session', remove, rows: 1 }]);
+      return people.save([{ of: 'person_session', remove, rows: 1 }]);
     },
     async endHeld(arrival) {
       const token = readSessionToken(arrival);
       if (token === null) return;
-      await people.keep([{ of: 'person_session', remove: [['token', 'is', hashSessionToken(token)]], rows: null }]);
+      await people.save([{ of: 'person_session', remove: [['token', 'is', hashSessionToken(token)]], rows: null }]);
     },
     async rotate({ session }, arrival, outgoing) {
       const token = randomBytes(32).toString('base64url');
       const update = { token: hashSessionToken(token) };
       const change = { of: 'person_session', update, where: [['id', 'is', session.id]], rows: 1 } as const;
-      if (!(await people.keep([change]))) return;
+      if (!(await people.save([change]))) return;
       const leftSeconds = Math.floor((session.expires_at_ms - nowMs()) / 1_000);
       sendCookies(new Headers({ 'set-cookie': renderSessionCookie(token, secret, leftSeconds) }), arrival, outgoing);
     },

@@ -44,10 +44,10 @@ export function testAudit(name: string, openRig: () => Promise<StoreRig<'audit' 
         bodiesDays: 30,
         createdAtMs: 0,
       } as const;
-      await store.policies.keep([{ of: 'workspace', isNew: false, workspace }], [entry()]);
+      await store.policies.save([{ of: 'workspace', isNew: false, workspace }], [entry()]);
       const gone = { ...workspace, id: 'gone' };
       expect(
-        await outcomeOf(store.policies.keep([{ of: 'workspace', isNew: false, workspace: gone }], [entry()])),
+        await outcomeOf(store.policies.save([{ of: 'workspace', isNew: false, workspace: gone }], [entry()])),
       ).not.toBe('kept');
       expect(await store.audit.read(ALL)).toEqual([{ seq: 1, ...entry() }]);
     });

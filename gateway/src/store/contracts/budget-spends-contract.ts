@@ -43,7 +43,7 @@ export function testBudgetSpends(name: string, openRig: () => Promise<StoreRig<S
         holds: null,
         createdAtMs: 1,
       } as const;
-      await store.policies.keep([{ of: 'account', isNew: true, account }]);
+      await store.policies.save([{ of: 'account', isNew: true, account }]);
     });
     afterAll(() => rig.close());
 

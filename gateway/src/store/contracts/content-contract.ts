@@ -40,15 +40,15 @@ export function testContent(name: string, openRig: () => Promise<StoreRig<'conte
           upstreamResponse: kept(''),
           stream: true,
         });
-      await store.keep(given());
+      await store.save(given());
       expect(await store.read('team', 'req_1')).toEqual(given());
-      await store.keep(content('req_2', { upstreamRequest: null }));
+      await store.save(content('req_2', { upstreamRequest: null }));
       expect(await store.read('team', 'req_2')).toEqual(content('req_2', { upstreamRequest: null }));
     });
 
     test('is found by its own account only', async () => {
       const store = (await open()).store.content;
-      await store.keep(content('req_1'));
+      await store.save(content('req_1'));
       expect(await store.find('team', 'req_1')).toBe('w');
       expect([await store.find('other', 'req_1'), await store.read('other', 'req_1')]).toEqual([null, null]);
     });
@@ -56,7 +56,7 @@ export function testContent(name: string, openRig: () => Promise<StoreRig<'conte
     test('a sweep deletes the expired content of its workspace, and nothing else', async () => {
       const store = (await open()).store.content;
       const calls = Array.from({ length: 450 }, (_, at) => content(`req_${at}`, { atMs: at }));
-      await Promise.all([...calls.map(store.keep), store.keep(content('other', { workspace: 'v', atMs: 0 }))]);
+      await Promise.all([...calls.map(store.save), store.save(content('other', { workspace: 'v', atMs: 0 }))]);
       expect(await store.sweep([{ workspace: 'w', beforeMs: 430 }])).toBe(430);
       expect([await store.find('team', 'req_429'), await store.find('team', 'req_430')]).toEqual([null, 'w']);
       expect(await store.find('team', 'other')).toBe('v');

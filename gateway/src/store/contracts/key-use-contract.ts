@@ -15,21 +15,21 @@ export function testKeyUse(name: string, openRig: () => Promise<StoreRig<'keyUse
 
     test('the last use of each secret is replaced, comes back after a restart, and goes with its secret', async () => {
       const rig = await open();
-      await rig.store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
-      await rig.store.keyUses.keep([]);
-      await rig.store.keyUses.keep([
+      await rig.store.policies.save([{ of: 'key', isNew: true, key: KEY }]);
+      await rig.store.keyUses.save([]);
+      await rig.store.keyUses.save([
         { hash: 'new', atMs: 5, client: null },
         { hash: 'old', atMs: 6, client: 'codex/1' },
       ]);
-      await rig.store.keyUses.keep([{ hash: 'new', atMs: 7, client: 'curl' }]);
+      await rig.store.keyUses.save([{ hash: 'new', atMs: 7, client: 'curl' }]);
       await rig.restart();
       const read = async () => (await rig.store.keyUses.read()).toSorted((one, two) => one.atMs - two.atMs);
       expect(await read()).toEqual([
         { hash: 'old', atMs: 6, client: 'codex/1' },
         { hash: 'new', atMs: 7, client: 'curl' },
       ]);
-      await rig.store.policies.keep([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
-      await rig.store.keyUses.keep([{ hash: 'new', atMs: 8, client: null }]);
+      await rig.store.policies.save([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
+      await rig.store.keyUses.save([{ hash: 'new', atMs: 8, client: null }]);
       expect(await read()).toEqual([{ hash: 'new', atMs: 8, client: null }]);
     });
 

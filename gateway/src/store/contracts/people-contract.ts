@@ -32,7 +32,7 @@ export function testPeople(name: string, openRig: () => Promise<StoreRig<'people
 
     test('rows are found by conditions, in the requested order and number', async () => {
       const kept = ['a', 'b', 'c'].map((id, nth) => person(id, { seen_at_ms: nth === 0 ? null : nth }));
-      expect(await people.keep(kept.map((insert) => ({ of: 'person' as const, insert })))).toBe(true);
+      expect(await people.save(kept.map((insert) => ({ of: 'person' as const, insert })))).toBe(true);
       const ids = async (...args: Parameters<typeof find>) => (await find(...args)).map(({ id }) => id);
       const find = (selection: Parameters<typeof people.find<'person'>>[1]) => people.find('person', selection);
       expect(await find({ where: [['id', 'is', 'b']] })).toEqual([kept[1] as PersonRow]);
@@ -53,13 +53,13 @@ export function testPeople(name: string, openRig: () => Promise<StoreRig<'people
     });
 
     test('changes apply all or none', async () => {
-      const outcome = await people.keep([
+      const outcome = await people.save([
         { of: 'person', insert: person('d') },
         { of: 'person', update: { name: 'x' }, where: [['id', 'is', 'nobody']], rows: 1 },
       ]);
       expect(outcome).toBe(false);
       expect(
-        await people.keep([
+        await people.save([
           { of: 'person', insert: person('d') },
           { of: 'person', insert: person('d') },
         ]),
@@ -70,18 +70,18 @@ export function testPeople(name: string, openRig: () => Promise<StoreRig<'people
     test('an update sets and adds, a removal removes, and either may change any number of rows', async () => {
       const where = [['id', 'in', ['a', 'b']]] as const;
       const add = { seen_at_ms: 5 };
-      expect(await people.keep([{ of: 'person', update: { name: 'n' }, add, where, rows: null }])).toBe(true);
+      expect(await people.save([{ of: 'person', update: { name: 'n' }, add, where, rows: null }])).toBe(true);
       expect((await people.find('person', { where, orderBy: ['id', 'asc'] })).map((row) => row.seen_at_ms)).toEqual([
         5, 6,
       ]);
-      expect(await people.keep([{ of: 'person', remove: where, rows: 2 }])).toBe(true);
-      expect(await people.keep([{ of: 'person', remove: where, rows: null }])).toBe(true);
-      expect(await people.keep([{ of: 'person', remove: where, rows: 1 }])).toBe(false);
+      expect(await people.save([{ of: 'person', remove: where, rows: 2 }])).toBe(true);
+      expect(await people.save([{ of: 'person', remove: where, rows: null }])).toBe(true);
+      expect(await people.save([{ of: 'person', remove: where, rows: 1 }])).toBe(false);
     });
 
     test('rejects a value that a member cannot hold', async () => {
       const insert = person('e', { email_verified: 2 as 1 });
-      expect(await outcomeOf(people.keep([{ of: 'person', insert }]))).toBe('invalid');
+      expect(await outcomeOf(people.save([{ of: 'person', insert }]))).toBe('invalid');
     });
   });
 }

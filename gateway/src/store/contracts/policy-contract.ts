@@ -70,7 +70,7 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
       };
       const key = { ...KEY, accountId: 'team', workspaceId: 'w' };
       const endUser: Subject = { kind: 'end_user', id: `team/"'; DROP TABLE limit_rule --☂` };
-      await rig.store.policies.keep([
+      await rig.store.policies.save([
         { of: 'account', isNew: true, account: ACCOUNT },
         { of: 'workspace', isNew: true, workspace },
         newKey(key),
@@ -92,7 +92,7 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
 
     test('a change replaces everything but the id and the time of creation', async () => {
       const { store } = await open();
-      await store.policies.keep([newKey(KEY), { of: 'account', isNew: true, account: ACCOUNT }]);
+      await store.policies.save([newKey(KEY), { of: 'account', isNew: true, account: ACCOUNT }]);
       const account: StoredAccount = {
         ...ACCOUNT,
         mode: 'postpaid',
@@ -101,7 +101,7 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
         holds: null,
         createdAtMs: 1,
       };
-      await store.policies.keep([
+      await store.policies.save([
         { of: 'key', isNew: false, key: { ...KEY, name: 'other', models: null, holds: 'strict', createdAtMs: 99 } },
         { of: 'account', isNew: false, account },
         {
@@ -122,7 +122,7 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
 
     test('a rule is replaced, deleted and created again', async () => {
       const { policies } = (await open()).store;
-      const keepRule = (caps: Caps | null) => policies.keep([{ of: 'rule', subject: OF_KEY, caps }]);
+      const keepRule = (caps: Caps | null) => policies.save([{ of: 'rule', subject: OF_KEY, caps }]);
       await keepRule(CAPS);
       const other: Caps = { requestsPerMinute: null, tokensPerMinute: 5, concurrency: null, budget: null };
       await keepRule(other);
@@ -137,16 +137,16 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
     test('changes apply all or none: no key without its rule', async () => {
       const { policies } = (await open()).store;
       const rule: PolicyChange = { of: 'rule', subject: OF_KEY, caps: { ...CAPS, concurrency: 0 } };
-      expect(await outcomeOf(policies.keep([newKey(KEY), rule]))).toBe('invalid');
+      expect(await outcomeOf(policies.save([newKey(KEY), rule]))).toBe('invalid');
       expect(
-        await outcomeOf(policies.keep([{ of: 'rule', subject: OF_KEY, caps: CAPS }, newKey(KEY), newKey(KEY)])),
+        await outcomeOf(policies.save([{ of: 'rule', subject: OF_KEY, caps: CAPS }, newKey(KEY), newKey(KEY)])),
       ).toBe('conflict');
       expect([await policies.readKeys(), await policies.readLimitRules()]).toEqual([[], []]);
     });
 
     test('rejects an id or hash that is taken and an item that does not exist, and changes nothing', async () => {
       const { policies } = (await open()).store;
-      await policies.keep([newKey(KEY)]);
+      await policies.save([newKey(KEY)]);
       for (const [kind, change] of [
         ['conflict', newKey(KEY)],
         ['conflict', newKey({ ...KEY, id: 'key_2', previousHash: null })],
@@ -178,7 +178,7 @@ export function testPolicy(name: string, openRig: () => Promise<StoreRig<'polici
           },
         ],
       ] as const satisfies readonly (readonly [string, PolicyChange])[]) {
-        expect([change, await outcomeOf(policies.keep([change]))]).toEqual([change, kind]);
+        expect([change, await outcomeOf(policies.save([change]))]).toEqual([change, kind]);
       }
       expect(await policies.readKeys()).toEqual([KEY]);
       expect(await policies.readAccounts()).toHaveLength(1);

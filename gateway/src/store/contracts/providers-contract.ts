@@ -38,10 +38,10 @@ export function testProviders(name: string, openRig: () => Promise<StoreRig<'pro
       const rig = await open();
       const first = rig.store.providers;
       const unsealed = { ...PROVIDER, name: 'open', sealed: null, last4: null, models: [], createdAtMs: 4 };
-      await first.keepProvider(PROVIDER, true);
-      await first.keepProvider(unsealed, true);
-      await first.keepTest(TESTED);
-      await first.keepTest({ ...TESTED, ok: true });
+      await first.saveProvider(PROVIDER, true);
+      await first.saveProvider(unsealed, true);
+      await first.saveTest(TESTED);
+      await first.saveTest({ ...TESTED, ok: true });
       await first.addPrice(PRICE);
       await first.addPrice({ ...PRICE, rates: null });
       await rig.restart();
@@ -49,16 +49,16 @@ export function testProviders(name: string, openRig: () => Promise<StoreRig<'pro
       expect(await providers.readProviders()).toEqual([unsealed, PROVIDER]);
       expect(await providers.readTests()).toEqual([{ ...TESTED, ok: true }]);
       expect(await providers.readPrices()).toEqual([PRICE, { ...PRICE, rates: null }]);
-      await providers.keepProvider({ ...PROVIDER, sealed: 'BBBB', updatedAtMs: 6, createdAtMs: 99 }, false);
+      await providers.saveProvider({ ...PROVIDER, sealed: 'BBBB', updatedAtMs: 6, createdAtMs: 99 }, false);
       await providers.removeProvider('open');
       expect(await providers.readProviders()).toEqual([{ ...PROVIDER, sealed: 'BBBB', updatedAtMs: 6 }]);
     });
 
     test('rejects a name that is taken, and one that does not exist', async () => {
       const { providers } = (await open()).store;
-      await providers.keepProvider(PROVIDER, true);
-      expect(await outcomeOf(providers.keepProvider(PROVIDER, true))).toBe('conflict');
-      expect(await outcomeOf(providers.keepProvider({ ...PROVIDER, name: 'x' }, false))).toBe('conflict');
+      await providers.saveProvider(PROVIDER, true);
+      expect(await outcomeOf(providers.saveProvider(PROVIDER, true))).toBe('conflict');
+      expect(await outcomeOf(providers.saveProvider({ ...PROVIDER, name: 'x' }, false))).toBe('conflict');
       expect(await outcomeOf(providers.removeProvider('x'))).toBe('conflict');
     });
   });

@@ -24,7 +24,7 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
     async function open() {
       const { store } = await openRigs();
       const { ledger } = store;
-      await store.policies.keep([{ of: 'account', isNew: true, account: TEAM }]);
+      await store.policies.save([{ of: 'account', isNew: true, account: TEAM }]);
       await ledger.topup({ id: 'm1', account: 'team', amount: 1_000n, note: 'first', at_ms: 10 });
       for (const [id, account, output, key_id, key_name] of [
         ['a', 'team', 3, 'k1', 'one'],

@@ -15,9 +15,9 @@ describe('what a store keeps is in force once its write resolves', () => {
     feed.subscribe({ follow: (changes) => void told.push(changes), reload: async () => undefined });
     const kept = () => outcome().then(() => undefined);
     const stores = {
-      policies: { keep: kept },
-      people: { keep: () => outcome() },
-      providers: { keepProvider: kept, removeProvider: kept, keepTest: kept, addPrice: kept },
+      policies: { save: kept },
+      people: { save: () => outcome() },
+      providers: { saveProvider: kept, removeProvider: kept, saveTest: kept, addPrice: kept },
     };
     return publishChanges(stores as never, feed) as ReturnType<typeof publishChanges>;
   };
@@ -28,15 +28,15 @@ describe('what a store keeps is in force once its write resolves', () => {
   const account = { of: 'account', isNew: true, account: { id: 'team' } } as Change & { of: 'account' };
 
   test('policy, as one commit', async () => {
-    await open().policies.keep([account, account]);
+    await open().policies.save([account, account]);
     expect(told).toEqual([[account, account]]);
   });
 
   test('providers and prices; the test of a provider changes nothing', async () => {
     const { providers } = open();
-    await providers.keepProvider({ name: 'lab' } as never, true);
+    await providers.saveProvider({ name: 'lab' } as never, true);
     await providers.removeProvider('lab');
-    await providers.keepTest({ provider: 'lab' } as never);
+    await providers.saveTest({ provider: 'lab' } as never);
     await providers.addPrice({ model: 'm' } as never);
     expect(told).toEqual([
       [{ of: 'provider', name: 'lab' }],
@@ -58,7 +58,7 @@ describe('what a store keeps is in force once its write resolves', () => {
       { of: 'person_session', remove: [], rows: null },
       { of: 'passkey', remove: [], rows: null },
     ];
-    expect(await people.keep(changes)).toBe(true);
+    expect(await people.save(changes)).toBe(true);
     const members = ['ada', 'eve', 'eve'].map((person) => ({ of: 'member', person }));
     expect(told).toEqual([[...members, { of: 'session' }]] as never);
   });
@@ -66,15 +66,15 @@ describe('what a store keeps is in force once its write resolves', () => {
   test('not where nothing was kept, or the write failed', async () => {
     const { people, policies } = open();
     outcome = async () => false;
-    expect(await people.keep([{ of: 'person_session', remove: [], rows: 1 }])).toBe(false);
+    expect(await people.save([{ of: 'person_session', remove: [], rows: 1 }])).toBe(false);
     outcome = () => Promise.reject(new Error('full'));
-    await expect(policies.keep([account])).rejects.toThrow('full');
-    await expect(people.keep([{ of: 'person_session', remove: [], rows: 1 }])).rejects.toThrow('full');
+    await expect(policies.save([account])).rejects.toThrow('full');
+    await expect(people.save([{ of: 'person_session', remove: [], rows: 1 }])).rejects.toThrow('full');
     expect(told).toEqual([]);
   });
 
   test('not for memberships of everybody: that change is refused before it is kept', async () => {
     outcome = () => Promise.reject(new Error('it was written'));
-    await expect(open().people.keep([{ of: 'membership', remove: [], rows: null }])).rejects.toThrow('name its member');
+    await expect(open().people.save([{ of: 'membership', remove: [], rows: null }])).rejects.toThrow('name its member');
   });
 });

@@ -55,7 +55,7 @@ export function publishChanges<Stores extends PublishingStores>(stores: Stores, 
 export function publishPolicies(policies: PolicyStore, feed: ChangeFeed): PolicyStore {
   return {
     ...policies,
-    keep: (changes, entries) => feed.publish(policies.keep(changes, entries).then(() => changes)),
+    save: (changes, entries) => feed.publish(policies.save(changes, entries).then(() => changes)),
   };
 }
 
@@ -63,8 +63,8 @@ function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderS
   const publish = (kept: Promise<void>, change: Change) => feed.publish(kept.then(() => [change]));
   return {
     ...providers,
-    keepProvider: (provider, isNew) =>
-      publish(providers.keepProvider(provider, isNew), { of: 'provider', name: provider.name }),
+    saveProvider: (provider, isNew) =>
+      publish(providers.saveProvider(provider, isNew), { of: 'provider', name: provider.name }),
     removeProvider: (name) => publish(providers.removeProvider(name), { of: 'provider', name }),
     addPrice: (price) => publish(providers.addPrice(price), { of: 'price', model: price.model }),
   };
@@ -73,9 +73,9 @@ function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderS
 function publishPeople(people: PeopleStore, feed: ChangeFeed): PeopleStore {
   return {
     ...people,
-    async keep(changes) {
+    async save(changes) {
       const published = changes.flatMap(changeOf);
-      const kept = people.keep(changes);
+      const kept = people.save(changes);
       await feed.publish(kept.then((isKept) => (isKept ? published : [])));
       return kept;
     },

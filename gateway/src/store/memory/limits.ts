@@ -83,14 +83,14 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
    */
   const holdings = new Map<string, Holding>();
 
-  function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
+  function reportMarks(state: WindowState, marks: readonly BudgetMark[]): void {
     const { subject, window, startMs: windowStartMs, settled, cap: amount } = state;
     for (const mark of marks) settings.onBudgetReached({ subject, window, windowStartMs, mark, settled, amount });
   }
 
   function end(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
     returnUnused(holding, charged, tokens, nowMs);
-    for (const budget of holding.budgets) tellMarks(budget, newMarks(budget));
+    for (const budget of holding.budgets) reportMarks(budget, newMarks(budget));
   }
 
   /** The decision on the claim; null: it may take everything it requests. */
@@ -127,7 +127,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       const decision = decide(claim, places, nowMs);
       if (decision !== null) {
         if (decision.kind === 'unseeded') return decision;
-        for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, claim.amount));
+        for (const { budget } of places) if (budget !== null) reportMarks(budget, marksOfRefusal(budget, claim.amount));
         return decision;
       }
       const balance = balanceOf(claim.prepaidAccount);
@@ -217,7 +217,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     capBudget(subject, amount, atMs) {
       for (const window of book.find(subject)?.windows ?? []) {
         capWindow(window, amount);
-        if (window.known && (window.endMs === null || atMs < window.endMs)) tellMarks(window, newMarks(window));
+        if (window.known && (window.endMs === null || atMs < window.endMs)) reportMarks(window, newMarks(window));
       }
     },
     forgetBalance(account) {

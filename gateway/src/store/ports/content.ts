@@ -42,7 +42,7 @@ export interface ContentCutoff {
 
 export interface ContentStore {
   /** Takes ownership of the bytes' memory. Rejects with a StoreError where they could not be stored. */
-  keep(content: CallContent): Promise<void>;
+  save(content: CallContent): Promise<void>;
   /** The workspace of a call with stored content; null: none in this account. */
   find(account: string, requestId: string): Promise<string | null>;
   /** Null: none in this account. Rejects where the content exists but cannot be read. */

@@ -86,7 +86,8 @@ export interface Movement {
 }
 
 /**
- * Every promise resolves once its effect is durable; where it rejects, nothing has changed. While the store accepts no
+ * Every promise resolves once its effect is durable; where it rejects, except as OutcomeUnknown, nothing has changed. A
+ * repeated id is a ConstraintViolation `conflict`, an unknown account or a bad value `invalid`. While the store accepts no
  * writes, extensions and settlements of held calls go to a spool, and from there into the store later.
  */
 export interface Ledger {

@@ -186,5 +186,5 @@ export interface PeopleStore {
    * Applies all changes or none. `false`: a change matched another number of rows than required, or broke a unique
    * constraint, and nothing changed. Resolves once durable; rejects where the store fails.
    */
-  keep(changes: readonly PeopleChange[]): Promise<boolean>;
+  save(changes: readonly PeopleChange[]): Promise<boolean>;
 }

@@ -62,5 +62,5 @@ export interface PolicyStore extends PolicyReader {
    * Applies all changes and their audit entries, or none; resolves once durable. Rejects where an id or hash is taken,
    * or an item to change does not exist. Ids, creation times and creators never change.
    */
-  keep(changes: readonly PolicyChange[], entries?: readonly NewAuditEntry[]): Promise<void>;
+  save(changes: readonly PolicyChange[], entries?: readonly NewAuditEntry[]): Promise<void>;
 }

@@ -73,10 +73,10 @@ export interface ProviderStore {
   /** In order of creation. */
   readPrices(): Promise<readonly StoredPrice[]>;
   /** Resolves once durable. Rejects where a new provider's name is taken, or the one to change does not exist. */
-  keepProvider(provider: StoredProvider, isNew: boolean): Promise<void>;
+  saveProvider(provider: StoredProvider, isNew: boolean): Promise<void>;
   /** Rejects where the provider does not exist. */
   removeProvider(name: string): Promise<void>;
   /** Replaces the provider's previous test. */
-  keepTest(test: StoredProviderTest): Promise<void>;
+  saveTest(test: StoredProviderTest): Promise<void>;
   addPrice(price: StoredPrice): Promise<void>;
 }

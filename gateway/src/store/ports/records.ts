@@ -152,7 +152,7 @@ export interface StoredKeyUse {
 
 export interface KeyUseStore {
   /** Replaces the entries of these secrets; resolves once they are durable. */
-  keep(uses: readonly StoredKeyUse[]): Promise<void>;
+  save(uses: readonly StoredKeyUse[]): Promise<void>;
   read(): Promise<readonly StoredKeyUse[]>;
   /** The arrival (unix ms) of each key's newest recorded call since `fromMs`, by key id. */
   readNewestCalls(fromMs: number): Promise<ReadonlyMap<string, number>>;

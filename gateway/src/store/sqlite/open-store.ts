@@ -121,7 +121,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
   const startThread = () => createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
   const [thread, spendThread] = [startThread(), startThread()];
-  const [far, near] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
+  const [workerQueries, seedQueries] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
@@ -132,9 +132,9 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     usage,
-    keyUses: createKeyUseStore(queries, far, writer),
-    statements: createStatementReader(far),
-    spends: createBudgetSpends({ far, near, prepare: spendThread.prepare, writable: opened.writable }),
+    keyUses: createKeyUseStore(queries, workerQueries, writer),
+    statements: createStatementReader(workerQueries),
+    spends: createBudgetSpends({ workerQueries, seedQueries, prepare: spendThread.prepare, writable: opened.writable }),
     content,
     ...writer.opened,
     async close() {
@@ -153,7 +153,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 }
 
 const NO_CONTENT: ContentStore = {
-  keep: () => Promise.reject(new Unavailable('closed', 'This store was opened without the bodies of calls.')),
+  save: () => Promise.reject(new Unavailable('closed', 'This store was opened without the bodies of calls.')),
   find: async () => null,
   read: async () => null,
   sweep: async () => 0,

@@ -42,7 +42,7 @@ export function createMemoryPolicy(onKept: (entries: readonly NewAuditEntry[]) =
     readWorkspaces: async () => byCreation(tables.workspaces),
     readKeys: async () => byCreation(tables.keys),
     readLimitRules: async () => [...tables.rules].sort(([one], [two]) => (one < two ? -1 : 1)).map(([, rule]) => rule),
-    async keep(changes, entries = []) {
+    async save(changes, entries = []) {
       const { accounts, workspaces, keys, rules } = tables;
       const next: Tables = {
         accounts: new Map(accounts),

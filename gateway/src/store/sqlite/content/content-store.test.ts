@@ -69,7 +69,7 @@ describe('stored content', () => {
   test('is encrypted: no file of the folder contains a word of it', async () => {
     const folder = newFolder();
     const store = open(folder);
-    await store.keep(content('req_1'));
+    await store.save(content('req_1'));
     await store.close();
     for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name)).includes(CANARY)).toBe(false);
     expect(existsSync(contentPath(folder))).toBe(true);
@@ -78,7 +78,7 @@ describe('stored content', () => {
   test('cannot be decrypted for another call, or with another master key', async () => {
     const folder = newFolder();
     const store = open(folder);
-    await Promise.all([store.keep(content('req_1')), store.keep(content('req_2'))]);
+    await Promise.all([store.save(content('req_1')), store.save(content('req_2'))]);
     await store.close();
     const database = new Database(contentPath(folder));
     database.run("UPDATE call_content SET sealed = (SELECT sealed FROM call_content WHERE request_id = 'req_1')");
@@ -109,7 +109,7 @@ describe('a sweep', () => {
     const folder = newFolder();
     const store = open(folder);
     const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
-    for (let at = 0; at < 40; at++) await store.keep(content(`req_${at}`, { response: noise() }));
+    for (let at = 0; at < 40; at++) await store.save(content(`req_${at}`, { response: noise() }));
     await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
     await store.close();
     expect(readFileSync(contentPath(folder)).length).toBeLessThan(200_000);
@@ -119,17 +119,17 @@ describe('a sweep', () => {
 test('rejects content beyond its limit on the disk until a sweep made room', async () => {
   const store = open(newFolder(), MASTER, undefined, () => 600_000);
   const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
-  await store.keep(content('req_first'));
+  await store.save(content('req_first'));
   await store.sweep([{ workspace: 'w', beforeMs: 0 }]);
   const outcomes: string[] = [];
   for (let at = 0; at < 8; at++) {
-    const told = store.keep(content(`req_${at}`, { response: noise() }));
+    const told = store.save(content(`req_${at}`, { response: noise() }));
     outcomes.push(await told.then(() => 'kept').catch((fault: Error) => fault.message));
   }
   expect(outcomes[0]).toBe('kept');
   expect(outcomes.at(-1)).toContain('full');
   await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
-  await store.keep(content('req_again', { response: noise() }));
+  await store.save(content('req_again', { response: noise() }));
   expect(await store.find('team', 'req_again')).toBe('w');
 });
 
@@ -161,7 +161,7 @@ test('the file and its log never exceed the limit, while content is stored and d
         number += 1;
         return content(`req_${number}`, { atMs: round, request: noise(700_000), response: noise(number * 9_001) });
       });
-      for (const told of await Promise.allSettled(calls.map(store.keep))) {
+      for (const told of await Promise.allSettled(calls.map(store.save))) {
         if (told.status === 'fulfilled') kept += 1;
         else refused += 1;
       }
@@ -178,7 +178,7 @@ test('a file that is not a database of ours is reported and left unchanged', asy
   const folder = newFolder();
   writeFileSync(contentPath(folder), 'not a database at all, but long enough to be taken for one'.repeat(20));
   const store = open(folder);
-  expect(await faultOf(store.keep(content('req_1')))).toContain('cannot be stored or read');
+  expect(await faultOf(store.save(content('req_1')))).toContain('cannot be stored or read');
   await store.close();
   expect(readFileSync(contentPath(folder), 'utf8')).toStartWith('not a database');
 });
@@ -186,8 +186,8 @@ test('a file that is not a database of ours is reported and left unchanged', asy
 test('a thread that dies fails its requests, and another one takes over', async () => {
   const folder = newFolder();
   const store = open(folder, MASTER, new URL('./testing/dying-content-worker.ts', import.meta.url));
-  await store.keep(content('req_1'));
-  expect(await faultOf(store.keep(content('die')))).toContain('cannot be stored or read');
+  await store.save(content('req_1'));
+  expect(await faultOf(store.save(content('die')))).toContain('cannot be stored or read');
   expect(await faultOf(store.read('team', 'req_1'))).toContain('cannot be stored or read');
   const deadlineMs = performance.now() + 10_000;
   let found: CallContent | null = null;

@@ -55,7 +55,7 @@ export function createContentStore(
   }
 
   return {
-    keep(content) {
+    save(content) {
       return new Promise((resolve, reject) => {
         queue.push({ content, resolve, reject });
         pumping ??= pump();

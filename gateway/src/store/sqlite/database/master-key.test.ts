@@ -84,7 +84,7 @@ describe('beside a database', () => {
   async function useFolder(dataDir: string, { bound, withKey }: { bound: boolean; withKey: boolean }): Promise<string> {
     const { key, bind } = loadMasterKey(dataDir);
     const store = await openStore({ dataDir, ...(bound ? { bindMasterKey: bind } : {}) });
-    if (withKey) await store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
+    if (withKey) await store.policies.save([{ of: 'key', isNew: true, key: KEY }]);
     await store.close();
     return key.reveal();
   }

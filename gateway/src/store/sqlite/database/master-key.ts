@@ -69,7 +69,7 @@ export function loadMasterKey(dataDir: string): MasterKey {
     (mode & 0o077) === 0
       ? []
       : [`Other users can read ${path} (mode ${mode.toString(8)}). Close it to them: chmod 600 ${path}`];
-  return { key: new Secret(text), warnings, bind: trace.check === null ? keepCheck(check) : null };
+  return { key: new Secret(text), warnings, bind: trace.check === null ? checkStatement(check) : null };
 }
 
 export interface ReplacedMasterKey {
@@ -101,7 +101,7 @@ export function replaceMasterKey(dataDir: string, nowMs: number): ReplacedMaster
     throw new Error('The database was not used with a master key yet: start the server, which creates one.');
   const draft = writeDraft(path);
   try {
-    runStatement(databasePath(dataDir), keepCheck(deriveCheck(readFileSync(draft, 'utf8').trim())));
+    runStatement(databasePath(dataDir), checkStatement(deriveCheck(readFileSync(draft, 'utf8').trim())));
     const movedTo = found === null ? null : `${path}.replaced-${nowMs}`;
     if (movedTo !== null) linkSync(path, movedTo);
     renameSync(draft, path);
@@ -220,7 +220,7 @@ function isSameCheck(one: string, other: string): boolean {
 }
 
 /** The statement that stores a check value in the database. */
-function keepCheck(check: string): WriteStatement {
+function checkStatement(check: string): WriteStatement {
   return {
     sql: 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, cast(? AS BLOB))',
     parameters: [CHECK_NAME, check],

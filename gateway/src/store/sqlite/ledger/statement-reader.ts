@@ -27,11 +27,11 @@ interface EntryRow {
 
 const SHOWN = sql`seq, at_ms, kind, ref, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, note`;
 
-/** `far` runs queries that may take long. */
-export function createStatementReader(far: Kysely<Tables>): StatementReader {
+/** `workerQueries` runs queries that may take long. */
+export function createStatementReader(workerQueries: Kysely<Tables>): StatementReader {
   async function lastSeq(): Promise<number> {
     const { rows } = await sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) AS seq FROM ledger_entry`.execute(
-      far,
+      workerQueries,
     );
     return rows[0]?.seq ?? 0;
   }
@@ -39,7 +39,7 @@ export function createStatementReader(far: Kysely<Tables>): StatementReader {
   async function readMovements(account: string, beforeSeq: number, limit: number): Promise<readonly ShownEntry[]> {
     const { rows } = await sql<EntryRow>`SELECT ${SHOWN} FROM ledger_entry INDEXED BY ledger_entry_movement
       WHERE account = ${account} AND kind IN ('topup', 'correct') AND seq < ${beforeSeq}
-      ORDER BY seq DESC LIMIT ${limit}`.execute(far);
+      ORDER BY seq DESC LIMIT ${limit}`.execute(workerQueries);
     return rows.map(entryOfRow);
   }
 
@@ -53,7 +53,7 @@ export function createStatementReader(far: Kysely<Tables>): StatementReader {
       const floor = Math.max(1, before - PIECE_ENTRIES);
       const { rows } = await sql<EntryRow>`SELECT ${SHOWN} FROM ledger_entry
         WHERE seq < ${before} AND seq >= ${floor} AND account = ${account}
-        ORDER BY seq DESC LIMIT ${limit}`.execute(far);
+        ORDER BY seq DESC LIMIT ${limit}`.execute(workerQueries);
       const entries = rows.map(entryOfRow);
       const reached = entries.length < limit ? floor : (entries.at(-1)?.seq ?? floor);
       return { entries, nextSeq: reached > 1 ? reached : null };
@@ -74,7 +74,7 @@ export function createStatementReader(far: Kysely<Tables>): StatementReader {
           FROM ledger_entry e LEFT JOIN call_record r ON e.at_ms >= ${fromMs} AND r.request_id = e.ref
           WHERE e.seq >= ${floor} AND e.seq < ${Math.min(end + 1, floor + CHARGE_ENTRIES)} AND e.account = ${account}
             AND e.kind = 'post' AND e.at_ms < ${toMs}
-          GROUP BY 1, 2, 3`.execute(far);
+          GROUP BY 1, 2, 3`.execute(workerQueries);
         for (const row of rows) {
           if (row.quarter === null) earlier += BigInt(row.amount);
           else addCharge(days, dateOf(Math.max(fromMs, row.quarter * QUARTER_MS)), row);

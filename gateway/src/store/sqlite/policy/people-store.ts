@@ -23,7 +23,7 @@ export function createPeopleStore(queries: Kysely<Tables>, writer: Pick<Writer, 
       const { rows } = await selectRows(table, selection).execute(queries);
       return rows as PeopleTables[Table][];
     },
-    async keep(changes) {
+    async save(changes) {
       try {
         await writer.write(changes.map((change) => compileChange(queries, change)));
         return true;

@@ -47,7 +47,7 @@ export function createPolicyReader(queries: Kysely<Tables>): PolicyReader {
 export function createPolicyStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PolicyStore {
   return {
     ...createPolicyReader(queries),
-    keep: (changes, entries = []) =>
+    save: (changes, entries = []) =>
       writer.write([
         ...changes.map((change) => changingOne(compileChange(queries, change))),
         ...entries.map(auditStatement),

@@ -60,7 +60,7 @@ export function createProviderStore(all: Kysely<Tables>, writer: Pick<Writer, 'w
     async readPrices() {
       return (await queries.selectFrom('model_price').selectAll().orderBy('seq').execute()).map(priceOfRow);
     },
-    keepProvider(provider, isNew) {
+    saveProvider(provider, isNew) {
       const { name, created_at_ms, ...members } = rowOfProvider(provider);
       const statement = isNew
         ? queries.insertInto('provider_entry').values({ name, created_at_ms, ...members })
@@ -69,7 +69,7 @@ export function createProviderStore(all: Kysely<Tables>, writer: Pick<Writer, 'w
     },
     removeProvider: (name) =>
       writer.write([changingOne(queries.deleteFrom('provider_entry').where('name', '=', name).compile())]),
-    keepTest(test) {
+    saveTest(test) {
       const { provider, ...members } = rowOfTest(test);
       const statement = queries
         .insertInto('provider_test')
@@ -169,14 +169,14 @@ const KEEP = `INSERT INTO key_use (hash, at_ms, client)
 const FORGET =
   'DELETE FROM key_use WHERE hash NOT IN (SELECT hash FROM api_key) AND hash NOT IN (SELECT previous_hash FROM api_key WHERE previous_hash IS NOT NULL)';
 
-/** `far`: queries that may take long. */
+/** `workerQueries`: queries that may take long. */
 export function createKeyUseStore(
   queries: Kysely<Tables>,
-  far: Kysely<Tables>,
+  workerQueries: Kysely<Tables>,
   writer: Pick<Writer, 'write'>,
 ): KeyUseStore {
   return {
-    async keep(uses) {
+    async save(uses) {
       if (uses.length === 0) return;
       const list = JSON.stringify(uses.map(({ hash, atMs, client }) => [hash, atMs, client]));
       await writer.write([
@@ -191,7 +191,9 @@ export function createKeyUseStore(
     async readNewestCalls(fromMs) {
       const { rows } = await sql<{ readonly key_id: string; readonly at_ms: number }>`
         SELECT key_id, max(at_ms) AS at_ms FROM call_record
-        WHERE request_id >= ${requestIdFloor(Math.max(0, fromMs))} AND at_ms >= ${fromMs} GROUP BY key_id`.execute(far);
+        WHERE request_id >= ${requestIdFloor(Math.max(0, fromMs))} AND at_ms >= ${fromMs} GROUP BY key_id`.execute(
+        workerQueries,
+      );
       return new Map(rows.map(({ key_id, at_ms }) => [key_id, at_ms]));
     },
   };

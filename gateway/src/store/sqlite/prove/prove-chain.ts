@@ -96,7 +96,7 @@ export function proveChain(database: Database): ChainProof {
  * and the previous hash; null: all are valid. Trusts the hash of the entry before `firstSeq`, and does not check seals
  * of entries.
  */
-export function proveStretch(database: Database, firstSeq: number, lastSeq: number): number | null {
+export function proveChainBetween(database: Database, firstSeq: number, lastSeq: number): number | null {
   const rows = database
     .query<EntryValues, [number, number]>(`${SELECT_ENTRIES} WHERE seq >= ? AND seq <= ? ORDER BY seq`)
     .values(firstSeq - 1, lastSeq) as unknown as EntryValues[];

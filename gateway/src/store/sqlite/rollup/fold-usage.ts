@@ -7,7 +7,7 @@ import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import { inTransaction } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
-import { openStretchBook } from '../usage/ledger-stretches.ts';
+import { openEntryRangeIndex } from '../usage/entry-ranges.ts';
 import { openBlockBook } from './block-book.ts';
 import { type Additions, gatherAdditions } from './gather-additions.ts';
 import { SUMMED_COLUMNS, type SummedRecord } from './tally.ts';
@@ -68,7 +68,7 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
   const series = openSeriesBook(database);
   const accounts = openUsageAccounts(database);
   const blocks = openBlockBook(database);
-  const stretches = openStretchBook(database);
+  const entryRanges = openEntryRangeIndex(database);
   let gathered: Gathered | null = null;
   /** Returns whether there is more to gather, or enough is gathered to write. */
   function gather(nowMs: number, stepMs: number): boolean {
@@ -76,7 +76,7 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
     const below = requestIdFloor(nowMs - LAG_MS);
     const late = nextLate.all(gathered?.late.at(-1) ?? '', mark.through);
     let piece = nextRecords.all(mark.gathered, below);
-    if (late.length + piece.length === 0 && !stretches.hasNext()) return false;
+    if (late.length + piece.length === 0 && !entryRanges.hasNext()) return false;
     let more = late.length === PIECE_RECORDS;
     inTransaction(database, () => {
       accounts.takeZones(nowMs);
@@ -101,9 +101,9 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
         more ||= piece.length === PIECE_RECORDS && isOver();
         piece = more || piece.length < PIECE_RECORDS ? [] : nextRecords.all(own.through, below);
       }
-      while (stretches.noteNext()) {
+      while (entryRanges.addNext()) {
         if (performance.now() - startMs < stepMs) continue;
-        more ||= stretches.hasNext();
+        more ||= entryRanges.hasNext();
         break;
       }
     });
@@ -143,7 +143,7 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
         gathered = null;
         mark.gather(mark.through);
         series.forget();
-        stretches.forget();
+        entryRanges.forget();
         throw fault;
       } finally {
         database.run('PRAGMA synchronous = FULL');
@@ -154,7 +154,7 @@ export function openUsageFolder(database: Database, mark: UsageMark, reach: Reac
       series.close();
       accounts.close();
       blocks.close();
-      stretches.close();
+      entryRanges.close();
     },
   };
 }

@@ -53,7 +53,7 @@ export async function openSpool(
   reach: ReachFailpoint,
 ): Promise<Spool> {
   const path = spoolPath(database);
-  if (drained.problems.length > 0) await tellProblems(drained);
+  if (drained.problems.length > 0) await reportProblems(drained);
   const file = await openSpoolFile(path, reach);
   /**
    * Calls with operations being written to the spool or waiting in it, with their number: their later operations must
@@ -72,7 +72,7 @@ export async function openSpool(
   let retry: Timer | null = null;
   let closed = false;
 
-  async function tellProblems({ problems }: Drained): Promise<void> {
+  async function reportProblems({ problems }: Drained): Promise<void> {
     const aside = await setSpoolAside(path, Date.now());
     for (const problem of problems) listener.onProblem(`${problem} The spool as it was is kept in ${aside}.`);
   }
@@ -121,7 +121,7 @@ export async function openSpool(
 
   async function drainWritten(): Promise<boolean> {
     const taken = await writer.drain();
-    if (taken.problems.length > 0) await tellProblems(taken);
+    if (taken.problems.length > 0) await reportProblems(taken);
     if (taken.settled > 0) listener.onDrained(taken.settled);
     for (const call_id of written) leave(call_id);
     written = [];

@@ -16,7 +16,7 @@ export async function openLedgerRig(dataDir: string): Promise<LedgerRig> {
       const accounts = await store.policies.readAccounts();
       const known = accounts.find((account) => account.id === id);
       const account = known ?? { id, name: id, markUpPpm: 0, timeZone: 'UTC', holds: null, createdAtMs: 1 };
-      await store.policies.keep([{ of: 'account', isNew: known === undefined, account: { ...account, mode } }]);
+      await store.policies.save([{ of: 'account', isNew: known === undefined, account: { ...account, mode } }]);
     },
     readCalls: () => store.calls.readCalls({ limit: 100_000, sinceMs: null, requestId: null, keyId: null }),
     prove: () => proveLedger(databasePath(dataDir), recompute),

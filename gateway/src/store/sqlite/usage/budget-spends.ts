@@ -33,15 +33,15 @@ interface Question {
 
 interface SpendParts {
   /** For pages: queries that may take long. */
-  readonly far: Kysely<Tables>;
+  readonly workerQueries: Kysely<Tables>;
   /** For seeds: the same on a thread of their own, because calls wait for them. */
-  readonly near: Kysely<Tables>;
+  readonly seedQueries: Kysely<Tables>;
   prepare(): void;
   /** False while the spool may hold charges. */
   writable(): boolean;
 }
 
-export function createBudgetSpends({ far, near, prepare, writable }: SpendParts): BudgetSpends {
+export function createBudgetSpends({ workerQueries, seedQueries, prepare, writable }: SpendParts): BudgetSpends {
   let waiting: Question[] = [];
   let isAsking = false;
 
@@ -61,7 +61,7 @@ export function createBudgetSpends({ far, near, prepare, writable }: SpendParts)
     if (first === undefined) return;
     try {
       const names = new Set(questions.flatMap((question) => question.names));
-      const spent = await readPass(near, first.pass, names);
+      const spent = await readPass(seedQueries, first.pass, names);
       for (const question of questions) question.resolve(sumOf(spent, question.names));
     } catch (cause) {
       for (const { reject } of questions) reject(cause);
@@ -73,7 +73,7 @@ export function createBudgetSpends({ far, near, prepare, writable }: SpendParts)
       const [first] = bindings;
       if (first === undefined) return new Map();
       const named = bindings.map(({ subject }) => [subject.id, namesOf(subject, namesOfModel)] as const);
-      const spent = await readPass(far, passOf(first, []), new Set(named.flatMap(([, names]) => names)));
+      const spent = await readPass(workerQueries, passOf(first, []), new Set(named.flatMap(([, names]) => names)));
       return new Map(named.map(([id, names]) => [id, sumOf(spent, names)]));
     },
     async readSettled(binding, namesOfModel, exceptCalls) {

@@ -25,8 +25,8 @@ export interface IdRange {
 
 export type FoundBy = Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'fromMs' | 'toMs' | 'beforeId'>;
 
-/** Length of the first stretch that is searched; each further one is twice as long. */
-const STRETCH_MS = 6 * 3_600_000;
+/** Length of the first span that is searched; each further one is twice as long. */
+const FIRST_SPAN_MS = 6 * 3_600_000;
 
 /** Newest first, without overlap; together the ranges contain every matching call, and others. */
 export function* findIds(database: Database, question: FoundBy): Iterable<IdRange> {
@@ -64,8 +64,8 @@ function* rolledRanges(database: Database, question: FoundBy, kind: SeriesKind, 
   const late = readLateStarts(database, question);
   let below = top;
   let endMs = (timeOf(top) ?? FAR_MS) + ID_SLACK_MS;
-  for (let stretchMs = STRETCH_MS; endMs > oldestMs; stretchMs *= 2) {
-    const startMs = Math.max(0, endMs - stretchMs);
+  for (let spanMs = FIRST_SPAN_MS; endMs > oldestMs; spanMs *= 2) {
+    const startMs = Math.max(0, endMs - spanMs);
     const found = [...starts.read(startMs - QUARTER_MS, endMs), ...late.filter((at) => at >= startMs && at < endMs)];
     for (const at of [...new Set(found)].sort((one, other) => other - one)) {
       if (at + QUARTER_MS <= oldestMs) continue;

@@ -1,9 +1,9 @@
 /** Reconciles usage, records and ledger over a range, and verifies that the ledger's entries about it are unchanged. */
 import type { Database } from 'bun:sqlite';
 import type { ProofQuestion, UsageProof } from '../../ports/usage.ts';
-import { proveStretch } from '../prove/prove-chain.ts';
+import { proveChainBetween } from '../prove/prove-chain.ts';
 import { type Condition, recordCondition } from './conditions.ts';
-import { findEntryRanges } from './ledger-stretches.ts';
+import { findEntryRanges } from './entry-ranges.ts';
 import { readUsage } from './read-usage.ts';
 import { type Deadline, idsOf, startDeadline } from './scan-records.ts';
 
@@ -169,7 +169,7 @@ function checkChain(database: Database, { firstSeq, lastSeq }: ProvenSums, deadl
   while (checked < of && !deadline.isOver()) {
     const upTo = lastSeq - checked;
     const from = Math.max(firstSeq, upTo - PAGE_ROWS + 1);
-    if (proveStretch(database, from, upTo) !== null) return { holds: false, checked, of };
+    if (proveChainBetween(database, from, upTo) !== null) return { holds: false, checked, of };
     checked += upTo - from + 1;
   }
   return { holds: true, checked, of };

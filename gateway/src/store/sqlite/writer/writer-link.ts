@@ -146,13 +146,13 @@ function startWriterThread(program: URL, onLost: (failure: StoreError) => void):
     for (const onReply of waiting.splice(0)) onReply(reply);
     return lost;
   }
-  function loseUnasked(reason: string): void {
+  function loseUnexpectedly(reason: string): void {
     if (lost === null) onLost(lose(reason));
   }
   worker.onmessage = ({ data: reply }: MessageEvent<WriterReply>) => waiting.shift()?.(reply);
-  worker.onerror = (event) => loseUnasked(event.message);
-  worker.onmessageerror = () => loseUnasked('a message could not be read');
-  worker.addEventListener('close', () => loseUnasked('it closed'));
+  worker.onerror = (event) => loseUnexpectedly(event.message);
+  worker.onmessageerror = () => loseUnexpectedly('a message could not be read');
+  worker.addEventListener('close', () => loseUnexpectedly('it closed'));
 
   return {
     request(message, onReply) {

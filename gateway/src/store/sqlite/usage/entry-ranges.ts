@@ -1,16 +1,16 @@
 /**
- * Indexes where in the ledger the entries of calls are: for each complete stretch of entries, its lowest and highest
+ * Indexes where in the ledger the entries of calls are: for each complete range of entries, its lowest and highest
  * call id. Uses ids rather than times, so that a clock that was set back hides no entry. Costs a call nothing:
- * stretches are indexed afterwards, and entries that are not indexed yet are scanned.
+ * ranges are indexed afterwards, and entries that are not indexed yet are scanned.
  */
 import type { Database } from 'bun:sqlite';
 
-export interface StretchBook {
+export interface EntryRangeIndex {
   /**
-   * Inside a transaction: indexes the next complete stretch and returns whether there was one. After a rollback, call
+   * Inside a transaction: indexes the next complete range and returns whether there was one. After a rollback, call
    * `forget`.
    */
-  noteNext(): boolean;
+  addNext(): boolean;
   hasNext(): boolean;
   forget(): void;
   close(): void;
@@ -22,27 +22,27 @@ export interface EntryRange {
   readonly last: number;
 }
 
-const STRETCH_ENTRIES = 1_000;
+const RANGE_ENTRIES = 1_000;
 
 /** Leaves out top-ups and corrections, whose ids are of another kind. */
 const NOTE = `INSERT INTO entry_range (number, first_ref, last_ref)
   SELECT ?1, coalesce(min(ref), ''), coalesce(max(ref), '') FROM ledger_entry
-  WHERE seq > ?1 * ${STRETCH_ENTRIES} AND seq <= (?1 + 1) * ${STRETCH_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
+  WHERE seq > ?1 * ${RANGE_ENTRIES} AND seq <= (?1 + 1) * ${RANGE_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
 const LAST_SEQ = 'SELECT max(seq) AS seq FROM ledger_entry';
 const NEXT_NUMBER = 'SELECT coalesce(max(number) + 1, 0) AS number FROM entry_range';
 const FIND = 'SELECT number FROM entry_range WHERE first_ref <= ? AND last_ref >= ? ORDER BY number';
 
-export function openStretchBook(database: Database): StretchBook {
+export function openEntryRangeIndex(database: Database): EntryRangeIndex {
   const note = database.prepare<unknown, [number]>(NOTE);
   const lastSeq = database.prepare<{ seq: number | null }, []>(LAST_SEQ);
   let next: number | null = null;
   const hasNext = () => {
     next ??= readNext(database);
-    return (lastSeq.get()?.seq ?? 0) >= (next + 1) * STRETCH_ENTRIES;
+    return (lastSeq.get()?.seq ?? 0) >= (next + 1) * RANGE_ENTRIES;
   };
   return {
     hasNext,
-    noteNext() {
+    addNext() {
       if (!hasNext() || next === null) return false;
       note.run(next);
       next += 1;
@@ -74,13 +74,13 @@ export function findEntryRanges(database: Database, from: string, to: string, en
   };
   try {
     for (const { number } of read.all(to, from)) {
-      add({ first: number * STRETCH_ENTRIES + 1, last: (number + 1) * STRETCH_ENTRIES });
+      add({ first: number * RANGE_ENTRIES + 1, last: (number + 1) * RANGE_ENTRIES });
     }
   } finally {
     read.finalize();
   }
-  for (let first = readNext(database) * STRETCH_ENTRIES + 1; first <= last; first += STRETCH_ENTRIES) {
-    add({ first, last: Math.min(last, first + STRETCH_ENTRIES - 1) });
+  for (let first = readNext(database) * RANGE_ENTRIES + 1; first <= last; first += RANGE_ENTRIES) {
+    add({ first, last: Math.min(last, first + RANGE_ENTRIES - 1) });
   }
   return ranges;
 }

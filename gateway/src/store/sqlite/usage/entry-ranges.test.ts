@@ -10,7 +10,7 @@ import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { keepHold, keepMovement, keepSettlement, type Operation } from '../writer/ledger-operations.ts';
 import { openWriterDatabase, type WriterDatabase } from '../writer/writer-database.ts';
-import { findEntryRanges } from './ledger-stretches.ts';
+import { findEntryRanges } from './entry-ranges.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall } from './read-logs.ts';
 
@@ -97,7 +97,7 @@ test('clocks that are set back hide no entry, of a call or of a proof', () => {
   }
 }, 60_000);
 
-test('stretches without a call are passed over', () => {
+test('ranges without a call are skipped', () => {
   const { writer, reading } = open();
   const [before, after] = [callAt(START_MS, 1), callAt(START_MS + 60_000, 2)];
   keep(writer, [hold(before), settle(before)]);

@@ -44,7 +44,7 @@ async function directoryOf(store: Store) {
 
 test('the use of each secret survives a restart, and stored use is not written again', async () => {
   const store = await openStore({ dataDir: newFolder() });
-  await store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
+  await store.policies.save([{ of: 'key', isNew: true, key: KEY }]);
   const before = await directoryOf(store);
   const useOf = (directory: typeof before, hash: string) => directory.byHash.get(hash)?.use;
   Object.assign(useOf(before, 'aa') ?? {}, { atMs: 7_000, client: 'codex/1' });
@@ -52,9 +52,9 @@ test('the use of each secret survives a restart, and stored use is not written a
   let writes = 0;
   const counted = {
     ...store.keyUses,
-    keep: (uses: Parameters<typeof store.keyUses.keep>[0]) => {
+    save: (uses: Parameters<typeof store.keyUses.save>[0]) => {
       writes += uses.length;
-      return store.keyUses.keep(uses);
+      return store.keyUses.save(uses);
     },
   };
   await saveKeyUses(before, counted);
@@ -65,7 +65,7 @@ test('the use of each secret survives a restart, and stored use is not written a
   expect(useOf(after, 'aa')).toEqual({ atMs: 7_000, client: 'codex/1', keptAtMs: 7_000 });
   expect(useOf(after, 'bb')).toEqual({ atMs: 5_000, client: null, keptAtMs: 5_000 });
   // A secret that is no longer valid is forgotten with the next write.
-  await store.policies.keep([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
+  await store.policies.save([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
   putKey(after, { ...KEY, previousHash: null });
   Object.assign(useOf(after, 'aa') ?? {}, { atMs: 8_000 });
   await saveKeyUses(after, store.keyUses);
@@ -75,7 +75,7 @@ test('the use of each secret survives a restart, and stored use is not written a
 
 test('use that a killed process did not store is read from its records', async () => {
   const store = await openStore({ dataDir: newFolder() });
-  await store.policies.keep([{ of: 'key', isNew: true, key: KEY }]);
+  await store.policies.save([{ of: 'key', isNew: true, key: KEY }]);
   const atMs = Date.UTC(2026, 10, 20);
   const requestId = `req_${Bun.randomUUIDv7('hex', atMs).replaceAll('-', '')}`;
   await store.ledger.append(sampleRecord(requestId, { at_ms: atMs, cost_nano_usd: '0' }));
