@@ -14,7 +14,7 @@ import {
   renderAttempts,
 } from '../ledger/call-record-row.ts';
 import type { LedgerBook } from '../ledger/ledger-book.ts';
-import { INSERT_AUDIT_ENTRY } from '../policy/audit-trail.ts';
+import { INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageMark } from '../rollup/usage-mark.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
 

@@ -12,7 +12,7 @@ import {
   renderCheckpoint,
   renderDraft,
 } from '../ledger/call-record-row.ts';
-import { type AuditValues, auditValues } from '../policy/audit-trail.ts';
+import { type AuditValues, auditValues } from '../policy/audit-row.ts';
 
 export type MovementKind = 'topup' | 'correct';
 
