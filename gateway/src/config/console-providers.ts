@@ -5,7 +5,7 @@
 
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
+import { addressOf, findPreset, PRESETS } from '../providers/presets.ts';
 import type { Preset, RemoteKind, RemoteProvider, Secrets } from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
 import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
@@ -48,10 +48,7 @@ export function readConsoleAddress(
   if (written === null && preset === null) {
     return { found: 'no address', expected: 'an address: this kind has no default', advice: 'Add it.' };
   }
-  const address =
-    written !== null
-      ? parseBaseUrl(written)
-      : { url: preset?.baseUrl ?? '', origin: preset === null ? '' : originOf(preset) };
+  const address = written === null && preset !== null ? addressOf(preset) : parseBaseUrl(written ?? '');
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
 }
 

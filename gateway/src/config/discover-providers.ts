@@ -1,11 +1,11 @@
 /** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
-import { findPreset, originOf, PRESETS } from '../providers/presets.ts';
+import { asObject } from '../protocols/json.ts';
+import { addressOf, findPreset, originOf, PRESETS } from '../providers/presets.ts';
 import type { Preset, Provider, Timeouts } from '../providers/provider.ts';
 import type { Config } from './config.ts';
 import { type ConfigProblem, environmentProblem } from './file/config-problem.ts';
 import { credential, parseBaseUrl } from './file/scalar-schema.ts';
 import type { Environment } from './file/yaml-tree.ts';
-
 import { buildRemoteProvider } from './resolve-providers.ts';
 
 export interface DiscoveredProviders {
@@ -48,7 +48,7 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
 
 function readAddress(preset: Preset, environment: Environment) {
   const written = preset.baseUrlVariable === null ? undefined : environment[preset.baseUrlVariable];
-  return written ? parseBaseUrl(written) : { url: preset.baseUrl, origin: originOf(preset) };
+  return written ? parseBaseUrl(written) : addressOf(preset);
 }
 
 const OLLAMA = findPreset('ollama');
@@ -87,7 +87,7 @@ export function withOllama(config: Config, models: readonly string[]): Config {
     name,
     kind,
     preset: OLLAMA,
-    address: { url: baseUrl, origin: originOf(OLLAMA) },
+    address: addressOf(OLLAMA),
     secrets: {},
     timeouts: config.timeouts,
   });
@@ -113,15 +113,9 @@ async function readAtMost(body: ReadableStream<Uint8Array>): Promise<string | nu
 }
 
 function readNames(answer: unknown): readonly string[] | null {
-  const models = readMember(answer, 'models');
+  const models = asObject(answer)?.models;
   if (!Array.isArray(models)) return null;
   return models
-    .map((model) => readMember(model, 'name'))
+    .map((model) => asObject(model)?.name)
     .filter((name): name is string => typeof name === 'string' && NAME.test(name));
-}
-
-function readMember(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 }

@@ -1,7 +1,7 @@
 /** Resolves the providers of the file and the rules between their members. Knows no environment and no model. */
 import { Secret } from '../lib/secret.ts';
 import { localProvider } from '../providers/demo.ts';
-import { findPreset, originOf } from '../providers/presets.ts';
+import { addressOf, findPreset, originOf } from '../providers/presets.ts';
 import type {
   MemberFault,
   Preset,
@@ -67,7 +67,7 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
   const secrets = Object.fromEntries(
     given.flatMap(([name, value]) => (value instanceof Secret ? [[name, value]] : [])),
   );
-  const address = base_url ?? (preset === null ? null : { url: preset.baseUrl, origin: originOf(preset) });
+  const address = base_url ?? (preset === null ? null : addressOf(preset));
   const faults = [
     ...(kind.local === null && address === null ? [missingAddress(kind)] : []),
     ...kind.checkConfig({ members, preset, secrets }),

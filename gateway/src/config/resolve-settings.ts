@@ -32,31 +32,23 @@ export function resolveServer(
   environment: Environment,
   problems: ConfigProblem[],
 ): Omit<ServerConfig, 'oidc'> {
-  const host = environment.HOST ? listenHost.safeParse(environment.HOST) : null;
-  const port = environment.PORT ? wholeNumber(0, 65_535).safeParse(environment.PORT) : null;
-  if (host?.success === false) {
-    const advice = 'Correct HOST, or unset it.';
-    problems.push(
-      environmentProblem('HOST', {
-        found: quoteText(environment.HOST ?? ''),
-        expected: 'an address or host name',
-        advice,
-      }),
-    );
-  }
-  if (port?.success === false) {
-    const advice = 'Correct PORT, or unset it.';
-    problems.push(
-      environmentProblem('PORT', {
-        found: quoteText(environment.PORT ?? ''),
-        expected: 'a port from 0 to 65535',
-        advice,
-      }),
-    );
-  }
+  const read = <Value>(
+    variable: 'HOST' | 'PORT',
+    schema: { safeParse(text: string): { readonly data?: Value | undefined } },
+    expected: string,
+  ): Value | undefined => {
+    const text = environment[variable];
+    if (!text) return undefined;
+    const { data } = schema.safeParse(text);
+    const fault = { found: quoteText(text), expected, advice: `Correct ${variable}, or unset it.` };
+    if (data === undefined) problems.push(environmentProblem(variable, fault));
+    return data;
+  };
+  const host = read('HOST', listenHost, 'an address or host name');
+  const port = read('PORT', wholeNumber(0, 65_535), 'a port from 0 to 65535');
   return {
-    host: host?.data ?? shape?.host ?? DEFAULT_HOST,
-    port: port?.data ?? shape?.port ?? DEFAULT_PORT,
+    host: host ?? shape?.host ?? DEFAULT_HOST,
+    port: port ?? shape?.port ?? DEFAULT_PORT,
     publicUrl: shape?.public_url?.url ?? null,
     trustedProxies: shape?.trusted_proxies ?? [],
     console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',

@@ -162,6 +162,11 @@ export function originOf(preset: Preset): string {
   return new URL(preset.baseUrl).origin;
 }
 
+/** Its address, and the origin of it. */
+export function addressOf(preset: Preset): { readonly url: string; readonly origin: string } {
+  return { url: preset.baseUrl, origin: originOf(preset) };
+}
+
 /** The preset of that name, or undefined. */
 export function findPreset(name: string): Preset | undefined {
   return PRESETS.find((preset) => preset.name === name);

@@ -4,14 +4,8 @@
  */
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
-import {
-  Exchange,
-  type ExchangeLimits,
-  type ExchangeListener,
-  type RequestHead,
-  type UpstreamTap,
-} from '../upstream/exchange.ts';
+import { parseBaseUrl } from '../upstream/connection.ts';
+import { Exchange, type ExchangeLimits, type ExchangeListener, type RequestHead } from '../upstream/exchange.ts';
 import type {
   FinalRequest,
   HeaderLine,
@@ -30,22 +24,29 @@ const NO_BODY = new Uint8Array();
 
 /** Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address. */
 export function openUpstream({ provider, model, timeouts }: Target): Upstream {
-  return provider.baseUrl === null
-    ? openLocalUpstream(provider, model)
-    : new HttpUpstream(provider, model, timeouts ?? provider.timeouts);
-}
-
-function openLocalUpstream({ name, kind }: LocalProvider, model: string): Upstream {
+  const { name, kind, provenLimits } = provider;
+  const exchanges =
+    provider.baseUrl === null
+      ? openLocally(provider, model)
+      : openOverHttp(provider, model, timeouts ?? provider.timeouts);
   return {
     provider: name,
     model,
     protocols: kind.protocols,
     framing: kind.framing,
+    takesUsageOption: provider.quirks.streamUsage === 'on_request',
+    provenLimits,
+    alwaysHonorsLimits: kind.local !== null,
+    ...exchanges,
+  };
+}
+
+type Exchanges = Pick<Upstream, 'key' | 'secrets' | 'openExchange'>;
+
+function openLocally({ name, kind }: LocalProvider, model: string): Exchanges {
+  return {
     key: `${name} ${kind.name} ${model}`,
     secrets: [],
-    takesUsageOption: kind.quirks.streamUsage === 'on_request',
-    provenLimits: [],
-    alwaysHonorsLimits: true,
     openExchange: (request, _responseBytesMax, listener) => kind.local.openExchange(request, listener),
   };
 }
@@ -56,64 +57,23 @@ interface Endpoint {
   readonly start: Secret;
 }
 
-class HttpUpstream implements Upstream {
-  readonly provider: string;
-  readonly model: string;
-  readonly protocols;
-  readonly framing;
-  readonly key: string;
-  readonly secrets: readonly Secret[];
-  readonly takesUsageOption: boolean;
-  readonly provenLimits;
-  readonly alwaysHonorsLimits = false;
-  readonly #provider: RemoteProvider;
-  readonly #origin: Origin;
-  readonly #timeouts: Timeouts;
-  readonly #endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
-
-  constructor(provider: RemoteProvider, model: string, timeouts: Timeouts) {
-    const { kind, credentials } = provider;
-    const { origin, basePath } = addressOf(provider);
-    this.provider = provider.name;
-    this.model = model;
-    this.protocols = kind.protocols;
-    this.framing = kind.framing;
-    this.key = `${provider.name} ${origin.key} ${model}`;
-    this.secrets = Object.values(credentials.secrets);
-    this.takesUsageOption = provider.quirks.streamUsage === 'on_request';
-    this.provenLimits = provider.provenLimits;
-    this.#provider = provider;
-    this.#origin = origin;
-    this.#timeouts = timeouts;
-    for (const protocol of kind.protocols) {
-      const endpoints = new Map<Operation, Endpoint>();
-      for (const operation of OPERATIONS) {
-        const endpoint = kind.endpoint(protocol, operation, model);
-        if (endpoint === null) continue;
-        const path = basePath + endpoint;
-        const start = renderLines('POST', path, this.#fixedHeaders(operation));
-        endpoints.set(operation, { path, start: new Secret(start) });
-      }
-      this.#endpoints.set(protocol, endpoints);
-    }
+function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeouts): Exchanges {
+  const { name, kind, credentials } = provider;
+  const { origin, basePath } = addressOf(provider);
+  const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
+  for (const protocol of kind.protocols) {
+    const paths = OPERATIONS.map((operation) => [operation, kind.endpoint(protocol, operation, model)] as const);
+    const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
+      if (endpoint === null) return [];
+      const path = basePath + endpoint;
+      return [[operation, { path, start: new Secret(renderLines('POST', path, fixedHeaders(operation))) }]];
+    });
+    endpoints.set(protocol, new Map(offered));
   }
 
-  openExchange(request: UpstreamRequest, responseBytesMax: number, listener: ExchangeListener): UpstreamTap {
-    const { connectMs, firstByteMs, firstBytePlainMs, idleMs, totalMs } = this.#timeouts;
-    const limits = {
-      connectMs,
-      firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
-      idleMs,
-      totalMs,
-      responseBytesMax,
-    };
-    return new Exchange(this.#origin, this.#renderHead(request), request, limits, listener);
-  }
-
-  #fixedHeaders(operation: Operation): readonly HeaderLine[] {
-    const { kind, credentials } = this.#provider;
+  function fixedHeaders(operation: Operation): readonly HeaderLine[] {
     return [
-      ['host', this.#origin.authority],
+      ['host', origin.authority],
       ['user-agent', USER_AGENT],
       ['content-type', 'application/json'],
       ['accept-encoding', 'identity'],
@@ -122,19 +82,35 @@ class HttpUpstream implements Upstream {
     ];
   }
 
-  #renderHead({ protocol, operation, headers, body }: UpstreamRequest): RequestHead {
-    const endpoint = this.#endpoints.get(protocol)?.get(operation);
-    if (endpoint === undefined) throw new Error(`${this.provider} has no endpoint for ${operation} in ${protocol}`);
-    if (this.#provider.kind.authorize !== undefined) {
+  function renderHead({ protocol, operation, headers, body }: UpstreamRequest): RequestHead {
+    const endpoint = endpoints.get(protocol)?.get(operation);
+    if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
+    if (kind.authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...this.#fixedHeaders(operation), ...headers, length];
-      const request = { method: 'POST', url: this.#origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(this.#provider, endpoint.path, request);
+      const all = [...fixedHeaders(operation), ...headers, length];
+      const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
+      return renderAuthorized(provider, endpoint.path, request);
     }
     let head = endpoint.start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
     return `${head}content-length: ${body.length}\r\n\r\n`;
   }
+
+  const { firstByteMs, firstBytePlainMs } = timeouts;
+  return {
+    key: `${name} ${origin.key} ${model}`,
+    secrets: Object.values(credentials.secrets),
+    openExchange(request, responseBytesMax, listener) {
+      const limits = {
+        connectMs: timeouts.connectMs,
+        firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
+        idleMs: timeouts.idleMs,
+        totalMs: timeouts.totalMs,
+        responseBytesMax,
+      };
+      return new Exchange(origin, renderHead(request), request, limits, listener);
+    },
+  };
 }
 
 /** Requests the list of a provider's models. Throws as `openUpstream` does. */

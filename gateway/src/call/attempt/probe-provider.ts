@@ -1,6 +1,7 @@
 /** Requests a provider's model list with its credential, to check that it is reachable and accepts the credential. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { asObject } from '../../protocols/json.ts';
 import type { Provider, RemoteProvider } from '../../providers/provider.ts';
 import { openListing } from '../../providers/upstream.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
@@ -90,18 +91,19 @@ function adviceFor(status: number): string {
 function readErrorWords(body: Buffer): string {
   const text = body.toString('utf8');
   const parsed = parseJson(text);
-  const error = memberOf(parsed, 'error');
-  const said = [memberOf(error, 'message'), memberOf(parsed, 'message'), error].find((one) => typeof one === 'string');
-  return typeof said === 'string' ? said : text.slice(0, 200);
+  const object = asObject(parsed);
+  const error = object?.error;
+  const message = [asObject(error)?.message, object?.message, error].find((one) => typeof one === 'string');
+  return typeof message === 'string' ? message : text.slice(0, 200);
 }
 
 function readModels(body: Buffer): readonly string[] | null {
   const parsed = parseJson(body.toString('utf8'));
   // Together answers with a bare array.
-  const list = Array.isArray(parsed) ? parsed : memberOf(parsed, 'data');
+  const list = Array.isArray(parsed) ? parsed : asObject(parsed)?.data;
   if (!Array.isArray(list)) return null;
   return list
-    .map((one) => memberOf(one, 'id'))
+    .map((one) => asObject(one)?.id)
     .filter((id): id is string => typeof id === 'string' && MODEL_NAME.test(id))
     .slice(0, MODELS_MAX);
 }
@@ -113,10 +115,4 @@ function parseJson(text: string): unknown {
     // Not a model list; the caller shows the body as text.
     return null;
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 }
