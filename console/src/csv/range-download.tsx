@@ -1,8 +1,8 @@
-/** Renders links that download a table as a file, and asks for a range of days first where a file needs one. */
+/** Asks for a range of days and offers the file for download. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useZone } from '../lib/zone.ts';
-import { Button, buttonClasses } from '../ui/button.tsx';
+import { Button, FileLink } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { monthRange, rangeInstants } from './day-range.ts';
@@ -66,15 +66,5 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
         </Dialog>
       )}
     </>
-  );
-}
-
-/** The server sets the file name. */
-export function FileLink({ href, children }: { readonly href: string; readonly children: string }) {
-  return (
-    <a href={href} download className={buttonClasses()}>
-      <Download size={14} aria-hidden="true" />
-      {children}
-    </a>
   );
 }

@@ -1,4 +1,5 @@
 /** Renders buttons: one look per weight, one size, a busy state. */
+import { Download } from 'lucide-react';
 import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -70,5 +71,15 @@ export function IconButton({ label, className, children, ...rest }: IconButtonPr
     >
       {children}
     </button>
+  );
+}
+
+/** Downloads a file; the server sets its name. */
+export function FileLink({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <a href={href} download className={buttonClasses()}>
+      <Download size={14} aria-hidden="true" />
+      {children}
+    </a>
   );
 }

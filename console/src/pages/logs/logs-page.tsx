@@ -2,7 +2,6 @@
 
 import { Radio, Search } from 'lucide-react';
 import { useState } from 'react';
-import { FileLink } from '../../csv/range-download.tsx';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
@@ -11,7 +10,7 @@ import { addressOf } from '../../lib/api.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 
-import { Button } from '../../ui/button.tsx';
+import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';

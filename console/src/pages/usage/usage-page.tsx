@@ -3,7 +3,6 @@
 import { Radio } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useSlots } from '../../charts/series-colors.ts';
-import { FileLink } from '../../csv/range-download.tsx';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
@@ -12,7 +11,7 @@ import { addressOf } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL, Segmented } from '../../ui/field.tsx';
 import { Empty, Page, Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
