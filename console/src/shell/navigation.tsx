@@ -146,7 +146,7 @@ function PersonMenu({ session }: { readonly session: Session }) {
     >
       <MenuLabel>{session.person?.email}</MenuLabel>
       <MenuItem icon={<UserRound size={14} />} onSelect={() => navigate({ to: '/app/me' })}>
-        Your account
+        Profile
       </MenuItem>
       <MenuLine />
       {THEMES.map(([choice, word, Icon]) => (

@@ -49,8 +49,8 @@ describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', ()
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     expect(await here()).toBe('/app/settings?account=acme');
     await page.getByRole('button', { name: OWNER.name, exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Your account' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Profile' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
     expect(await here()).toBe('/app/me?account=acme');
   });
 

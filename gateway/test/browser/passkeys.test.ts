@@ -102,7 +102,7 @@ on('it signs in without a password and opens the requested page (needs Linux on 
   await signOut();
   await page.goto(`${url}/app/me`);
   await page.getByRole('button', { name: 'Sign in with passkey' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
   await page.getByText('last used').waitFor();
   await expectSound();
 });
@@ -116,7 +116,7 @@ on('an authenticator without user verification is rejected (needs Linux on x64 f
   await page.getByText('The passkey request was canceled or timed out').waitFor();
   await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
   await page.getByRole('button', { name: 'Sign in with passkey' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
 });
 
 /** Notes on the page that the browser was asked to offer passkeys in a field. */
@@ -144,11 +144,11 @@ on('it is offered in the email field, and the button still works (needs Linux on
   expect(await other.findBarriers()).toEqual([]);
   await devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
   await page.getByRole('button', { name: 'Sign in with passkey' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
   await page.context().clearCookies();
   await page.goto(`${url}/app/me`);
   // Selected from the list, with nothing pressed on the page.
-  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
   expect(other.faults()).toEqual([]);
   await other.leave();
 });

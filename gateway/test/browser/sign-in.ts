@@ -11,7 +11,7 @@ export async function signIn(
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
 }
 
 /** Returns the state of a browser in which the person is signed in already, for suites that do not test signing in. */

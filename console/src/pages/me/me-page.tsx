@@ -14,7 +14,7 @@ export default function MePage() {
   const me = useReply('GET /me', {});
   const session = useSession();
   return (
-    <Page title="Your account" lead="Profile, sign-in and sessions">
+    <Page title="Profile" lead="Your name, sign-in methods and sessions">
       <div className="flex max-w-200 flex-col gap-6">
         {me.error !== null && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
         {me.data === undefined && me.error === null && (

@@ -20,10 +20,10 @@ export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
   const [name, setName] = useState(saved);
   const rename = useAction('PATCH /me', ['GET /me', 'GET /session']);
   return (
-    <Section title="Profile">
+    <Section title="Name and email">
       <Panel className="p-4">
         <Form
-          label="Profile"
+          label="Name and email"
           takesFocus={false}
           error={rename.error}
           members={['name']}

@@ -4,9 +4,9 @@ const REASONS: Readonly<Record<string, string>> = {
   access_denied: 'The sign-in service denied access, or you canceled. Try again, or sign in another way.',
   signup_disabled: 'No user has this email address. Ask an owner or admin for an invitation.',
   account_not_linked:
-    'A user with this email address signs in another way. Sign in that way, then link the service on your account page.',
+    'A user with this email address signs in another way. Sign in that way, then link the service on your profile page.',
   not_invited:
-    'No user is linked to this service, and there is no pending invitation for its email address. If you have a password, sign in with it and link the service on your account page. Otherwise ask an owner or admin for an invitation.',
+    'No user is linked to this service, and there is no pending invitation for its email address. If you have a password, sign in with it and link the service on your profile page. Otherwise ask an owner or admin for an invitation.',
   email_not_plain:
     'The email address at the service contains non-ASCII characters, which aren’t accepted because they can imitate another address. Use an ASCII address there.',
   domain_not_allowed: 'This service isn’t allowed for your email domain. Sign in another way.',
