@@ -103,6 +103,14 @@ export async function usageLabels(
   const own = [...keys.values()].filter(({ accountId }) => accountId === account);
   const owners = new Map(own.flatMap(({ id, createdBy }) => (createdBy === null ? [] : [[id, createdBy]])));
   const memberNames = await personNames([...owners.values()]);
+  function namesToChoose(workspaces: readonly string[] | null): FilterLabel[] {
+    const seen = own.filter(isIn(workspaces));
+    const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
+    return [
+      ...labelsOf('key', new Map(seen.map(({ id, name }) => [id, name]))),
+      ...labelsOf('member', new Map([...memberNames].filter(([id]) => makers.has(id)))),
+    ];
+  }
   return {
     keyName(keyId) {
       const key = keys.get(keyId);
@@ -110,40 +118,15 @@ export async function usageLabels(
     },
     owners,
     memberName: (memberId) => memberNames.get(memberId) ?? null,
-    namesOfAsked({ key, member }, workspaces) {
-      const seen = own.filter(isIn(workspaces));
-      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
-      return [
-        ...labelOf('key', key, new Map(seen.map(({ id, name }) => [id, name]))),
-        ...labelOf('member', member, new Map([...memberNames].filter(([id]) => makers.has(id)))),
-      ];
-    },
-    namesToChoose(workspaces) {
-      const seen = own.filter(isIn(workspaces));
-      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
-      return [
-        ...labelsOf('key', new Map(seen.map(({ id, name }) => [id, name]))),
-        ...labelsOf('member', new Map([...memberNames].filter(([id]) => makers.has(id)))),
-      ];
-    },
+    namesOfAsked: (asked, workspaces) =>
+      namesToChoose(workspaces).filter(({ filter, value }) => asked[filter] === value),
+    namesToChoose,
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
 }
 
 function isIn(workspaces: readonly string[] | null) {
   return ({ workspaceId }: { readonly workspaceId: string }) => workspaces === null || workspaces.includes(workspaceId);
-}
-
-/** Empty if the label is not requested or has no name. */
-function labelOf(
-  filter: FilterLabel['filter'],
-  value: string | undefined,
-  names: ReadonlyMap<string, string>,
-): FilterLabel[] {
-  const name = value === undefined ? undefined : names.get(value);
-  if (value === undefined || name === undefined) return [];
-  const isShared = [...names.values()].filter((one) => one === name).length > 1;
-  return [{ filter, value, label: isShared ? `${name} (${value})` : name }];
 }
 
 function labelsOf(filter: FilterLabel['filter'], names: ReadonlyMap<string, string>): FilterLabel[] {

@@ -12,6 +12,7 @@ import { type ListCatalogNames, type ListedModels, listServedModels } from '../c
 import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
+import { createTurns } from '../lib/turns.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import { buildRouteTable } from '../routing/route.ts';
@@ -127,14 +128,4 @@ function noticesOf(added: readonly ConsoleProvider[]): string[] {
   return added.flatMap(({ entry, problem }) =>
     problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],
   );
-}
-
-function createTurns(): ModelDeps['inTurn'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    // The caller gets the failure; the next change still runs.
-    last = mine.catch(() => undefined);
-    return mine;
-  };
 }

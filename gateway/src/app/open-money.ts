@@ -252,14 +252,23 @@ interface Warned {
   warn(about: object, message: string): void;
 }
 
+/** Returns a function that tells whether it is called with these words for the first time. */
+function createMemory(): (...words: readonly string[]) => boolean {
+  const seen = new Set<string>();
+  return (...words) => {
+    const key = JSON.stringify(words);
+    if (seen.has(key)) return false;
+    if (seen.size >= REMEMBERED_MAX) seen.clear();
+    seen.add(key);
+    return true;
+  };
+}
+
 /** Returns a function that logs each model and tier once. */
 function createTierTeller(log: Warned): (model: string, tier: string) => void {
-  const told = new Set<string>();
+  const isNew = createMemory();
   return (model, tier) => {
-    const key = JSON.stringify([model, tier]);
-    if (told.has(key)) return;
-    if (told.size >= REMEMBERED_MAX) told.clear();
-    told.add(key);
+    if (!isNew(model, tier)) return;
     log.warn(
       { model, tier, unpriced: true },
       `the provider answered with the service tier ${tier}, which has no price for this model: charged at the list price; set a price with modifiers`,
@@ -269,13 +278,9 @@ function createTierTeller(log: Warned): (model: string, tier: string) => void {
 
 /** Returns a function that logs each model and kind once. */
 export function createUnpricedWarner(log: Warned): (model: string, kinds: readonly string[]) => void {
-  const told = new Set<string>();
+  const isNew = createMemory();
   return (model, kinds) => {
-    for (const kind of kinds) {
-      const key = JSON.stringify([model, kind]);
-      if (told.has(key)) continue;
-      if (told.size >= REMEMBERED_MAX) told.clear();
-      told.add(key);
+    for (const kind of kinds.filter((one) => isNew(model, one))) {
       log.warn(
         { model, server_tool: kind, unpriced: true },
         `the provider ran the tool ${kind}, which has no price for this model: its requests are not billed; set a price with per_1000_requests (0 if they are free)`,

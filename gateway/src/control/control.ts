@@ -1,5 +1,6 @@
 /** Runs administrative commands by name, one after another. Trusts the requester it is given. */
 
+import { createTurns } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
@@ -30,14 +31,12 @@ export interface Control {
 
 /** Creates the commands over a store and a directory. */
 export function createControl(context: ControlContext): Control {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
   return {
     run(name, rawArguments, by) {
       const command = COMMANDS.get(name);
       if (command === undefined) return Promise.resolve(unknownCommand(name));
-      const reply = last.then(() => command({ ...context, act: name, by }, rawArguments));
-      last = reply.catch(() => undefined);
-      return reply;
+      return inTurn(() => command({ ...context, act: name, by }, rawArguments));
     },
   };
 }

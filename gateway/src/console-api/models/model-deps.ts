@@ -9,6 +9,7 @@ import type { CatalogModel } from '../../catalog/catalog-model.ts';
 import type { ConsoleProvider } from '../../config/console-providers.ts';
 import type { CatalogName, ServedModel } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
+import type { InTurn } from '../../lib/turns.ts';
 import type { CredentialSeal } from '../../providers/credential-seal.ts';
 import type { ProviderStore } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
@@ -45,7 +46,7 @@ export interface ModelDeps {
   /** The catalogue's entry for a model; null: none. */
   describe(name: CatalogName): CatalogModel | null;
   /** Runs changes one at a time, so that none starts from outdated data. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  readonly inTurn: InTurn;
   note(entry: ModelEvent): Promise<void>;
   /** Unix ms. */
   nowMs(): number;

@@ -44,17 +44,12 @@ export function providerHandlers(parts: ModelDeps) {
         secrets: kind.secrets.map((secret) => ({ name: secret.name, title: secret.title })),
       })),
     }),
-    [CREATE]: (call) => parts.inTurn(() => createProvider(parts, call)),
-    [CHANGE]: (call) => parts.inTurn(() => changeProvider(parts, call)),
-    [REMOVE]: (call) => parts.inTurn(() => removeProvider(parts, call)),
-    [TEST]: (call) => testProvider(parts, call, testing),
+    'POST /accounts/{account}/providers': (call) => parts.inTurn(() => createProvider(parts, call)),
+    'PATCH /accounts/{account}/providers/{provider}': (call) => parts.inTurn(() => changeProvider(parts, call)),
+    'DELETE /accounts/{account}/providers/{provider}': (call) => parts.inTurn(() => removeProvider(parts, call)),
+    'POST /accounts/{account}/providers/{provider}/test': (call) => testProvider(parts, call, testing),
   } satisfies Partial<Handlers>;
 }
-
-const CREATE: CreateRoute = 'POST /accounts/{account}/providers';
-const CHANGE: ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
-const REMOVE: RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
-const TEST: TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
 
 async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>): Promise<ProviderView> {
   const { name, kind, models } = call.body;

@@ -4,6 +4,7 @@
  */
 
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { createTurns } from '../../lib/turns.ts';
 import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import type { RecordEvent } from '../people-event.ts';
 import {
@@ -98,13 +99,8 @@ export function shares(mine: readonly string[] | null, theirs: readonly string[]
 
 export function createMembers(parts: MembersParts): Members {
   const { people, note, workspacesOf, nowMs } = parts;
-  /** Runs changes one at a time: each checks before it writes, and two at once could remove the last two owners. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  /** Changes run one at a time: each checks before it writes, and two at once could remove the last two owners. */
+  const inTurn = createTurns();
 
   async function list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]> {
     const rows = await people.find('membership', {
