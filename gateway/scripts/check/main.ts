@@ -3,7 +3,7 @@
  * only if it fails. Tests are `npm test`.
  */
 import { resolve } from 'node:path';
-import { plainWords } from '../../test/architecture/language-rules.ts';
+import { plainInterface, plainWords } from '../../test/architecture/language-rules.ts';
 import { RULES } from '../../test/architecture/rules.ts';
 import { readTree, type Tree } from '../../test/architecture/source-tree.ts';
 
@@ -13,7 +13,7 @@ interface Outcome {
 }
 
 const ROOT = resolve(import.meta.dir, '../../..');
-const LANGUAGE: ReadonlySet<unknown> = new Set([plainWords]);
+const LANGUAGE: ReadonlySet<unknown> = new Set([plainWords, plainInterface]);
 
 /** Runs a script with its arguments by this same Bun. */
 async function run(command: readonly string[]): Promise<Outcome> {

@@ -147,12 +147,31 @@ function judgeSource({ path, lines, test }: Source): Violation[] {
 
 /** Code blocks, code and quotations are not judged. */
 function judgePage(root: string, path: string): Violation[] {
-  const text = readFileSync(join(root, path), 'utf8').replace(/^```[\s\S]*?^```$/gm, (block) =>
-    block.replace(/[^\n]/g, ''),
+  return proseOf(root, path).flatMap((line, index) =>
+    judge(`${path}:${index + 1}`, unquoted(line), [...PHRASES, ...COINED]),
   );
-  return text
-    .split('\n')
-    .flatMap((line, index) => judge(`${path}:${index + 1}`, unquoted(line), [...PHRASES, ...COINED]));
+}
+
+/** The lines of a page; those of code blocks are empty. */
+function proseOf(root: string, path: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  return text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, '')).split('\n');
+}
+
+/** Files that pages name exist, by their paths or the ends of these; `*` and `<format>` stand for any name. */
+export function namedFiles({ root, sources }: Tree): Violation[] {
+  const paths = sources.map(({ path }) => path);
+  return pagesOf(root).flatMap((page) =>
+    proseOf(root, page).flatMap((line, index) =>
+      [...line.matchAll(/`([^`\s]+\.(?:ts|tsx|cjs))`/g)].flatMap(([, name = '']) => {
+        const pattern = name.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*|<[^>]+>/g, '[^/]+');
+        const isThere = paths.some((path) => new RegExp(`(^|/)${pattern}$`).test(path)) || existsSync(join(root, name));
+        return isThere
+          ? []
+          : [`${page}:${index + 1}: names ${name}, which does not exist; name the file that has it now`];
+      }),
+    ),
+  );
 }
 
 function pagesOf(root: string): string[] {

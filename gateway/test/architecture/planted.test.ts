@@ -173,6 +173,12 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     '601 lines; at most 600',
   ],
   [
+    '16 source files in a folder',
+    Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`gateway/src/wire/part-${at}.ts`, OPENING])),
+    'folders are small',
+    'gateway/src/wire: 16 source files; at most 15',
+  ],
+  [
     'no opening comment',
     { 'gateway/src/lib/mute.ts': 'export const mute = 1;\n' },
     'a file opens with its purpose',
@@ -231,6 +237,12 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     { 'console/src/ui/a.tsx': `${OPENING}const a = (\n  <p>\n    Sign in by passkey\n  </p>\n);\n` },
     'the interface is plain English',
     'a.tsx:4: “Sign in by”; use “markup”',
+  ],
+  [
+    'a file that a page names and that is gone',
+    { 'ARCHITECTURE.md': 'The code is in `lib/secret.ts`, `billing/*.ts` and `lib/gone.ts`.\n' },
+    'pages name files that exist',
+    'ARCHITECTURE.md:1: names lib/gone.ts',
   ],
   ['a name that says nothing', { 'gateway/src/lib/string-utils.ts': OPENING }, NAMES, 'the name says nothing'],
   ['a name in camel case', { 'gateway/src/lib/someThing.ts': OPENING }, NAMES, 'not kebab-case'],

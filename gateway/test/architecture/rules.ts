@@ -1,8 +1,8 @@
 /** Lists the architecture rules; the project and the planted violations are checked against the same ones. */
 import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
-import { plainInterface, plainWords } from './language-rules.ts';
+import { namedFiles, plainInterface, plainWords } from './language-rules.ts';
 import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
-import { escapes, fileNames, floatMoney, openingComments, sizes } from './shape-rules.ts';
+import { escapes, fileNames, floatMoney, folderSizes, openingComments, sizes } from './shape-rules.ts';
 import type { Rule } from './source-tree.ts';
 
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -11,9 +11,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no barrels but the registries': barrels,
   'no cycles': cycles,
   'files are small': sizes,
+  'folders are small': folderSizes,
   'a file opens with its purpose': openingComments,
   'words are plain English': plainWords,
   'the interface is plain English': plainInterface,
+  'pages name files that exist': namedFiles,
   'file names are kebab-case and mean something': fileNames,
   'no escape from a check': escapes,
   'no float near money': floatMoney,

@@ -3,6 +3,7 @@ import type { Source, Tree, Violation } from './source-tree.ts';
 
 const FILE_LINES_MAX = 400;
 const TEST_LINES_MAX = 600;
+const FOLDER_FILES_MAX = 15;
 const WORDS_OF_NO_MEANING = /(^|[-/])(manager|helpers?|utils?|service|common|misc)([-./]|$)|(^|[-/])base\./;
 /** Escapes from the compiler or the linter, and postponed work. Checked in gateway/src and gateway/scripts. */
 const CODE_ESCAPES: readonly RegExp[] = [/\bas any\b/, /(?<=[(,:<|&]\s*)any(?=\s*[[\],;)=>|&])/];
@@ -24,6 +25,20 @@ export function sizes({ sources }: Tree): Violation[] {
       ? [`${source.path}: ${lineCount(source)} lines; at most ${max}, so give a part its own file`]
       : [];
   });
+}
+
+/** No folder has more source files than a reader can survey; tests and contract suites are not counted. */
+export function folderSizes({ sources }: Tree): Violation[] {
+  const counted = new Map<string, number>();
+  for (const { path } of sources.filter((source) => !/(\.(test|bench)|-contract)\.tsx?$/.test(source.path))) {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    counted.set(folder, (counted.get(folder) ?? 0) + 1);
+  }
+  return [...counted].flatMap(([folder, count]) =>
+    count > FOLDER_FILES_MAX
+      ? [`${folder}: ${count} source files; at most ${FOLDER_FILES_MAX}, so merge splinters or group files by meaning`]
+      : [],
+  );
 }
 
 function lineCount({ text }: Source): number {
