@@ -4,7 +4,7 @@ import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol } from './client-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
-import { type ClientProtocolName, speaks, type UpstreamProtocolName } from './names.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from './names.ts';
 import type { UpstreamProtocol } from './upstream-protocol.ts';
 
 export const CLIENT_PROTOCOLS: { readonly [name in ClientProtocolName]: ClientProtocol } = {
@@ -29,5 +29,6 @@ export function chooseUpstreamProtocol(
 ): UpstreamProtocol {
   const [first] = spoken;
   if (first === undefined) throw new Error('a provider speaks at least one format');
-  return (speaks(spoken, client) ? upstreamHalfOf(client) : null) ?? UPSTREAM_PROTOCOLS[first];
+  const own = upstreamHalfOf(client);
+  return own !== null && spoken.includes(own.name) ? own : UPSTREAM_PROTOCOLS[first];
 }
