@@ -3,6 +3,7 @@
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { type CallCondition, NONE } from '../../store/ports/usage.ts';
 import type { ReadQuery } from '../contract/contract.ts';
+import { PAGE_MS_MAX } from '../usage/usage-parts.ts';
 
 export type CallsQuery = Pick<
   ReadQuery<'GET /accounts/{account}/usage.csv'>,
@@ -18,6 +19,18 @@ export const EVERY_CALL: CallCondition = {
   session: null,
   protocol: null,
 };
+
+/** Reads all calls, newest first. */
+export const EVERY_LOG = {
+  condition: EVERY_CALL,
+  outcome: null,
+  fromMs: null,
+  toMs: null,
+  idPrefix: null,
+  beforeId: null,
+  withHistogram: false,
+  timeMsMax: PAGE_MS_MAX,
+} as const;
 
 /** Whether `conditionOf` needs to know who owns which key. */
 export function asksMember({ member, without }: CallsQuery): boolean {

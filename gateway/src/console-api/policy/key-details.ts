@@ -10,8 +10,8 @@ import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { dateIn, dayBounds } from '../kernel/time-range.ts';
-import { EVERY_CALL } from '../logs/call-condition.ts';
-import { orRefuse, PAGE_MS_MAX } from '../usage/usage-parts.ts';
+import { EVERY_CALL, EVERY_LOG } from '../logs/call-condition.ts';
+import { orRefuse } from '../usage/usage-parts.ts';
 import { readSpans } from '../usage/usage-range.ts';
 import { renderSums } from '../usage/usage-view.ts';
 import { showKey } from './keys.ts';
@@ -167,16 +167,14 @@ async function readOutcome(
   for (let beforeId: string | null = null; ; ) {
     const page: LogPage = await orRefuse(
       usage.readLogs({
+        ...EVERY_LOG,
         tenant: { account: key.accountId, workspaces: null },
         condition: { ...EVERY_CALL, keys: [key.id] },
         outcome,
         fromMs,
         toMs,
-        idPrefix: null,
         beforeId,
         limit: limit - found.length,
-        withHistogram: false,
-        timeMsMax: PAGE_MS_MAX,
       }),
     );
     found.push(...page.calls);

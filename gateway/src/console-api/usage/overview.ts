@@ -1,12 +1,12 @@
 /** Serves the overview of an account's cost and traffic in one request. */
 import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../call/attempt/provider-health.ts';
-import type { UsageQuestion, UsageSums } from '../../store/ports/usage.ts';
+import type { UsageSums } from '../../store/ports/usage.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
-import { EVERY_CALL } from '../logs/call-condition.ts';
-import { tenantOf } from './usage.ts';
-import { orRefuse, PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+import { EVERY_LOG } from '../logs/call-condition.ts';
+import { askerOf, tenantOf } from './usage.ts';
+import { orRefuse, type UsageParts } from './usage-parts.ts';
 
 import { cutRange } from './usage-range.ts';
 import { renderGlance } from './usage-view.ts';
@@ -93,26 +93,6 @@ export function overviewHandlers(parts: UsageParts) {
   } satisfies Partial<Handlers>;
 }
 
-type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;
-
-function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQuestion {
-  const common = {
-    tenant: tenantOf(tenancy),
-    condition: EVERY_CALL,
-    timeZone: parts.timeZoneOf(tenancy.account),
-    owners: null,
-    rankedBy: 'cost',
-    drawn: 0,
-    timeMsMax: PAGE_MS_MAX,
-  } as const;
-  return ({ buckets, latencies = 'none', ...part }) => ({
-    ...common,
-    ...part,
-    buckets: buckets ?? [part.fromMs],
-    latencies,
-  });
-}
-
 /** The state covers the provider's requests of all accounts; the counts cover this account over the same time. */
 function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | null): HomeReply['providers'][number] {
   const { state } = health.read(name);
@@ -122,19 +102,6 @@ function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | 
 }
 
 async function hasCalls({ usage }: UsageParts, tenancy: Tenancy): Promise<boolean> {
-  const page = await orRefuse(
-    usage.readLogs({
-      tenant: tenantOf(tenancy),
-      condition: EVERY_CALL,
-      outcome: null,
-      fromMs: null,
-      toMs: null,
-      idPrefix: null,
-      beforeId: null,
-      limit: 1,
-      withHistogram: false,
-      timeMsMax: PAGE_MS_MAX,
-    }),
-  );
+  const page = await orRefuse(usage.readLogs({ tenant: tenantOf(tenancy), ...EVERY_LOG, limit: 1 }));
   return page.calls.length > 0 || page.next !== null;
 }

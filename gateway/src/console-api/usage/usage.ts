@@ -29,6 +29,27 @@ export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
   return { account, workspaces };
 }
 
+type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;
+
+/** Completes questions about an account: without filters, without drawn groups. */
+export function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQuestion {
+  const common = {
+    tenant: tenantOf(tenancy),
+    condition: EVERY_CALL,
+    timeZone: parts.timeZoneOf(tenancy.account),
+    owners: null,
+    rankedBy: 'cost',
+    drawn: 0,
+    timeMsMax: PAGE_MS_MAX,
+  } as const;
+  return ({ buckets, latencies = 'none', ...part }) => ({
+    ...common,
+    ...part,
+    buckets: buckets ?? [part.fromMs],
+    latencies,
+  });
+}
+
 export function usageHandlers(parts: UsageParts) {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
@@ -143,20 +164,7 @@ function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQues
   const timeZone = parts.timeZoneOf(tenancy.account);
   const { startMs, endMs } = windowAt('month', timeZone, nowMs);
   if (endMs === null || nowMs <= startMs) return null;
-  return {
-    tenant: tenantOf(tenancy),
-    condition: EVERY_CALL,
-    fromMs: startMs,
-    toMs: nowMs,
-    buckets: [startMs],
-    timeZone,
-    by: [],
-    owners: null,
-    latencies: 'none',
-    rankedBy: 'cost',
-    drawn: 0,
-    timeMsMax: PAGE_MS_MAX,
-  };
+  return askerOf(parts, tenancy)({ fromMs: startMs, toMs: nowMs, by: [] });
 }
 
 /** The forecast for the month at the present pace. */
