@@ -1,6 +1,7 @@
 /** Measures what each page makes a browser fetch on its first visit until its content is visible, in gzipped bytes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Request } from 'playwright-core';
+import { EXHAUSTIVE } from '../fault/calls.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
 import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
@@ -10,6 +11,8 @@ import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
 setDefaultTimeout(120_000);
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024;
+/** The sample is every second page, among them those that fetch most. */
+const PAGES = CONSOLE_PAGES.filter((_, nth) => EXHAUSTIVE || nth % 2 === 1);
 
 let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
@@ -51,7 +54,7 @@ async function namedIn(path: string): Promise<readonly string[]> {
 }
 
 describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
-  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isPublic }) => {
+  test.each(PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isPublic }) => {
     const fetched = await fetchedBy(path(seeded.names), isPublic === true);
     const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
     const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
