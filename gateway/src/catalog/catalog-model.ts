@@ -1,5 +1,5 @@
 /** Defines a model of the catalogue: names, limits, capabilities and price. */
-import type { Price } from '../billing/price.ts';
+import type { Price, PriceMember } from '../billing/price.ts';
 
 /**
  * Providers whose models the catalogue knows; a configured provider maps to one of these names by its kind or preset.
@@ -82,4 +82,37 @@ export interface Catalog {
   /** The date of the snapshot, ISO. */
   readonly version: string;
   readonly models: readonly CatalogModel[];
+}
+
+/** USD per million tokens as decimal text; `input` and `output` are required. */
+export type SnapshotRates = { readonly [rate in PriceMember]?: string };
+
+/** A model as the snapshot has it. Absent: unknown, or empty. */
+export interface SnapshotModel {
+  readonly provider: CatalogProvider;
+  readonly id: string;
+  readonly aliases?: readonly string[];
+  readonly name?: string;
+  readonly released?: string;
+  readonly shutdown?: string;
+  readonly input_max?: number;
+  readonly output_max?: number;
+  readonly modalities: readonly Modality[];
+  readonly capabilities: readonly Capability[];
+  readonly price: SnapshotRates;
+  readonly tiers?: ReadonlyArray<SnapshotRates & { readonly above: number }>;
+  readonly per_1000_requests?: { readonly [kind: string]: string };
+  readonly fees_beside?: readonly FeeBeside[];
+  readonly messages?: {
+    readonly sampling: boolean;
+    readonly thinking: readonly ThinkingType[];
+    readonly effort: readonly Effort[];
+    readonly effort_max_when_disabled?: Effort;
+    readonly forced_tool_choice: boolean;
+  };
+}
+
+export interface Snapshot {
+  readonly version: string;
+  readonly models: readonly SnapshotModel[];
 }
