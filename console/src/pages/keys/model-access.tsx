@@ -1,5 +1,7 @@
 /** Checks whether a key may call a model, and shows every reason. */
+
 import { type FormEvent, useId, useState } from 'react';
+import { PROTOCOL_LABELS, type Protocol } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { Reasons } from '../../policy/reasons.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -10,7 +12,7 @@ import { Panel, SkeletonLine } from '../../ui/page.tsx';
 
 interface AccessQuery {
   readonly model: string;
-  readonly protocol: 'chat' | 'messages';
+  readonly protocol: Protocol;
 }
 
 export function ModelAccess({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
@@ -56,10 +58,7 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
         <Segmented
           label="Protocol"
           value={draft.protocol}
-          choices={[
-            ['chat', 'Chat'],
-            ['messages', 'Messages'],
-          ]}
+          choices={Object.entries(PROTOCOL_LABELS) as [Protocol, string][]}
           onChoose={(protocol) => setDraft({ ...draft, protocol })}
         />
         <Button type="submit" busy={asked !== null && answer.isFetching}>

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react';
 import { duration } from '../../lib/format.ts';
+import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
 import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';
@@ -77,7 +78,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
           )}
         </Fact>
         <Fact name="Workspace">{call.workspace}</Fact>
-        <Fact name="Protocol">{`${call.protocol === 'chat' ? 'Chat completions' : 'Messages'}${call.stream ? ', streamed' : ''}`}</Fact>
+        <Fact name="Protocol">{`${PROTOCOL_TITLES[call.protocol]}${call.stream ? ', streamed' : ''}`}</Fact>
         <Fact name="Finish reason">{call.finish_reason ?? 'None'}</Fact>
         {call.end_user !== null && <Fact name="End user">{call.end_user}</Fact>}
         {call.session !== null && <Fact name="Session">{call.session}</Fact>}

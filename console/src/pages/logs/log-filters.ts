@@ -1,17 +1,15 @@
 /** Reads the filters of the logs page from its address. */
+
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
+import { PROTOCOL_CHOICES } from '../../lib/protocols.ts';
 
 const OUTCOMES = [
   ['ok', 'Successful'],
   ['client_error', 'Client error'],
   ['server_error', 'Server error'],
   ['cancelled', 'Canceled'],
-] as const;
-const PROTOCOLS = [
-  ['chat', 'Chat completions'],
-  ['messages', 'Messages'],
 ] as const;
 
 export const LOG_FILTERS = [
@@ -22,7 +20,7 @@ export const LOG_FILTERS = [
   { name: 'workspace', word: 'Workspace' },
   { name: 'end_user', word: 'End user', none: 'None' },
   { name: 'session', word: 'Session', none: 'None' },
-  { name: 'protocol', word: 'Protocol', only: PROTOCOLS },
+  { name: 'protocol', word: 'Protocol', only: PROTOCOL_CHOICES },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
 ] as const;
 

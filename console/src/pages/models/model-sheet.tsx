@@ -2,6 +2,7 @@
 
 import { type ReactNode, useState } from 'react';
 import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
+import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useNow } from '../../lib/timers.ts';
 import { Link } from '../../route/link.tsx';
@@ -55,9 +56,7 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
       <div className="flex flex-col gap-6">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-5 gap-y-1.5">
           {model.aliases.length > 0 && <Fact name="Aliases">{model.aliases.join(', ')}</Fact>}
-          <Fact name="Protocols">
-            {model.protocols.map((one) => (one === 'chat' ? 'Chat completions' : 'Messages')).join(', ')}
-          </Fact>
+          <Fact name="Protocols">{model.protocols.map((one) => PROTOCOL_TITLES[one]).join(', ')}</Fact>
           <Fact name="Context">
             {model.context_tokens === null ? 'Unknown' : `${wholeNumber(model.context_tokens)} tokens`}
           </Fact>

@@ -3,6 +3,7 @@
 import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
+import { PROTOCOL_LABELS } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -24,8 +25,6 @@ import {
   rateText,
 } from './model-facts.ts';
 import { ModelSheet } from './model-sheet.tsx';
-
-const PROTOCOL_LABELS = { chat: 'Chat', messages: 'Messages' } as const;
 
 function Rate({ model, rate }: { readonly model: ModelView; readonly rate: RateName }) {
   const text = rateText(model.price, rate);

@@ -1,6 +1,8 @@
 /** Previews where a call would be routed, without sending it. */
+
 import { ArrowRight, CircleStop, CornerDownRight } from 'lucide-react';
 import { useState } from 'react';
+import { PROTOCOL_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -31,15 +33,7 @@ export function RoutingPreview({ model }: { readonly model: ModelView }) {
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Segmented<Protocol>
-          label="Protocol"
-          value={protocol}
-          choices={[
-            ['chat', 'Chat completions'],
-            ['messages', 'Messages'],
-          ]}
-          onChoose={setProtocol}
-        />
+        <Segmented<Protocol> label="Protocol" value={protocol} choices={PROTOCOL_CHOICES} onChoose={setProtocol} />
         {keys.data !== undefined && keys.data.keys.length > 0 && (
           <label className="flex min-w-0 items-center gap-2">
             <span className="text-ink-2">API key</span>

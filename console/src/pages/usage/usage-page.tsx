@@ -8,6 +8,7 @@ import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_LABELS } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
+import { PROTOCOL_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
@@ -88,7 +89,7 @@ export default function UsagePage() {
               name,
               word: DIMENSION_LABELS[name],
               ...(NONE_LABELS[name] === undefined ? {} : { none: NONE_LABELS[name] }),
-              ...(name === 'protocol' ? { only: PROTOCOLS } : { known: knownValues(usage.data, view.by, name) }),
+              ...(name === 'protocol' ? { only: PROTOCOL_CHOICES } : { known: knownValues(usage.data, view.by, name) }),
             }))}
           />
           <div className="flex flex-wrap items-center gap-2 sm:ml-auto">
@@ -129,11 +130,6 @@ export default function UsagePage() {
     </Page>
   );
 }
-
-const PROTOCOLS = [
-  ['chat', 'Chat completions'],
-  ['messages', 'Messages'],
-] as const;
 
 function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: Dimension) {
   const at = by.indexOf(name as never);

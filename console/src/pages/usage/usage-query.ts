@@ -1,7 +1,9 @@
 /** Reads the settings of the usage page from its address, applies defaults, and builds the API query. */
+
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { filterChange, withoutQuery } from '../../filters/filters.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
+import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type UsageReply } from './metrics.ts';
 
 export const DIMENSION_LABELS = {
@@ -80,7 +82,7 @@ export function pickedFilters(
 }
 
 function isProtocol(text: string | undefined): boolean {
-  return text === 'chat' || text === 'messages';
+  return text !== undefined && Object.hasOwn(PROTOCOL_TITLES, text);
 }
 
 /** The API's metric; latencies over time are of one percentile. */

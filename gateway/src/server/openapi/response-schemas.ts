@@ -3,7 +3,9 @@
  * key, errors.
  */
 
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../../protocols/names.ts';
+import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import {
   COUNT,
   each,
@@ -110,7 +112,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     'created?': COUNT,
     'created_at?': TIME,
     ...each(orNull(COUNT), 'max_input_tokens?', 'max_tokens?'),
-    'protocols?': listOf(oneOf('chat', 'messages')),
+    'protocols?': listOf(oneOf(...CLIENT_PROTOCOL_NAMES)),
   }),
   ModelList: object(
     {
@@ -173,18 +175,18 @@ const SPAN: OpenapiPart = { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]
 
 /** What remains of the caller's limits (contract, 8). The provider's limits are never sent. */
 const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } = {
-  chat: describeLimits((member, unit) => `x-ratelimit-${member}-${unit}`, SPAN),
-  messages: describeLimits((member, unit) => `anthropic-ratelimit-${unit}-${member}`, TIME),
+  chat: describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
+  messages: describeLimits(CLIENT_PROTOCOLS.messages, TIME),
 };
 
-function describeLimits(nameOf: (member: string, unit: string) => string, reset: OpenapiPart): OpenapiPart {
-  const headers = ['requests', 'tokens'].flatMap((unit) => [
+function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {
+  const headers = (['requests', 'tokens'] as const).flatMap((unit) => [
     [
-      nameOf('limit', unit),
+      limitHeader(unit, 'limit'),
       { description: `${unit} per minute of the tightest limit that applies; absent without one.`, schema: COUNT },
     ],
-    [nameOf('remaining', unit), { description: `The ${unit} that it leaves.`, schema: COUNT }],
-    [nameOf('reset', unit), { description: 'When, or after how long, it is fully restored.', schema: reset }],
+    [limitHeader(unit, 'remaining'), { description: `The ${unit} that it leaves.`, schema: COUNT }],
+    [limitHeader(unit, 'reset'), { description: 'When, or after how long, it is fully restored.', schema: reset }],
   ]);
   return Object.fromEntries(headers);
 }

@@ -6,7 +6,7 @@ import type { FinishReason } from '../../../src/generation/event.ts';
 import type { Generation } from '../../../src/generation/generation.ts';
 import type { Citation, Part } from '../../../src/generation/part.ts';
 import type { Usage } from '../../../src/generation/usage.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
+import type { Format } from './format.ts';
 import { CONTEXT } from './rig.ts';
 
 /** Price details of an answer stay in the gateway: neither format carries them. */
@@ -67,7 +67,7 @@ export function stopReasonOf(answer: Generation): string {
 }
 
 /** How an answer written for a client of the format is parsed by the same format. */
-export function readBack(answer: Generation, format: ClientProtocolName, form: Form): ReadAnswer {
+export function readBack(answer: Generation, format: Format, form: Form): ReadAnswer {
   // Whatever upstream reported, the written numbers add up.
   const common = { model: answer.model ?? CONTEXT.model, usageFlags: [], complete: true };
   if (format === 'messages') {

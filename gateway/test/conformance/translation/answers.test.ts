@@ -5,14 +5,13 @@
 import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration, type Generation, unfoldGeneration } from '../../../src/generation/generation.ts';
-
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
 import type { Json } from '../wire-text.ts';
 import { asShown, type Form, type ReadAnswer, readBack, withoutCitations, withoutPrice } from './answer-oracle.ts';
 import { foundBy, wantedBy } from './client-oracle.ts';
 import { type ClientReading, readByClient } from './clients.ts';
+import type { Format } from './format.ts';
 import {
   CONTEXT,
   eventsOf,
@@ -29,7 +28,7 @@ import {
 
 const FORMS: readonly Form[] = ['plain', 'streamed'];
 /** Used for a request that was not recorded or cannot be translated. */
-const HELLO: { readonly [format in ClientProtocolName]: string } = {
+const HELLO: { readonly [format in Format]: string } = {
   chat: '{"model":"m","messages":[{"role":"user","content":"hello"}]}',
   messages: '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}',
 };
@@ -124,17 +123,17 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
 });
 
 /** The answer as a client of the format gets it: live from upstream's events, or from the whole. */
-function write({ events, answer }: Answered, to: ClientProtocolName, form: Form): string {
+function write({ events, answer }: Answered, to: Format, form: Form): string {
   if (form === 'streamed') return streamFor(to, events);
   return CLIENT_PROTOCOLS[to].renderAnswer(answer, CONTEXT).json;
 }
 
-function eventsIn(text: string, to: ClientProtocolName, form: Form): readonly GenerationEvent[] {
+function eventsIn(text: string, to: Format, form: Form): readonly GenerationEvent[] {
   const bytes = Buffer.from(text);
   return form === 'streamed' ? eventsOfStream(to, [bytes]) : UPSTREAM_PROTOCOLS[to].parseAnswer(bytes);
 }
 
-function readAgain(text: string, to: ClientProtocolName, form: Form): ReadAnswer {
+function readAgain(text: string, to: Format, form: Form): ReadAnswer {
   const { id: _, reported: __, explanation: ___, ...answer } = foldGeneration(eventsIn(text, to, form));
   return to === 'chat' ? withoutCitations(answer) : answer;
 }
@@ -142,7 +141,7 @@ function readAgain(text: string, to: ClientProtocolName, form: Form): ReadAnswer
 /** Each answer in both formats and both forms. */
 function* waysOf(answered: readonly Answered[]): Generator<{
   readonly one: Answered;
-  readonly to: ClientProtocolName;
+  readonly to: Format;
   readonly form: Form;
   readonly name: string;
 }> {
@@ -154,7 +153,7 @@ function* waysOf(answered: readonly Answered[]): Generator<{
 }
 
 /** The recorded request for an upstream of the format; null if there is none or it is refused. */
-function requestFor({ format, request }: RecordedExchange, to: ClientProtocolName): string | null {
+function requestFor({ format, request }: RecordedExchange, to: Format): string | null {
   if (request === null) return null;
   const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, takesAll('upstream-model')));
   return 'refused' in written ? null : written.json;

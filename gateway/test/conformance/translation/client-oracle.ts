@@ -4,7 +4,6 @@
  */
 import type { Generation } from '../../../src/generation/generation.ts';
 import type { Part } from '../../../src/generation/part.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { type Json, list, object, words } from '../wire-text.ts';
 import {
   annotationsOf,
@@ -17,15 +16,16 @@ import {
   stopReasonOf,
 } from './answer-oracle.ts';
 import type { ClientReading } from './clients.ts';
+import type { Format } from './format.ts';
 import { CONTEXT } from './rig.ts';
 
 /** What the client parsed. */
-export function foundBy(format: ClientProtocolName, reading: ClientReading): Json {
+export function foundBy(format: Format, reading: ClientReading): Json {
   return format === 'chat' ? foundInCompletion(reading) : foundInMessage(reading);
 }
 
 /** What it should have parsed. */
-export function wantedBy(format: ClientProtocolName, answer: Generation, form: Form): Json {
+export function wantedBy(format: Format, answer: Generation, form: Form): Json {
   return format === 'chat' ? wantedCompletion(answer, form) : wantedMessage(answer, form);
 }
 

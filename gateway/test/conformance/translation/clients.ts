@@ -4,8 +4,8 @@
  */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { type Json, list, object, words } from '../wire-text.ts';
+import type { Format } from './format.ts';
 
 /** Input of a client: its request as JSON, and the bytes of its answer. */
 export interface ClientCall {
@@ -24,7 +24,7 @@ export interface ClientReading {
   readonly inputs: ReadonlyMap<number, string>;
 }
 
-export async function readByClient(format: ClientProtocolName, call: ClientCall): Promise<ClientReading> {
+export async function readByClient(format: Format, call: ClientCall): Promise<ClientReading> {
   const wire = new OneAnswer(call);
   return format === 'chat' ? readByOpenAi(call, wire) : readByAnthropic(call, wire);
 }

@@ -9,7 +9,6 @@ import { foldGeneration, type Generation } from '../../../src/generation/generat
 import type { Part } from '../../../src/generation/part.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { cutsArbitrary } from '../../../src/generation/testing/split-deltas.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { SEED } from '../../harness/exhaustive.ts';
 import { type Form, type ReadAnswer, readBack, withoutCitations } from './answer-oracle.ts';
@@ -17,6 +16,7 @@ import { judgeChatRequest } from './chat-legality.ts';
 import { carried, lostFeatures, withNames } from './conversations/carried.ts';
 import { randomAnswer, tell } from './conversations/random-answers.ts';
 import { randomRequest } from './conversations/random-requests.ts';
+import type { Format } from './format.ts';
 import { judgeMessagesRequest } from './messages-legality.ts';
 import { CONTEXT, eventsOfStream, readRequest, streamFor, writeRequest } from './rig.ts';
 
@@ -37,7 +37,7 @@ interface Leg {
  * Translates through one format: writes the request for an upstream that accepts everything, checks it, and parses it
  * again.
  */
-function pass(request: GenerationRequest, format: ClientProtocolName): Leg {
+function pass(request: GenerationRequest, format: Format): Leg {
   const { json, dropped, tools, stopTexts } = writeRequest(format, request);
   expect([format, LEGALITY[format](JSON.parse(json))]).toEqual([format, []]);
   const back = readRequest(format, json, true);
@@ -50,7 +50,7 @@ function pass(request: GenerationRequest, format: ClientProtocolName): Leg {
 }
 
 /** Chat upstreams get a hash of the messages `user_id`, and of an id that is too long for them. */
-function endUserAt({ end_user, named }: GenerationRequest, format: ClientProtocolName): string | null {
+function endUserAt({ end_user, named }: GenerationRequest, format: Format): string | null {
   if (end_user === null || format === 'messages') return end_user;
   const hides = named.end_user?.startsWith('metadata') === true || end_user.length > 128;
   return hides ? createHash('sha256').update(end_user).digest('hex').slice(0, 32) : end_user;
@@ -95,7 +95,7 @@ describe('random requests', () => {
 });
 
 interface AnswerLeg {
-  readonly format: ClientProtocolName;
+  readonly format: Format;
   readonly form: Form;
   readonly cuts: readonly number[];
 }
@@ -115,7 +115,7 @@ function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Gene
  * The members of an answer that the tables cover; chat's citations are offsets into the whole text, which
  * answers.test.ts checks.
  */
-function told(answer: ReadAnswer, format: ClientProtocolName): ReadAnswer {
+function told(answer: ReadAnswer, format: Format): ReadAnswer {
   const { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete } = answer;
   const kept = { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete };
   return format === 'chat' ? withoutCitations(kept) : kept;
@@ -139,7 +139,7 @@ function essence({ parts, usage }: Generation) {
 }
 
 const form = fc.constantFrom<Form>('plain', 'streamed');
-const leg = (format: ClientProtocolName): fc.Arbitrary<AnswerLeg> =>
+const leg = (format: Format): fc.Arbitrary<AnswerLeg> =>
   fc.record({ format: fc.constant(format), form, cuts: cutsArbitrary });
 
 describe('random answers', () => {
@@ -219,7 +219,7 @@ function changed(part: Part): Part[] {
 test('a request that lost or changed anything that both formats carry is seen to have', () => {
   fc.assert(
     fc.property(randomRequest, (request) => {
-      const through = new Set<ClientProtocolName>(['chat', 'messages']);
+      const through = new Set<Format>(['chat', 'messages']);
       const lost = new Set<string>();
       const whole = JSON.stringify(carried(request, through, lost));
       for (const one of spoiled(request)) expect(JSON.stringify(carried(one, through, lost))).not.toBe(whole);

@@ -7,10 +7,10 @@ import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import { foldGeneration } from '../../../src/generation/generation.ts';
 import { chatUpstream } from '../../../src/protocols/chat/upstream/upstream-protocol.ts';
 import { messagesUpstream } from '../../../src/protocols/messages/upstream/upstream-protocol.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { chunksOf, type Json, list, object, textRecords, words } from '../wire-text.ts';
 import { readBack, withoutCitations } from './answer-oracle.ts';
+import type { Format } from './format.ts';
 import { eventsOf, exchangeSets, type RecordedExchange } from './rig.ts';
 
 const OWN = { chat: chatUpstream.passThrough, messages: messagesUpstream.passThrough };
@@ -34,7 +34,7 @@ function foldOf({ format, answer }: RecordedExchange): string {
   return fold.finish(null);
 }
 
-function named(format: ClientProtocolName) {
+function named(format: Format) {
   return complete.filter(({ exchange }) => exchange.format === format).map((one) => [one.exchange.id, one] as const);
 }
 

@@ -5,10 +5,10 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
 import { judgeChatRequest } from './chat-legality.ts';
 import { carried, lostFeatures, withNames } from './conversations/carried.ts';
+import type { Format } from './format.ts';
 import { judgeMessagesRequest } from './messages-legality.ts';
 import { REFUSED, type Refusals } from './refusals.ts';
 import {
@@ -23,7 +23,7 @@ import {
 
 interface Written {
   readonly exchange: RecordedExchange;
-  readonly to: ClientProtocolName;
+  readonly to: Format;
   readonly request: GenerationRequest;
   readonly written: WrittenRequest;
 }
@@ -115,7 +115,7 @@ function inShapeOf(listed: Refusals, found: ReadonlyMap<string, string>): Record
 }
 
 /** The reasoning that one leg carries: signed by its issuer to messages, its text to chat. */
-function thoughts({ turns }: GenerationRequest, to: ClientProtocolName): string {
+function thoughts({ turns }: GenerationRequest, to: Format): string {
   return turns
     .flatMap(({ parts }) => parts)
     .flatMap((part) => {

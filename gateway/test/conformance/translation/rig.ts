@@ -7,7 +7,6 @@ import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
-import type { ClientProtocolName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
 import type { RenderedRequest } from '../../../src/protocols/upstream-protocol.ts';
@@ -16,11 +15,12 @@ import { scanJson } from '../../../src/wire/json-scan.ts';
 import { type Recording, recordingBytes } from '../../fake-upstream/recording.ts';
 import { recordingSets, type SetName } from '../../fake-upstream/recordings.ts';
 import { object } from '../wire-text.ts';
+import type { Format } from './format.ts';
 
 /** The data of a recording that translations need. */
 export interface RecordedExchange {
   readonly id: string;
-  readonly format: ClientProtocolName;
+  readonly format: Format;
   readonly status: number;
   /** JSON of the request body; null if it was not recorded or is not JSON. */
   readonly request: string | null;
@@ -29,7 +29,7 @@ export interface RecordedExchange {
   readonly streamed: boolean;
 }
 
-export const OTHER: { readonly [format in ClientProtocolName]: ClientProtocolName } = {
+export const OTHER: { readonly [format in Format]: Format } = {
   chat: 'messages',
   messages: 'chat',
 };
@@ -117,7 +117,7 @@ export interface ReadRequest {
 }
 
 /** Parses a body into a canonical request. Throws CallFailure if it is refused. */
-export function readRequest(format: ClientProtocolName, json: string, strict = false): ReadRequest {
+export function readRequest(format: Format, json: string, strict = false): ReadRequest {
   const outline = scanJson(Buffer.from(json));
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(strict);
@@ -133,7 +133,7 @@ export interface WrittenRequest extends RenderedRequest {
  * refused.
  */
 export function writeRequest(
-  format: ClientProtocolName,
+  format: Format,
   request: GenerationRequest,
   traits: UpstreamTraits = takesAll(request.model),
   strict = false,
@@ -154,7 +154,7 @@ export function orRefusal<Result>(act: () => Result): Result | { readonly refuse
 }
 
 /** Parses a stream's parts into events, up to a clean end of its bytes. */
-export function eventsOfStream(format: ClientProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+export function eventsOfStream(format: Format, parts: Iterable<Uint8Array>): GenerationEvent[] {
   const decoder = startSseDecoder();
   const parser = UPSTREAM_PROTOCOLS[format].startStreamParser();
   const events: GenerationEvent[] = [];
@@ -173,7 +173,7 @@ export function eventsOf({ format, streamed, answer }: RecordedExchange): readon
 
 /** Renders events for a client of the format. Throws if the format does not allow their order. */
 export function streamFor(
-  format: ClientProtocolName,
+  format: Format,
   events: readonly GenerationEvent[],
   context: AnswerContext = CONTEXT,
 ): string {

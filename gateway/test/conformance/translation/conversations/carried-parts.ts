@@ -10,11 +10,11 @@ import type {
   Source,
   ToolResultPart,
 } from '../../../../src/generation/part.ts';
-import type { ClientProtocolName } from '../../../../src/protocols/names.ts';
+import type { Format } from '../format.ts';
 
 /** The formats a request passed through; `marksLost`: the loss of cache marks was reported. */
 export interface Way {
-  readonly through: ReadonlySet<ClientProtocolName>;
+  readonly through: ReadonlySet<Format>;
   readonly marksLost: boolean;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { GenerationRequest, ReasoningRequest, Tool, ToolChoice } from '../../../../src/generation/request.ts';
 import { fitSchema } from '../../../../src/protocols/messages/upstream/fit-schema.ts';
-import type { ClientProtocolName } from '../../../../src/protocols/names.ts';
+import type { Format } from '../format.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
 import { carriedTurns } from './carried-turns.ts';
 
@@ -19,7 +19,7 @@ const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"re
 /** `lost`: features reported as dropped on any leg of the path. */
 export function carried(
   request: GenerationRequest,
-  through: ReadonlySet<ClientProtocolName>,
+  through: ReadonlySet<Format>,
   lost: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
   const [chat, messages] = [through.has('chat'), through.has('messages')];

@@ -1,0 +1,14 @@
+/** Names the request formats for people, and offers them as choices. */
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
+
+export type Protocol = Reply<'GET /accounts/{account}/models'>['models'][number]['protocols'][number];
+
+/** For columns and narrow controls. */
+export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = { chat: 'Chat', messages: 'Messages' };
+
+export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
+  chat: 'Chat completions',
+  messages: 'Messages',
+};
+
+export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];
