@@ -46,7 +46,7 @@ const NOTHING: MoneySource = { readSettled: async () => 0n, readAvailable: async
 const limitsOf = (store: LimitStore, source = NOTHING): Limits => ({ store, seeds: createMoneySeeds(store, source) });
 const budget = bind(totalOf(10n));
 
-test('a look ahead seeds what is not known, answers as the call would be answered, and takes nothing', async () => {
+test('a preview seeds unknown budgets, gives the call’s answer and takes nothing', async () => {
   for (const store of [memory(), far(memory())]) {
     const limits = limitsOf(store, { readSettled: async () => 4n, readAvailable: async () => 0n });
     const kinds: string[] = [];
@@ -68,7 +68,7 @@ describe.each([
   ['in memory', memory],
   ['far away', () => far(memory())],
 ] as const)('with limits %s', (_, open) => {
-  test('a call holds, extends and settles; the rest is given back', async () => {
+  test('a call holds, extends and settles, and returns the rest', async () => {
     const limits = limitsOf(open());
     const admission = await admitted(limits, 'a', 4n);
     expect(await admission.extend(3n, START_MS)).toBe(true);
@@ -80,7 +80,7 @@ describe.each([
     expect(await limits.store.readBudget(budget)).toEqual({ settled: 6n, held: 0n });
   });
 
-  test('a second end is a fault; the way out for whatever was not settled is none', async () => {
+  test('a second settlement throws; a release after it does nothing', async () => {
     const limits = limitsOf(open());
     const admission = await admitted(limits, 'a', 4n);
     await admission.settle(1n, 0, START_MS);
@@ -91,7 +91,7 @@ describe.each([
     expect(await limits.store.readBudget(budget)).toEqual({ settled: 1n, held: 0n });
   });
 
-  test('a call that came to nothing gives all back, once', async () => {
+  test('a call without a result returns everything once', async () => {
     const limits = limitsOf(open());
     const admission = await admitted(limits, 'a', 4n);
     expect(await admission.releaseUnlessSettled(START_MS)).toBe(true);
@@ -99,25 +99,25 @@ describe.each([
     expect(await limits.store.readBudget(budget)).toEqual({ settled: 0n, held: 0n });
   });
 
-  test('a call whose lease has passed is told so', async () => {
+  test('settling a call whose lease expired returns false', async () => {
     const limits = limitsOf(open());
     const admission = await admitted(limits, 'a', 4n);
     await limits.store.sweep(START_MS + 1_000);
     expect(await admission.settle(4n, 0, START_MS + 1_000)).toBe(false);
   });
 
-  test('a refused call is told by what', async () => {
+  test('a refusal names its limit', async () => {
     const answer = await admitCall(limitsOf(open()), claim('a', [budget], { amount: 11n }), START_MS);
     expect(answer).toMatchObject({ kind: 'refused', refusal: { kind: 'budget' }, rateLimitStatus: { requests: null } });
   });
 });
 
-test('where memory keeps the limits and money is known, the answer comes in the same turn', () => {
+test('in-memory limits with seeded money answer synchronously', () => {
   const store = memory();
   expect(admitCall(limitsOf(store), claim('a', []), START_MS)).toMatchObject({ kind: 'admitted' });
 });
 
-test('what the ledger has is read once for all that wait for it, and then binds all of them', async () => {
+test('concurrent calls share one read of the ledger, which then binds all of them', async () => {
   const reads: string[] = [];
   const source: MoneySource = {
     readSettled: async ({ subject }) => {
@@ -138,7 +138,7 @@ test('what the ledger has is read once for all that wait for it, and then binds 
   expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(2);
 });
 
-test('a ledger that cannot be read admits nobody, and is asked again by the next call', async () => {
+test('an unreadable ledger admits no call, and the next call reads it again', async () => {
   let away = true;
   const source: MoneySource = {
     ...NOTHING,
@@ -153,7 +153,7 @@ test('a ledger that cannot be read admits nobody, and is asked again by the next
   expect((await admitted(limits, 'a', 1n)).amount).toBe(1n);
 });
 
-test('a call is not kept waiting by a long read, which the next one finds done', async () => {
+test('a slow read does not delay its call, and the next call finds it done', async () => {
   const { promise, resolve } = Promise.withResolvers<bigint>();
   let reads = 0;
   const readSettled = () => {
@@ -174,12 +174,12 @@ test('a call is not kept waiting by a long read, which the next one finds done',
   expect([reads, await store.readBudget(budget)]).toEqual([1, { settled: 9n, held: 1n }]);
 });
 
-test('limits that forget at once what they are told are a fault, not an endless wait', async () => {
+test('limits that forget their seeds cause an error, not an endless wait', async () => {
   const store: LimitStore = { ...memory(), seedBudget: () => undefined };
   expect(async () => await admitted(limitsOf(store), 'a', 1n)).toThrow('unseeded again and again');
 });
 
-test('a charge that the limits do not take leaves the call to be settled rightly', async () => {
+test('a rejected charge leaves the call open for another settlement', async () => {
   const limits = limitsOf(memory());
   const admission = await admitted(limits, 'a', 4n);
   expect(() => admission.settle(5n, 0, START_MS)).toThrow(ConstraintViolation);

@@ -178,8 +178,8 @@ const TICKS_MAX = 10;
 export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMax: number = TICKS_MAX): MoneySeeds {
   const running = new Map<string, Promise<void>>();
   const once = (name: string, seed: () => Promise<void>): Promise<void> => {
-    const begun = running.get(name);
-    if (begun !== undefined) return begun;
+    const seeded = running.get(name);
+    if (seeded !== undefined) return seeded;
     const seeding = seed().finally(() => running.delete(name));
     running.set(name, seeding);
     return seeding;
@@ -188,8 +188,8 @@ export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMa
     once(
       `${layerOf(binding.subject)} ${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
       async () => {
-        const begun = store.beginSeed(binding);
-        const exceptCalls = begun instanceof Promise ? await begun : begun;
+        const seeded = store.beginSeed(binding);
+        const exceptCalls = seeded instanceof Promise ? await seeded : seeded;
         await store.seedBudget(binding, await source.readSettled(binding, exceptCalls));
       },
     );

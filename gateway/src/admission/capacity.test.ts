@@ -5,7 +5,7 @@ import { BodyBytes } from './capacity.ts';
 const bodies = () => new BodyBytes(() => ({ process: 1_000, key: 400 }));
 
 describe('bytes that arrive', () => {
-  test('of a key: limit − 1, limit, limit + 1; another key has its own room', () => {
+  test('respect the limit of a key at limit − 1, limit and limit + 1; another key has its own', () => {
     const held = bodies();
     const share = held.open('a');
     expect(share.take(399)).toBe('taken');
@@ -15,14 +15,14 @@ describe('bytes that arrive', () => {
     expect(held.held).toBe(800);
   });
 
-  test('of the process: what one key may still hold is refused where all keys together hold too much', () => {
+  test('respect the limit of the process for all keys together', () => {
     const held = bodies();
     for (const key of ['a', 'b']) expect(held.open(key).take(400)).toBe('taken');
     expect(held.open('c').take(201)).toBe('process_full');
     expect(held.open('c').take(200)).toBe('taken');
   });
 
-  test('are given back once, however often that is asked; what comes after the end is not counted', () => {
+  test('are released once; later bytes are not counted', () => {
     const held = bodies();
     const share = held.open('a');
     share.take(300);
@@ -35,14 +35,14 @@ describe('bytes that arrive', () => {
 });
 
 describe('a declared length', () => {
-  test('is counted at once for an eighth of the room; the others count as they arrive', () => {
+  test('is counted in advance within an eighth of the limit', () => {
     const held = bodies();
     expect(held.open('a').takeDeclared(125)).toBe(true);
     expect(held.open('b').takeDeclared(1)).toBe(false);
     expect(held.held).toBe(125);
   });
 
-  test('makes room for the next once its body is here, and its bytes stay counted', () => {
+  test('no longer counts as declared once its body has arrived', () => {
     const held = bodies();
     const share = held.open('a');
     share.takeDeclared(125);
@@ -53,7 +53,7 @@ describe('a declared length', () => {
     expect(held.held).toBe(125);
   });
 
-  test('that its key has no room for is not counted at all', () => {
+  test('beyond the limit of its key is not counted', () => {
     const held = bodies();
     held.open('a').take(300);
     expect(held.open('a').takeDeclared(101)).toBe(false);

@@ -43,7 +43,7 @@ const ARRIVALS = fc.array(
   },
 );
 
-test('decides and waits exactly as the textbook does, for every limit', () => {
+test('matches the textbook algorithm for every limit', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.integer({ min: 9, max: 40 }), fc.integer({ min: 9, max: 1_000_000_000 })),
@@ -66,7 +66,7 @@ test('decides and waits exactly as the textbook does, for every limit', () => {
   );
 });
 
-test('what remains fits, and one more does not; after the reset it is whole, and not a millisecond before', () => {
+test('the remaining requests fit, one more does not; the reset time is exact', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), fc.array(fc.nat(400), { maxLength: 30 }), (limit, gaps) => {
       let nowMs = 0;
@@ -87,7 +87,7 @@ test('what remains fits, and one more does not; after the reset it is whole, and
 });
 
 describe('giving back', () => {
-  test('what was not used can be taken at once', () => {
+  test('unused tokens are available at once', () => {
     const bucket = newBucket(100, 0);
     take(bucket, 100, 90, 0);
     const taken = takenOf(bucket, 90);
@@ -95,7 +95,7 @@ describe('giving back', () => {
     expect(remainingOf(levelAt(bucket, 100, 0), 100)).toBe(90);
   });
 
-  test('what was used beyond is a debt, and the wait for it is exact', () => {
+  test('usage beyond the estimate is a debt with an exact wait', () => {
     const bucket = newBucket(100, 0);
     take(bucket, 100, 50, 0);
     correct(bucket, takenOf(bucket, 50), 250, 0);
@@ -103,7 +103,7 @@ describe('giving back', () => {
     expect(waitMs(levelAt(bucket, 100, 0), 100, 1)).toBe(90_600);
   });
 
-  test('a debt without measure stays a number', () => {
+  test('a huge debt stays a finite number', () => {
     const bucket = newBucket(1, 0);
     take(bucket, 1, 1, 0);
     correct(bucket, takenOf(bucket, 1), Number.MAX_SAFE_INTEGER, 0);
@@ -111,7 +111,7 @@ describe('giving back', () => {
     expect(Number.isSafeInteger(waitMs(levelAt(bucket, 1, 0), 1, 1))).toBe(true);
   });
 
-  test('what has drained is not given back: another call has had its place', () => {
+  test('drained tokens are not returned a second time', () => {
     const bucket = newBucket(100, 0);
     take(bucket, 100, 100, 0);
     const first = takenOf(bucket, 100);
@@ -120,7 +120,7 @@ describe('giving back', () => {
     expect(remainingOf(levelAt(bucket, 100, 60_000), 100)).toBe(0);
   });
 
-  test('never lets more be used in any span of time than the limit and what drains in it', () => {
+  test('never allows more in a time span than the limit plus what drains in it', () => {
     const step = fc.record({
       gapMs: fc.nat(40_000),
       count: fc.integer({ min: 1, max: 100 }),
@@ -155,7 +155,7 @@ describe('giving back', () => {
   });
 });
 
-test('a clock that was set back drains on from there at its pace, and drains nothing at once', () => {
+test('after a step back of the clock the bucket drains from the new time', () => {
   const bucket = newBucket(10, 3_600_000);
   take(bucket, 10, 10, 3_600_000);
   followClock(bucket, 0);
@@ -163,14 +163,14 @@ test('a clock that was set back drains on from there at its pace, and drains not
   expect(waitMs(levelAt(bucket, 10, 6_000), 10, 1)).toBe(0);
 });
 
-test('calls that come out of order by less than five seconds are no step of the clock', () => {
+test('calls out of order by less than five seconds are not a step of the clock', () => {
   const bucket = newBucket(10, 5_000);
   take(bucket, 10, 10, 5_000);
   followClock(bucket, 0);
   expect(bucket.atMs).toBe(5_000);
 });
 
-test('a clock that goes back drains nothing and gives nothing', () => {
+test('a clock that goes back drains and returns nothing', () => {
   const bucket = newBucket(10, 1_000);
   take(bucket, 10, 10, 1_000);
   expect(waitMs(levelAt(bucket, 10, 0), 10, 1)).toBe(6_000);

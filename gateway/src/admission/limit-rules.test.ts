@@ -22,7 +22,7 @@ const boundBy = (rules: LimitRules, call: Partial<CallSubjects> = {}): string[] 
     .bindingCapsOf({ ...CALL, ...call }, () => 'UTC', NOW_MS)
     .map(({ subject, caps }) => `${subject.kind} ${subject.id} ${caps.requestsPerMinute}`);
 
-test('every rule about the call binds it, and no other one', () => {
+test('exactly the matching rules bind a call', () => {
   const rules = rulesOf(
     [key, rpm(1)],
     [{ kind: 'workspace', id: 'w1' }, rpm(2)],
@@ -36,7 +36,7 @@ test('every rule about the call binds it, and no other one', () => {
   expect(boundBy(rules, { endUser: null, models: ['m2'] })).toEqual(['key k1 1', 'workspace w1 2', 'account acme 3']);
 });
 
-test('an end user without a rule has the one of all end users, each for himself, and requests without one share it', () => {
+test('an end user without a rule gets the default rule, each with a count of their own', () => {
   const rules = rulesOf([endUserSubject('acme', EVERY_END_USER), rpm(9)], [endUserSubject('acme', 'bob'), rpm(5)]);
   expect(boundBy(rules)).toEqual(['end_user acme/bob 5']);
   expect(boundBy(rules, { endUser: 'eve' })).toEqual(['end_user acme/eve 9']);
@@ -44,14 +44,14 @@ test('an end user without a rule has the one of all end users, each for himself,
   expect(boundBy(rules, { endUser: null })).toEqual(['end_user acme/ 9']);
 });
 
-test('a rule under any name of a model binds it, each on its own', () => {
+test('a rule under any name of a model binds it separately', () => {
   const rules = rulesOf([{ kind: 'model', id: 'm1' }, rpm(1)], [{ kind: 'model', id: 'alias' }, rpm(2)]);
   expect(boundBy(rules, { models: ['m1', 'alias', 'other'] })).toEqual(['model m1 1', 'model alias 2']);
   expect(boundBy(rules, { models: ['other', 'alias'] })).toEqual(['model alias 2']);
   expect(boundBy(rules, { models: [] })).toEqual([]);
 });
 
-test('a change binds the next call', () => {
+test('a changed rule binds the next call', () => {
   const rules = rulesOf([key, rpm(1)]);
   expect(boundBy(rules)).toEqual(['key k1 1']);
   rules.put(key, rpm(2));
@@ -62,7 +62,7 @@ test('a change binds the next call', () => {
   expect(rules.get(key)).toBeNull();
 });
 
-test('a new budget is told of, and another amount of it; no other change is', () => {
+test('a new or changed budget is reported, other changes are not', () => {
   const told: string[] = [];
   const rules = createLimitRules([{ subject: key, caps: rpm(1) }], {
     onNewBudget: ({ id }) => told.push(`new of ${id}`),
@@ -92,7 +92,7 @@ test('windows are those of the account’s time zone; a model’s are in UTC', (
   expect(starts('America/New_York', NOW_MS + 86_400_000)).toEqual(['2026-11-21T05:00', '2026-11-21T00:00']);
 });
 
-test('calls of the same window share what binds them', () => {
+test('calls of the same window share their bindings', () => {
   const rules = rulesOf([key, daily]);
   const bindingAt = (nowMs: number) => rules.bindingCapsOf(CALL, () => 'UTC', nowMs)[0];
   expect(bindingAt(NOW_MS + 1)).toBe(bindingAt(NOW_MS));

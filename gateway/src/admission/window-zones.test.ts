@@ -12,7 +12,7 @@ function windowOf(account: Zoned, sort: 'day' | 'week' | 'month', atMs: number) 
   return windowAt(sort, zoneOfWindow(account, sort, atMs), atMs);
 }
 
-test('the running windows go on to their end, and those after them are in the new zone', () => {
+test('running windows keep their zone to their end; later ones use the new zone', () => {
   const before = { timeZone: 'UTC' };
   const after = changeZone(before, 'Pacific/Kiritimati', NOON);
   for (const sort of ['day', 'week', 'month'] as const) {
@@ -26,7 +26,7 @@ test('the running windows go on to their end, and those after them are in the ne
   expect(zoneOfWindow(after, 'total', NOON)).toBe('Pacific/Kiritimati');
 });
 
-test('whatever the changes, a window begins before the last one ended and is a whole one: no budget comes early', () => {
+test('windows never leave a gap or start a budget early after zone changes', () => {
   const zones = ['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Berlin', 'Asia/Kathmandu'];
   const step = fc.record({ afterHours: fc.integer({ min: 0, max: 40 }), zone: fc.constantFrom(...zones) });
   fc.assert(

@@ -42,7 +42,7 @@ function firstDate(window: BudgetWindow, date: string): string {
 const MOMENT = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2040, 0, 1) });
 const WINDOW = fc.constantFrom('day', 'week', 'month');
 
-test('every moment is in one window, whose neighbours touch it', () => {
+test('every moment is in exactly one window, adjacent to its neighbors', () => {
   fc.assert(
     fc.property(fc.constantFrom(...ZONES), WINDOW, MOMENT, (timeZone, window, nowMs) => {
       const { startMs, endMs } = windowAt(window, timeZone, nowMs);
@@ -94,13 +94,13 @@ test('all time never ends', () => {
   expect(windowAt('total', 'UTC', 5)).toEqual({ startMs: 0, endMs: null });
 });
 
-test('a time zone that is none is named', () => {
+test('an invalid time zone is named in the error', () => {
   expect(() => windowAt('day', 'Mars/Olympus', 0)).toThrow(
     'time zone: found "Mars/Olympus", expected an IANA name such as UTC or Europe/Berlin',
   );
 });
 
-test('a window that was asked for before is answered without a calendar', () => {
+test('a known window is returned without a calendar computation', () => {
   const nowMs = Date.UTC(2026, 10, 20);
   const first = windowAt('month', 'Europe/Berlin', nowMs);
   expect(windowAt('month', 'Europe/Berlin', nowMs + 1)).toBe(first);

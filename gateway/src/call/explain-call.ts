@@ -58,16 +58,16 @@ const STATES = {
 /** How the call would be handled now. Rejects if the store cannot be read. */
 export async function explainCall(
   deps: Pick<CallDeps, 'directory' | 'settings' | 'billing'>,
-  asked: CallQuery,
+  query: CallQuery,
   nowMs: number,
 ): Promise<ExplainedCall> {
   const steps: ExplainedStep[] = [];
   const pass = (text: string) => void steps.push({ passes: true, text });
   let hold = 0n;
   try {
-    const principal = passCaller(deps.directory.byHash.get(asked.key.hash), asked.key, nowMs, pass);
-    const route = passModel(deps, principal, asked, pass);
-    const prepared = passPrice(deps, { principal, route, asked, nowMs }, pass);
+    const principal = passCaller(deps.directory.byHash.get(query.key.hash), query.key, nowMs, pass);
+    const route = passModel(deps, principal, query, pass);
+    const prepared = passPrice(deps, { principal, route, query, nowMs }, pass);
     const taken = await passLimits(deps, prepared, pass);
     hold = taken.claim.amount;
     return { admitted: true, hold, steps };
@@ -126,12 +126,12 @@ function passModel(
 
 function passPrice(
   deps: Pick<CallDeps, 'billing' | 'settings'>,
-  call: { readonly principal: Principal; readonly route: Route; readonly asked: CallQuery; readonly nowMs: number },
+  call: { readonly principal: Principal; readonly route: Route; readonly query: CallQuery; readonly nowMs: number },
   pass: (text: string) => void,
 ): PreparedClaim {
-  const { principal, route, asked, nowMs } = call;
-  const { endUser, stream, inputTokens } = asked;
-  const outputTokensMax = asked.outputTokensMax ?? route.traits.outputTokensMax;
+  const { principal, route, query, nowMs } = call;
+  const { endUser, stream, inputTokens } = query;
+  const outputTokensMax = query.outputTokensMax ?? route.traits.outputTokensMax;
   const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
   // A typical call: text only, no reasoning requested.
   const plain = { extras: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };

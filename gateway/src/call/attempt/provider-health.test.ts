@@ -16,14 +16,14 @@ function rig() {
   };
 }
 
-test('a provider that nobody called is idle, and one call that went well shows that it is healthy', () => {
+test('a provider without calls is idle; one successful call makes it healthy', () => {
   const { read, count } = rig();
   expect(read()).toEqual({ state: 'idle', calls: 0, errors: 0, ttfbP50Ms: null });
   count(null);
   expect(read()).toMatchObject({ state: 'healthy', calls: 1, errors: 0 });
 });
 
-test('what callers or the gateway ended is not counted, and a refusal shows that it is there', () => {
+test('calls ended by callers or the gateway are not counted; a refusal counts as healthy', () => {
   const { read, count } = rig();
   for (const kind of ['client_left', 'reader_too_slow', 'quota_exceeded', 'gateway_fault', 'draining'] as const) {
     count(kind);
@@ -54,7 +54,7 @@ test('five faults in a row, nothing but faults, or half of twenty are failing; a
   expect(second.read()).toMatchObject({ state: 'failing', calls: 20, errors: 10 });
 });
 
-test('a call counts for 15 minutes, and its place is used again', () => {
+test('a call counts for 15 minutes; its slot is reused', () => {
   const { clock, read, count } = rig();
   count(null);
   clock.nowMs += 14 * MINUTE_MS;

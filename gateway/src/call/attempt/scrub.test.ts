@@ -39,7 +39,7 @@ describe('scrub', () => {
     expect(scrubbed(text)).toBe(text);
   });
 
-  test('answers the very same bytes where there is nothing to hide', () => {
+  test('returns the same bytes if there is nothing to hide', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const given = Buffer.from(bytes);
@@ -49,7 +49,7 @@ describe('scrub', () => {
     );
   });
 
-  test('never leaves the credential, whatever stands around it', () => {
+  test('removes the credential in any surroundings', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         expect(scrubbed(`${before}${secret.reveal()}${after}`)).not.toContain(secret.reveal());
@@ -57,7 +57,7 @@ describe('scrub', () => {
     );
   });
 
-  test('does without a credential, and takes a short one for none', () => {
+  test('works without a credential and ignores a short one', () => {
     expect(scrub(Buffer.from('abc'), []).toString()).toBe('abc');
     expect(scrub(Buffer.from('abc'), [new Secret('b')]).toString()).toBe('abc');
   });

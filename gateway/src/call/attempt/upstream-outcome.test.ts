@@ -35,7 +35,7 @@ describe('a status', () => {
     ]).toEqual([kind, chat, messages]);
   });
 
-  test('of a fault of upstream’s shows none of its words', () => {
+  test('of an upstream fault shows none of its text', () => {
     for (const status of [401, 403, 408, 429, 500, 502, 504, 529]) {
       expect(failureOfStatus(status, null, 'org-secret').message).not.toContain('org-secret');
     }
@@ -86,7 +86,7 @@ describe('an error in words that speak of the context', () => {
     expect(failureOfErrorWords(type, status, words).kind).toBe(kind);
   });
 
-  test('keeps the numbers for the vocabularies and the words for the log', () => {
+  test('keeps the numbers for the caller and the text for the log', () => {
     const { details } = failureOfErrorWords('error', null, words);
     expect(details.tokens).toEqual({ prompt: 210000, output: null, max: 200000 });
     expect(details.cause).toContain(words);
@@ -115,7 +115,7 @@ describe('a fault of the connection', () => {
   });
 });
 
-test('a header is found by its lower-case name', () => {
+test('headerOf finds a header by its lower-case name', () => {
   const head = {
     status: 200,
     headers: [

@@ -27,7 +27,7 @@ function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Pro
   return { call, recorder, content, kept, told, end: () => releaseCall(call) };
 }
 
-describe('whose content is handed over', () => {
+describe('which content is stored', () => {
   for (const [policy, status, error, expected] of [
     ['all', 200, null, 1],
     ['all', 500, 'upstream_failed', 1],
@@ -46,7 +46,7 @@ describe('whose content is handed over', () => {
     });
   }
 
-  test('none of a call that has no record', () => {
+  test('a call without a record stores none', () => {
     const { content, recorder, kept, end } = begin('all');
     content.answered('body');
     end();
@@ -54,11 +54,11 @@ describe('whose content is handed over', () => {
   });
 });
 
-describe('what is handed over', () => {
-  test('the bodies in order, once, with whose they are', () => {
+describe('the stored content', () => {
+  test('has the bodies in order, once, with their owner', () => {
     const { call, content, kept, end } = begin('all');
     content.sent(Buffer.from('first try'));
-    content.heard(Buffer.from('refused'));
+    content.received(Buffer.from('refused'));
     content.sent(REQUEST);
     content.answered(Buffer.from('data: a\n\n'), true);
     content.answered(Buffer.from('data: b\n\n'), true);
@@ -79,7 +79,7 @@ describe('what is handed over', () => {
     expect(Buffer.from(kept[0]?.request.bytes ?? []).equals(REQUEST)).toBe(true);
   });
 
-  test('up to the bound of each body, with its whole length', () => {
+  test('has each body up to its limit, with its full length', () => {
     const { content, kept, end } = begin('all');
     const piece = Buffer.alloc(300_000, 'x');
     for (let at = 0; at < 5; at++) content.answered(piece, true);
@@ -89,7 +89,7 @@ describe('what is handed over', () => {
     expect(kept[0]?.response.totalBytes).toBe(1_500_000);
   });
 
-  test('a copy: what the call’s memory holds afterwards does not matter', () => {
+  test('is a copy, unaffected by later changes of the call’s memory', () => {
     const body = Buffer.from('answer');
     const { content, kept, end } = begin('all');
     content.answered(body);
@@ -100,8 +100,8 @@ describe('what is handed over', () => {
   });
 });
 
-describe('where it cannot be kept', () => {
-  test('for want of memory, it is dropped and counted once, and the memory is free again', () => {
+describe('content that cannot be stored', () => {
+  test('is dropped and counted once when memory is full, and its memory is released', () => {
     const { content, recorder, kept, told, end } = begin('all', { bytesMax: 5_000 });
     content.answered(Buffer.alloc(4_000), true);
     content.answered(Buffer.alloc(4_000), true);
@@ -114,7 +114,7 @@ describe('where it cannot be kept', () => {
     expect(told[0]).toContain('memory');
   });
 
-  test('for want of memory of a call that would not have been kept, nothing is counted', () => {
+  test('is not counted if the policy would not have stored it', () => {
     const { content, recorder, end } = begin('errors', { bytesMax: 10 });
     content.answered(Buffer.alloc(100));
     content.ended(200, null);
@@ -122,7 +122,7 @@ describe('where it cannot be kept', () => {
     expect([recorder.counts.dropped, recorder.bytes.held]).toEqual([0, 0]);
   });
 
-  test('by the disk, it is dropped and counted, and the memory is free again', async () => {
+  test('is dropped and counted when the disk fails, and its memory is released', async () => {
     const { content, recorder, told, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
     content.answered('body');
     content.ended(200, null);

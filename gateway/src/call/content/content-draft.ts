@@ -29,7 +29,7 @@ export class ContentDraft {
   #sent: Uint8Array | null = null;
   #answer: KeptPrefix;
   /** Null: upstream sent nothing that the client gets in another form. */
-  #heard: KeptPrefix | null = null;
+  #received: KeptPrefix | null = null;
   #end: { readonly status: number; readonly failed: boolean } | null = null;
   #streams = false;
   #isLost = false;
@@ -54,15 +54,15 @@ export class ContentDraft {
   /** An attempt sends `body` upstream. Discards what the previous attempt received. */
   sent(body: Uint8Array): void {
     this.#sent = body;
-    this.#recorder.bytes.give(this.#heard?.heldBytes ?? 0);
-    this.#heard = null;
+    this.#recorder.bytes.give(this.#received?.heldBytes ?? 0);
+    this.#received = null;
   }
 
   /** Bytes from upstream that the client gets in another form. */
-  heard(bytes: Uint8Array): void {
+  received(bytes: Uint8Array): void {
     if (this.#isClosed || this.#isLost) return;
-    this.#heard ??= new KeptPrefix(this.#recorder.bytes, KEPT_BODY_BYTES_MAX);
-    if (!this.#heard.append(bytes)) this.#lose();
+    this.#received ??= new KeptPrefix(this.#recorder.bytes, KEPT_BODY_BYTES_MAX);
+    if (!this.#received.append(bytes)) this.#lose();
   }
 
   /** Bytes on their way to the client, in one piece or as events. */
@@ -109,10 +109,10 @@ export class ContentDraft {
       request,
       upstreamRequest: isSame ? 'same' : sent,
       response: this.#answer.result(),
-      upstreamResponse: this.#heard === null ? null : this.#scrubbed(this.#heard.result()),
+      upstreamResponse: this.#received === null ? null : this.#scrubbed(this.#received.result()),
     };
     const heldBytes =
-      request.bytes.length + (sent?.bytes.length ?? 0) + this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0);
+      request.bytes.length + (sent?.bytes.length ?? 0) + this.#answer.heldBytes + (this.#received?.heldBytes ?? 0);
     this.#recorder.keep(content, heldBytes);
   }
 
@@ -139,9 +139,9 @@ export class ContentDraft {
   }
 
   #returnUnused(): void {
-    this.#recorder.bytes.give(this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0));
+    this.#recorder.bytes.give(this.#answer.heldBytes + (this.#received?.heldBytes ?? 0));
     this.#answer = new KeptPrefix(this.#recorder.bytes, 0);
-    this.#heard = null;
+    this.#received = null;
   }
 }
 
@@ -203,14 +203,14 @@ export function listenForContent(
   listener: ExchangeListener,
 ): ExchangeListener {
   content.sent(body);
-  let hears = translation !== null;
+  let records = translation !== null;
   return {
     onHead(head) {
-      hears ||= head.status !== 200;
+      records ||= head.status !== 200;
       listener.onHead(head);
     },
     onBody(span) {
-      if (hears) content.heard(span);
+      if (records) content.received(span);
       listener.onBody(span);
     },
     onEnd: () => listener.onEnd(),

@@ -22,25 +22,25 @@ export interface ContentRecorder {
   drop(why: string): void;
 }
 
-/** `tell` warns the operator that content was dropped. */
+/** `warn` warns the operator that content was dropped. */
 export function createContentRecorder(
   store: Pick<ContentStore, 'save'>,
-  tell: (dropped: number, why: string) => void,
+  warn: (dropped: number, why: string) => void,
   bytesMax = CONTENT_BYTES_MAX,
 ): ContentRecorder {
   const bytes = new Gauge(() => bytesMax);
   const counts = { kept: 0, dropped: 0 };
-  let untold = 0;
+  let unreported = 0;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
 
   function drop(why: string): void {
     counts.dropped += 1;
-    untold += 1;
+    unreported += 1;
     const nowMs = performance.now();
     if (nowMs < reportedAtMs + REPORT_EVERY_MS) return;
     reportedAtMs = nowMs;
-    tell(untold, why);
-    untold = 0;
+    warn(unreported, why);
+    unreported = 0;
   }
 
   return {

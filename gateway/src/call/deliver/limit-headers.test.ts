@@ -7,7 +7,7 @@ import { limitHeaders } from './reply.ts';
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z');
 const left = (resetAfterMs: number) => ({ limit: 60, remaining: 7, resetMs: NOW_MS + resetAfterMs });
 
-test('chat has a span, messages a moment', () => {
+test('chat states a duration, messages a time', () => {
   const rateLimitStatus = { requests: left(360_000), tokens: left(1_500) };
   expect(limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.chat, NOW_MS, NOW_MS)).toEqual({
     'x-ratelimit-limit-requests': '60',
@@ -27,7 +27,7 @@ test('chat has a span, messages a moment', () => {
   });
 });
 
-test('a clock that was set off shows its own moments', () => {
+test('times follow the clock of the clients', () => {
   const rateLimitStatus = { requests: left(360_000), tokens: null };
   const shownMs = NOW_MS - 7_200_000;
   expect(limitHeaders(rateLimitStatus, CLIENT_PROTOCOLS.chat, NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe(
@@ -38,7 +38,7 @@ test('a clock that was set off shows its own moments', () => {
   ).toBe('2026-11-20T10:06:00Z');
 });
 
-test('of a sort without a limit nothing is said', () => {
+test('a unit without a limit has no headers', () => {
   expect(limitHeaders({ requests: null, tokens: null }, CLIENT_PROTOCOLS.chat, NOW_MS, NOW_MS)).toEqual({});
   expect(
     Object.keys(limitHeaders({ requests: null, tokens: left(0) }, CLIENT_PROTOCOLS.messages, NOW_MS, NOW_MS)),

@@ -22,7 +22,7 @@ test.each([
   expect(call.session).toHaveLength(1_000);
 });
 
-test('dropped members are named, in ASCII, and counted where there are too many for a head', () => {
+test('dropped members are named in ASCII, and counted where they exceed the header’s limit', () => {
   const call = routedCall({});
   const headerOf = () => streamReply(call, new ReadableStream()).headers.get('x-tollgate-dropped');
   expect(headerOf()).toBeNull();

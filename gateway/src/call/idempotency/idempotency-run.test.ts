@@ -43,7 +43,7 @@ function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
 }
 
 describe('a run', () => {
-  test('that ends whole keeps what was gathered and the last bytes, with the headers of the answer itself', async () => {
+  test('with a complete answer stores its bytes and its own headers', async () => {
     const { run, asked, answerBytes, opened } = start();
     const reused = Buffer.from('data: 1\n\n');
     run.gather(reused);
@@ -69,7 +69,7 @@ describe('a run', () => {
     expect(answerBytes.held).toBe(0);
   });
 
-  test('that ends otherwise is free where nothing was charged, else never to be repeated', async () => {
+  test('without a complete answer frees the key only if nothing was charged', async () => {
     for (const [isFree, end] of [
       [true, 'forget'],
       [false, 'end incomplete'],
@@ -92,7 +92,7 @@ describe('a run', () => {
     expect(answerBytes.held).toBe(0);
   });
 
-  test('keeps an answer up to its bound, gathered or in one piece', async () => {
+  test('stores an answer up to the size limit, streamed or in one piece', async () => {
     const bytes = Buffer.alloc(KEPT_ANSWER_BYTES_MAX + 1);
     for (const length of [KEPT_ANSWER_BYTES_MAX - 1, KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_BYTES_MAX + 1]) {
       for (const gathered of [0, 1_000_000, length]) {
@@ -109,7 +109,7 @@ describe('a run', () => {
     }
   });
 
-  test('gives up gathering where memory has no room, at once', async () => {
+  test('stops collecting at once when memory is full', async () => {
     const { run, asked, answerBytes } = start({ bytesMax: 100_000 });
     run.gather(Buffer.alloc(90_000));
     expect(answerBytes.held).toBeGreaterThanOrEqual(90_000);
@@ -121,7 +121,7 @@ describe('a run', () => {
     expect(asked).toEqual(['end no_room']);
   });
 
-  test('whose end cannot be kept says so in the log, and lets the call go on', async () => {
+  test('logs an end that cannot be stored and lets the call continue', async () => {
     const { run, faults, answerBytes } = start({ fails: true });
     run.gather(Buffer.alloc(10));
     await run.keep(HEAD, new Headers(), Buffer.alloc(1));

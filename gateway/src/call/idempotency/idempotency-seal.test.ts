@@ -25,7 +25,7 @@ const seal = createAnswerSeal(new Secret('ab'.repeat(32)));
 const sealAnswer = () => seal.seal(RUN, ANSWER.head, [ANSWER.body]);
 
 describe('a sealed answer', () => {
-  test('opens as it was, however it was gathered', async () => {
+  test('decrypts to the original, however it was collected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 1_000 })), async (pieces) => {
         const sealed = await seal.seal(RUN, ANSWER.head, pieces);
@@ -34,7 +34,7 @@ describe('a sealed answer', () => {
     );
   });
 
-  test('of megabytes opens as it was, and others go on while it is sealed', async () => {
+  test('of several megabytes decrypts to the original and yields to other calls', async () => {
     const body = randomBytes(4 * 1024 * 1024 + 1);
     let turns = 0;
     const turn = () => {
@@ -48,14 +48,14 @@ describe('a sealed answer', () => {
     expect(seal.open(RUN, sealed)?.body.equals(body)).toBe(true);
   });
 
-  test('shows nothing of itself, and is another one each time', async () => {
+  test('reveals nothing and differs each time', async () => {
     const [one, other] = [await sealAnswer(), await sealAnswer()];
     expect(one.includes('quick')).toBe(false);
     expect(one.includes('application')).toBe(false);
     expect(one.equals(other)).toBe(false);
   });
 
-  test('does not open for another key, name, body or call, nor with another master key', async () => {
+  test('does not decrypt for another key, name, body, call or master key', async () => {
     const sealed = await sealAnswer();
     for (const member of ['keyId', 'nameHash', 'bodyHash', 'callId']) {
       expect(seal.open({ ...RUN, [member]: 'other' }, sealed)).toBeNull();
@@ -63,7 +63,7 @@ describe('a sealed answer', () => {
     expect(createAnswerSeal(new Secret('cd'.repeat(32))).open(RUN, sealed)).toBeNull();
   });
 
-  test('does not open where any bit of it was changed, or its end is missing', async () => {
+  test('does not decrypt after any change or truncation', async () => {
     const sealed = await sealAnswer();
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const changed = Buffer.from(sealed);

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { startSweeping } from './idempotency.ts';
 
-test('sweeps at the start and again and again, though one sweep fails, until it is stopped', async () => {
+test('sweeps at the start and repeatedly, after a failed sweep too, until stopped', async () => {
   const faults: unknown[] = [];
   let sweeps = 0;
   let stop: () => void = () => undefined;

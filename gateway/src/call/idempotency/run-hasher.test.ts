@@ -19,14 +19,14 @@ function refusalOf(name: string): string {
 }
 
 describe('the name of a run', () => {
-  test('has 1 to 255 printable characters, quotes and spaces among them', () => {
+  test('has 1 to 255 printable characters, including quotes and spaces', () => {
     expect(readIdempotencyName(new Headers())).toBeNull();
     for (const name of ['a', '"8e03978e-40d5"', 'two words', 'x'.repeat(254), '~'.repeat(255)]) {
       expect(read(name)).toBe(name);
     }
   });
 
-  test('is refused where it has not, with what was found and what is expected', () => {
+  test('is refused otherwise, with found and expected characters', () => {
     expect(refusalOf('x'.repeat(256))).toContain('has 256 characters; expected 1 to 255 printable ASCII characters');
     expect(refusalOf('')).toContain('has 0 characters');
     for (const name of ['caf\u00e9', 'a\tb', 'a\u007fb']) {
@@ -38,7 +38,7 @@ describe('the name of a run', () => {
 describe('the hashes of a run', () => {
   const hasher = createRunHasher(new Secret('ab'.repeat(32)));
 
-  test('tell keys, names, endpoints and bodies apart, and nothing of what they are made from', async () => {
+  test('distinguish keys, names, endpoints and bodies without revealing them', async () => {
     const body = Buffer.from('{"model":"a"}');
     const hashes = [
       hasher.hashName('key_1', 'a'),
@@ -54,7 +54,7 @@ describe('the hashes of a run', () => {
     expect(await hasher.hashBody('chat', Buffer.from(body))).toBe(hashes[3] ?? '');
   });
 
-  test('of a body of megabytes see its last byte, and let others go on meanwhile', async () => {
+  test('cover a large body to its last byte and yield to other calls', async () => {
     const body = randomBytes(3 * 1024 * 1024);
     let turns = 0;
     const turn = () => {

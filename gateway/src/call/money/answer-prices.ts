@@ -32,18 +32,18 @@ export interface PricedUsage {
 
 type Priced = Pick<Routed, 'route' | 'priced' | 'principal' | 'atMs'>;
 
-/** `asked`: the price of the requested model, with the account's mark-up. */
+/** `requested`: the price of the requested model, with the account's mark-up. */
 export function priceAnswer(
   call: Priced,
-  asked: Price,
-  told: Usage,
+  requested: Price,
+  reported: Usage,
   facts: AnswerFacts | null,
   billing: Pick<BillingDeps, 'priced'>,
 ): PricedUsage {
-  const prices = new AnswerPrices(call, asked, told, facts, billing);
+  const prices = new AnswerPrices(call, requested, reported, facts, billing);
   const served = prices.ofServed(facts?.model ?? null);
   const known = new Map([[served.version, served]]);
-  const parts = (told.extras?.parts ?? []).map((part) => {
+  const parts = (reported.extras?.parts ?? []).map((part) => {
     const own = part.model === undefined ? served : prices.ofRun(part.model);
     known.set(own.version, own);
     return { ...part, price_version: own.version };
@@ -53,7 +53,7 @@ export function priceAnswer(
   // Runs at one price are charged as one sum, unless the price depends on the length of each.
   const isSummed = parts.length < 2 || (sole !== null && sole.tiers.length === 0);
   return {
-    usage: withParts(told, isSummed ? undefined : joinToCounters(told, parts)),
+    usage: withParts(reported, isSummed ? undefined : joinToCounters(reported, parts)),
     price: sole ?? served,
     priceOf: (version) => known.get(version) ?? served,
     unknownTier: prices.unknownTier,
@@ -79,19 +79,19 @@ function withParts(usage: Usage, parts: readonly UsagePart[] | undefined): Usage
 class AnswerPrices {
   unknownTier: TierWords | undefined;
   readonly #call: Priced;
-  readonly #asked: Price;
+  readonly #requested: Price;
   readonly #tier: TierWords;
   readonly #billing: Pick<BillingDeps, 'priced'>;
 
   constructor(
     call: Priced,
-    asked: Price,
+    requested: Price,
     usage: Usage,
     facts: AnswerFacts | null,
     billing: Pick<BillingDeps, 'priced'>,
   ) {
     this.#call = call;
-    this.#asked = asked;
+    this.#requested = requested;
     this.#billing = billing;
     // The tier that the answer states takes precedence over the requested one; it may state the default tier.
     this.#tier = { ...call.priced?.members.tier, ...facts?.tier, ...usage.extras?.tier };
@@ -126,7 +126,7 @@ class AnswerPrices {
 
   #ofAsked(): Price {
     const { route } = this.#call;
-    return this.#ofList(this.#listOf(route), this.#tier) ?? this.#asked;
+    return this.#ofList(this.#listOf(route), this.#tier) ?? this.#requested;
   }
 
   #listOf(route: Route): Price | null {
@@ -144,8 +144,8 @@ class AnswerPrices {
 const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
 
 /** Whether both names mean the same model to upstream: upstreams answer with dated names. */
-function isSameModel({ catalog }: Route, told: string, name: string): boolean {
-  if (told === name || (told.startsWith(name) && DATE.test(told.slice(name.length)))) return true;
-  const known = catalog === null ? null : findModel(catalog.provider, told);
+function isSameModel({ catalog }: Route, reported: string, name: string): boolean {
+  if (reported === name || (reported.startsWith(name) && DATE.test(reported.slice(name.length)))) return true;
+  const known = catalog === null ? null : findModel(catalog.provider, reported);
   return known !== null && catalog !== null && known === findModel(catalog.provider, name);
 }

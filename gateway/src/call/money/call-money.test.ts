@@ -14,7 +14,7 @@ describe.each([
   ['in memory', false],
   ['that answer later', true],
 ] as const)('with limits %s', (_, far) => {
-  test('what the call did not use goes back', async () => {
+  test('the unused part of the hold is released', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: 5_000n, far });
     expect(budget()).toEqual({ settled: 0n, held: SLICE });
     await money.settle(700n, 700, RECORD);
@@ -22,21 +22,21 @@ describe.each([
     expect(budget()).toEqual({ settled: 700n, held: 0n });
   });
 
-  test('a cost above the hold extends it first, as far as the caps allow; the operator bears the rest', async () => {
+  test('a cost above the hold extends it as far as the caps allow; the operator pays the rest', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
     await money.settle(SLICE + 250n, 0, RECORD);
     expect(ledger.kept).toEqual(['extend req_1 #1 100', `settle req_1 posted ${SLICE + 100n} released 0 absorbed 150`]);
     expect(budget()).toEqual({ settled: SLICE + 100n, held: 0n });
   });
 
-  test('a cost that the operator bears is absorbed whole: nothing is posted or extended', async () => {
+  test('a cost paid by the operator is written off: nothing is posted or extended', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
     await money.settle(SLICE + 250n, 0, RECORD, 'operator');
     expect(ledger.kept).toEqual([`settle req_1 posted 0 released ${SLICE} absorbed ${SLICE + 250n}`]);
     expect(budget()).toEqual({ settled: 0n, held: 0n });
   });
 
-  test('a slice that the caps allow lets the stream go on, one that they do not leaves it as it was', async () => {
+  test('an allowed slice extends the hold; a refused one leaves it unchanged', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE * 2n, far });
     expect([money.isMetered, money.allowedTokens]).toEqual([true, SLICE_TOKENS]);
     expect(money.dueSlice(SLICE_TOKENS / 2)).toBeNull();
@@ -55,7 +55,7 @@ describe.each([
 const AWAY = { kind: 'ours', message: 'the call could not be recorded', at_step: 'answer' } as const;
 
 describe('the end', () => {
-  test('is one: a second settlement throws, and nothing is extended or noted any more', async () => {
+  test('happens once: a second settlement throws, and nothing is extended afterwards', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE * 9n });
     const slice = money.dueSlice(SLICE_TOKENS);
     await money.settle(5n, 5, RECORD);
@@ -67,7 +67,7 @@ describe('the end', () => {
     expect(budget()).toEqual({ settled: 5n, held: 0n });
   });
 
-  test('that cannot be kept is told of, and the limits are given back', async () => {
+  test('that cannot be stored rejects, and the limits are released', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: 5_000n });
     ledger.failing.add('settle');
     await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('no settle is kept');
@@ -75,7 +75,7 @@ describe('the end', () => {
     expect(ledger.kept).toEqual(['abandon req_1']);
   });
 
-  test('of a call whose hold was not kept charges nothing: the operator bears its cost, and the record says that it failed', async () => {
+  test('of a call without a stored hold charges nothing and records a failure', async () => {
     const durable = Promise.reject(new Error('the hold is lost'));
     const { money, ledger, budget } = await holdMoney({ cap: 5_000n, durable });
     await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('the hold is lost');
@@ -84,7 +84,7 @@ describe('the end', () => {
     expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_unavailable', reason: AWAY }]);
   });
 
-  test('of such a call whose caller has gone is kept as it was', async () => {
+  test('of such a call whose caller has left is recorded unchanged', async () => {
     const durable = Promise.reject(new Error('the hold is lost'));
     const { money, ledger } = await holdMoney({ cap: 5_000n, durable });
     const gone = { ...RECORD, status: 499, error: 'client_left' };
@@ -93,7 +93,7 @@ describe('the end', () => {
     expect(ledger.records).toEqual([gone]);
   });
 
-  test('that fails beside its hold is the end of a call whose hold was not kept', async () => {
+  test('that fails together with its hold counts as a call without a stored hold', async () => {
     let lose = (_: Error): void => undefined;
     const durable = new Promise<void>((_, reject) => {
       lose = reject;
@@ -107,7 +107,7 @@ describe('the end', () => {
     expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_unavailable', reason: AWAY }]);
   });
 
-  test('of a call that the ledger refused to hold is told by that refusal, and nothing is kept of it here', async () => {
+  test('of a call that the ledger refused rejects with the refusal and stores nothing', async () => {
     const refused = new CallFailure('quota_exceeded', 'the balance does not cover it');
     const { money, ledger } = await holdMoney({ cap: 5_000n, durable: Promise.reject(refused) });
     await expect(money.settle(700n, 700, RECORD)).rejects.toBe(refused);
@@ -123,7 +123,7 @@ describe('the end', () => {
     expect(ledger.kept).toEqual(['settle req_1 posted 0 released 0 absorbed 0']);
   });
 
-  test('after an extension that was not kept counts its own extension as the first', async () => {
+  test('after a lost extension numbers its own extension as the first', async () => {
     const { money, ledger } = await holdMoney({ cap: SLICE * 9n });
     const slice = money.dueSlice(SLICE_TOKENS);
     if (slice === null) throw new Error('a slice is due');
@@ -136,7 +136,7 @@ describe('the end', () => {
   });
 });
 
-test('how far a stream has come is noted with what that costs; its loss stops nothing', async () => {
+test('a checkpoint stores usage and cost; its loss stops nothing', async () => {
   const { money, ledger } = await holdMoney({ cap: 5_000n });
   money.checkpoint({ ...ZERO_USAGE, input: 30, output: 12 });
   ledger.failing.add('checkpoint');
@@ -146,7 +146,7 @@ test('how far a stream has come is noted with what that costs; its loss stops no
   expect(ledger.kept).toHaveLength(2);
 });
 
-test('whatever a stream costs, what is posted and absorbed is the cost, and no cap is passed', async () => {
+test('posted and written off always sum to the cost, and no cap is exceeded', async () => {
   const costs = fc.bigInt({ min: 0n, max: SLICE * 6n });
   const produced = fc.array(fc.nat({ max: SLICE_TOKENS * 5 }), { maxLength: 4 });
   await fc.assert(

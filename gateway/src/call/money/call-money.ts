@@ -102,8 +102,8 @@ export class CallMoney {
   /** Takes the slice: true once it is durable, false if the caps do not allow it. Rejects if it cannot be kept. */
   async extend(slice: HoldSlice): Promise<boolean> {
     if (this.#ended) return false;
-    const asked = this.#parts.admission.extend(slice.amount, steadyNowMs());
-    if (!(asked instanceof Promise ? await asked : asked) || this.#ended) return false;
+    const granted = this.#parts.admission.extend(slice.amount, steadyNowMs());
+    if (!(granted instanceof Promise ? await granted : granted) || this.#ended) return false;
     await this.#noteExtension(slice.amount);
     this.#slice = slice;
     return true;
@@ -151,8 +151,8 @@ export class CallMoney {
       return this.#settleUnheld(unheld.cause, cost ?? 0n, record);
     }
     const missing = payer === 'operator' ? 0n : missingFromHold(this.#held, cost ?? 0n);
-    const asked = missing === 0n ? 0n : admission.extendUpTo(missing, steadyNowMs());
-    const extensible = asked instanceof Promise ? await asked : asked;
+    const granted = missing === 0n ? 0n : admission.extendUpTo(missing, steadyNowMs());
+    const extensible = granted instanceof Promise ? await granted : granted;
     const { extension, posted, released, writtenOff } =
       payer === 'operator'
         ? splitCost(this.#held, cost ?? 0n)
@@ -186,10 +186,10 @@ export class CallMoney {
    */
   async #settleUnheld(cause: unknown, cost: NanoUsd, record: CallRecord): Promise<void> {
     const { ledger } = this.#parts;
-    const isTold = record.error !== null;
+    const hasFailed = record.error !== null;
     try {
       if (cause instanceof CallFailure) throw cause;
-      const told: CallRecord = isTold
+      const reported: CallRecord = hasFailed
         ? record
         : {
             ...record,
@@ -197,12 +197,12 @@ export class CallMoney {
             error: AWAY.kind,
             reason: { kind: 'ours', message: AWAY.message, at_step: 'answer' },
           };
-      await ledger.settleUnheld({ record: told, posted: 0n, released: this.#held, writtenOff: cost });
+      await ledger.settleUnheld({ record: reported, posted: 0n, released: this.#held, writtenOff: cost });
     } catch {
       this.#abandon();
       throw cause;
     }
-    if (!isTold) throw cause;
+    if (!hasFailed) throw cause;
   }
 
   /** The caller gets a failure, so the ledger releases its hold: at once, or when the store is available again. */

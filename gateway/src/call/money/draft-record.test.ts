@@ -5,7 +5,7 @@ import { setPrincipal } from '../call.ts';
 import { arrivedCall, routedCall } from '../testing/routed-call.ts';
 import { draftRecord, redactKeys } from './settle.ts';
 
-test('a draft says who calls what, and at which price', () => {
+test('a draft states the caller, the model and the price', () => {
   const call = routedCall({
     facts: { model: 'asked', endUser: 'ann', stream: true },
     headers: { 'x-session-id': 's1' },
@@ -28,7 +28,7 @@ test('a draft says who calls what, and at which price', () => {
   });
 });
 
-test('a call that ended before it was read says so by null', () => {
+test('a call that ended before its body was read has null members', () => {
   const call = arrivedCall();
   setPrincipal(call, routedCall({}).principal);
   const nothing = {
@@ -42,7 +42,7 @@ test('a call that ended before it was read says so by null', () => {
   expect(draftRecord(call, null)).toMatchObject(nothing);
 });
 
-test('a key that a caller sent in the wrong place is not kept', () => {
+test('a misplaced API key is not recorded', () => {
   const key = generateKeyText();
   const call = routedCall({ facts: { model: key, endUser: `a ${key}` }, headers: { 'x-session-id': key } });
   const draft = draftRecord(call, null);

@@ -113,11 +113,11 @@ describe('what is held', () => {
     );
   });
 
-  test('is decided without a turn of the event loop where all is known', () => {
+  test('is decided synchronously where all money is seeded', () => {
     expect(holdCall(routedCall({ billing: openDesk().billing }))).toBeInstanceOf(CallMoney);
   });
 
-  test('that the ledger does not keep is told to whoever waits for it, and to nobody else', async () => {
+  test('that the ledger rejects reaches its awaiters only', async () => {
     const { billing, ledger } = openDesk();
     ledger.failing.add('hold');
     const { call } = await hold(billing);
@@ -126,7 +126,7 @@ describe('what is held', () => {
 });
 
 describe('a refusal', () => {
-  test('of a rate takes nothing, and tells what the limits leave', async () => {
+  test('of a rate takes nothing and states the remaining allowance', async () => {
     const { billing, ledger, store } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(10_000n) }]]);
     const first = await hold(billing);
     const second = await hold(billing);
@@ -161,7 +161,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('a plain call whose limit nobody has seen its target honour', () => {
+describe('a plain call to a target that is not proven to honor its limit', () => {
   const WORST = 115n + 1_000n;
   const limited = { outputTokensMax: 1_000, outputLimitMember: 'max_tokens' } as const;
   const holdLimited = async (billing: BillingDeps, plan: CallPlan = {}) => {

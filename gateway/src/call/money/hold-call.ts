@@ -186,7 +186,7 @@ export function prepareClaim(
           isBound: defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
           priced,
         });
-  const price = prices?.asked ?? (listed === null ? null : priced(listed));
+  const price = prices?.requested ?? (listed === null ? null : priced(listed));
   const mode = principal.holds ?? defaults.holds;
   const trust = trustIn(called, billing, binding, price);
   const basis = {
@@ -255,9 +255,9 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
 function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
   const { called, bound, price, prices } = basis;
   const { callId, principal, inputTokens, outputTokensMax, extras } = called;
-  const asked: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
-  const dearest = asked === null || prices === null ? null : chooseDearestHold(asked, prices);
-  const holdRequest = dearest?.holdRequest ?? asked;
+  const own: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
+  const dearest = own === null || prices === null ? null : chooseDearestHold(own, prices);
+  const holdRequest = dearest?.holdRequest ?? own;
   const slice = dearest?.slice ?? (holdRequest === null ? NOTHING : chooseHold(holdRequest));
   const claim = {
     callId,

@@ -14,7 +14,7 @@ import type { PricedRequest } from '../plan/named-models.ts';
 /** Prices with the account's mark-up. */
 export interface HoldPrices {
   /** Price of the requested model and tier. */
-  readonly asked: Price;
+  readonly requested: Price;
   /**
    * Prices of all models that may answer instead, each with its own output token maximum; null: the request's maximum
    * applies.
@@ -39,16 +39,16 @@ export interface PriceQuery {
  * @throws CallFailure for a bound call: `invalid_request` naming the member whose price is unknown; `unpriced` if a
  * named model has no price.
  */
-export function chooseHoldPrices(asked: PriceQuery): HoldPrices | null {
-  const { route, request, atMs, priced } = asked;
+export function chooseHoldPrices(requested: PriceQuery): HoldPrices | null {
+  const { route, request, atMs, priced } = requested;
   const { members, named } = request;
   const list = priceAt(route.prices, atMs);
   if (list === null) return null;
   const [unknown] = members.unpriced;
-  if (unknown !== undefined && asked.isBound && list.fees !== null) {
-    throw refuseMember(unknown, 'the gateway cannot determine what the answer will cost with it', asked);
+  if (unknown !== undefined && requested.isBound && list.fees !== null) {
+    throw refuseMember(unknown, 'the gateway cannot determine what the answer will cost with it', requested);
   }
-  const base = tierPrice(list, members.tier, asked);
+  const base = tierPrice(list, members.tier, requested);
   const others: HoldPrices['others'][number][] = autoPrices(list, members.tier).map((price) => ({
     price: priced(price),
     outputTokensMax: null,
@@ -56,14 +56,14 @@ export function chooseHoldPrices(asked: PriceQuery): HoldPrices | null {
   const beside: HoldPrices['beside'][number][] = [];
   for (const one of named) {
     const found = priceAt(one.route.prices, atMs);
-    if (found === null && asked.isBound) throw unpriced(one.route, one.named.path);
+    if (found === null && requested.isBound) throw unpriced(one.route, one.named.path);
     if (found === null) continue;
-    const price = priced(tierPrice(found, { ...members.tier, ...one.named.tier }, asked));
+    const price = priced(tierPrice(found, { ...members.tier, ...one.named.tier }, requested));
     const { outputTokensMax, runs } = one.named;
     if (one.named.role === 'instead') others.push({ price, outputTokensMax });
     else beside.push({ price, runs, outputTokensMax: outputTokensMax ?? SLICE_TOKENS });
   }
-  return { asked: priced(base), others, beside };
+  return { requested: priced(base), others, beside };
 }
 
 /** The hold for the most expensive model that may answer; its request is also used to extend the hold of a stream. */
@@ -92,17 +92,17 @@ export function chooseDearestHold(
  * Falls back to the list price if the call is not bound and the tier's price is unknown: the record says which tier
  * answered.
  */
-function tierPrice(list: Price, tier: TierWords, asked: PriceQuery): Price {
+function tierPrice(list: Price, tier: TierWords, requested: PriceQuery): Price {
   const found = priceOfTier(list, tier);
   if (found !== null) return found;
-  if (!asked.isBound) return list;
+  if (!requested.isBound) return list;
   const member = TIER_MEMBERS.find(
     (one) => tier[one] !== undefined && priceOfTier(list, { [one]: tier[one] }) === null,
   );
   throw refuseMember(
     member ?? 'service_tier',
     `the price of ${JSON.stringify(member && tier[member])} is not known here`,
-    asked,
+    requested,
   );
 }
 

@@ -72,13 +72,13 @@ const REPORT_EVERY_MS = 3_600_000;
 const TARGETS_MAX = 10_000;
 
 export class LimitProofs {
-  readonly #tell: (exceeded: LimitExceeded) => void;
+  readonly #warn: (exceeded: LimitExceeded) => void;
   readonly #targets = new Map<string, Target>();
   readonly #unstreamed = new Map<string, StreamingFault>();
 
-  /** `tell` must not throw. */
-  constructor(tell: (exceeded: LimitExceeded) => void) {
-    this.#tell = tell;
+  /** `warn` must not throw. */
+  constructor(warn: (exceeded: LimitExceeded) => void) {
+    this.#warn = warn;
   }
 
   trustOf(upstream: Upstream, limit: AnswerLimit): LimitTrust {
@@ -86,9 +86,9 @@ export class LimitProofs {
     const name = upstream.key;
     const target = this.#targets.get(name);
     if (isProven(upstream, target, limit)) return 'limit';
-    const lack = this.#unstreamed.get(name);
+    const fault = this.#unstreamed.get(name);
     const exceeded = target?.exceeded === true;
-    if (lack === 'refuses' || (lack === 'ignores' && exceeded)) return 'nothing';
+    if (fault === 'refuses' || (fault === 'ignores' && exceeded)) return 'nothing';
     return exceeded ? 'slice' : 'meter';
   }
 
@@ -110,10 +110,10 @@ export class LimitProofs {
   }
 
   /** How the target responded to a stream request; null: with a stream. */
-  noteStreaming(upstream: Upstream, lack: StreamingFault | null): void {
+  noteStreaming(upstream: Upstream, fault: StreamingFault | null): void {
     if (upstream.alwaysHonorsLimits) return;
-    if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(upstream.key);
-    if (lack !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(upstream.key, lack);
+    if (fault === null && this.#unstreamed.size > 0) this.#unstreamed.delete(upstream.key);
+    if (fault !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(upstream.key, fault);
   }
 
   #targetOf(upstream: Upstream): Target {
@@ -131,7 +131,7 @@ export class LimitProofs {
     target.unreported += 1;
     if (nowMs - target.reportedAtMs < REPORT_EVERY_MS) return;
     const { provider, model } = upstream;
-    this.#tell({ provider, model, limit: limit.tokens * answers, output, requestId, calls: target.unreported });
+    this.#warn({ provider, model, limit: limit.tokens * answers, output, requestId, calls: target.unreported });
     target.reportedAtMs = nowMs;
     target.unreported = 0;
   }

@@ -39,14 +39,14 @@ async function settled(outcome: Outcome) {
   return { record: records[0], told, call };
 }
 
-test('odd usage is billed as told, and noted', async () => {
+test('anomalous usage is billed as reported, and flagged', async () => {
   const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
   expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
   const { provider, model } = call.route.upstream;
   expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as UsageAnomaly]);
 });
 
-test('usage that is far from our estimate is noted too', async () => {
+test('usage far from our estimate is flagged', async () => {
   const far = { ...usage, input: 200_000 };
   const { record } = await settled({ status: 200, failure: null, facts: { ...FACTS, usage: far, usageFlags: [] } });
   expect(record).toMatchObject({ usage: far, usage_source: 'upstream', usage_flags: ['far_input'] });

@@ -48,14 +48,14 @@ export async function settle(
   if (isRouted(call)) noteTarget(call, outcome);
   const decided = decideUsage(call, outcome);
   const { source, payer } = decided;
-  const asked = money?.price ?? null;
+  const requested = money?.price ?? null;
   const priced =
-    asked !== null && source !== 'void' && isRouted(call) && mayCostOtherwise(call, decided.usage)
-      ? priceAnswer(call, asked, decided.usage, outcome.facts, deps.billing)
+    requested !== null && source !== 'void' && isRouted(call) && mayCostOtherwise(call, decided.usage)
+      ? priceAnswer(call, requested, decided.usage, outcome.facts, deps.billing)
       : null;
   const charge = priced === null ? decided : { ...decided, usage: priced.usage };
   const { usage } = charge;
-  const price = priced?.price ?? asked;
+  const price = priced?.price ?? requested;
   const flags = source === 'upstream' && isRouted(call) ? noteAnomalies(call, outcome) : null;
   const cost =
     source === 'void'
@@ -272,8 +272,8 @@ function buildRecord(
 /** Also set for a replayed answer whose first call was cut. */
 function reasonOf(call: Identified, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
   if (error === null) return null;
-  const begun = status === 200 && (facts !== null || !call.attempted);
-  return buildReason(call, error as FailureKind, begun);
+  const hasBegun = status === 200 && (facts !== null || !call.attempted);
+  return buildReason(call, error as FailureKind, hasBegun);
 }
 
 function reportAnswer({ attempted }: Identified, { failure, facts }: Outcome, draft: CallDraft): ReportedAnswer {

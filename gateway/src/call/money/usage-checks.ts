@@ -90,13 +90,13 @@ export function checkUsage(call: Judged, facts: AnswerFacts, ratio: TokenRatio):
 
 function isInputFar({ facts }: Judged, { input, cache_read, cache_write_5m, cache_write_1h }: Usage): boolean {
   if (facts === null) return false;
-  const told = input + cache_read + cache_write_5m + cache_write_1h;
+  const reported = input + cache_read + cache_write_5m + cache_write_1h;
   const own = estimateTokens(facts.inputBytes);
   // The tokens of an image or document cannot be estimated from its bytes.
-  return isFar(own, told) || (facts.mediaParts === 0 && isFar(told, own));
+  return isFar(own, reported) || (facts.mediaParts === 0 && isFar(reported, own));
 }
 
-function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: TokenRatio): boolean {
+function isOutputFar({ facts: request, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: TokenRatio): boolean {
   if (route === null) return false;
   const { upstream, traits } = route;
   const { output, reasoning } = usage;
@@ -105,7 +105,7 @@ function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage:
   const textBytes = outputBytes - reasoningBytes;
   if (textBytes > FAR_TOKENS && isFar(ratio.tokensIn(upstream, textBytes), output)) return true;
   if (output <= FAR_TOKENS) return false;
-  const most = asked === null ? null : mostOutputTokens(asked, route);
+  const most = request === null ? null : mostOutputTokens(request, route);
   if (most !== null && isFar(output, most)) return true;
   // Hidden reasoning has tokens but no bytes: too many tokens are flagged only if reasoning is reported separately or
   // does not exist.
@@ -132,9 +132,9 @@ export interface UsageAnomaly {
   readonly calls: number;
 }
 
-interface Told {
+interface ReportedModel {
   atMs: number;
-  untold: number;
+  unreported: number;
 }
 
 const REPORT_EVERY_MS = 3_600_000;
@@ -142,26 +142,26 @@ const REPORT_EVERY_MS = 3_600_000;
 const MODELS_MAX = 10_000;
 
 export class UsageAnomalyLog {
-  readonly #tell: (odd: UsageAnomaly) => void;
-  readonly #told = new Map<string, Told>();
+  readonly #warn: (anomaly: UsageAnomaly) => void;
+  readonly #reported = new Map<string, ReportedModel>();
 
-  /** `tell` must not throw. */
-  constructor(tell: (odd: UsageAnomaly) => void) {
-    this.#tell = tell;
+  /** `warn` must not throw. */
+  constructor(warn: (anomaly: UsageAnomaly) => void) {
+    this.#warn = warn;
   }
 
-  note(odd: Omit<UsageAnomaly, 'calls'>, nowMs: number): void {
-    const name = `${odd.provider} ${odd.model}`;
-    let told = this.#told.get(name);
-    if (told === undefined) {
-      if (this.#told.size >= MODELS_MAX) return;
-      told = { atMs: Number.NEGATIVE_INFINITY, untold: 0 };
-      this.#told.set(name, told);
+  note(anomaly: Omit<UsageAnomaly, 'calls'>, nowMs: number): void {
+    const name = `${anomaly.provider} ${anomaly.model}`;
+    let reported = this.#reported.get(name);
+    if (reported === undefined) {
+      if (this.#reported.size >= MODELS_MAX) return;
+      reported = { atMs: Number.NEGATIVE_INFINITY, unreported: 0 };
+      this.#reported.set(name, reported);
     }
-    told.untold += 1;
-    if (nowMs - told.atMs < REPORT_EVERY_MS) return;
-    this.#tell({ ...odd, calls: told.untold });
-    told.atMs = nowMs;
-    told.untold = 0;
+    reported.unreported += 1;
+    if (nowMs - reported.atMs < REPORT_EVERY_MS) return;
+    this.#warn({ ...anomaly, calls: reported.unreported });
+    reported.atMs = nowMs;
+    reported.unreported = 0;
   }
 }

@@ -23,7 +23,7 @@ export interface PricedRequest {
   readonly named: readonly NamedRoute[];
 }
 
-interface Asked {
+interface ModelCaller {
   readonly principal: Principal;
   readonly route: Route;
   readonly protocol: ClientProtocolName;
@@ -36,27 +36,27 @@ interface Asked {
  */
 export function allowNamedModels(
   { routes }: Pick<Settings, 'routes'>,
-  asked: Asked,
+  caller: ModelCaller,
   members: PricedMembers,
 ): PricedRequest {
-  const { provider } = asked.route.upstream;
+  const { provider } = caller.route.upstream;
   const siblings = [...new Set(routes.values())].filter((route) => route.upstream.provider === provider);
-  const named = members.models.map((model) => ({ named: model, route: routeOf(siblings, asked, model) }));
-  if (members.anyModel !== null) named.push(...allowAll(siblings, asked, members.anyModel));
+  const named = members.models.map((model) => ({ named: model, route: routeOf(siblings, caller, model) }));
+  if (members.anyModel !== null) named.push(...allowAll(siblings, caller, members.anyModel));
   return { members, named };
 }
 
-function routeOf(siblings: readonly Route[], asked: Asked, { name, path }: NamedModel): Route {
+function routeOf(siblings: readonly Route[], caller: ModelCaller, { name, path }: NamedModel): Route {
   const shown = JSON.stringify(name);
   const found = siblings.filter(({ upstream }) => upstream.model === name);
   if (found.length === 0) {
     throw new CallFailure(
       'model_unknown',
-      `${path}: the model ${shown} is not served here by the provider of ${JSON.stringify(asked.route.model)}. Name a model of the same provider, by the provider's own name; GET /v1/models lists what this key may use`,
+      `${path}: the model ${shown} is not served here by the provider of ${JSON.stringify(caller.route.model)}. Name a model of the same provider, by the provider's own name; GET /v1/models lists what this key may use`,
       { param: path },
     );
   }
-  const allowed = found.filter((route) => mayUseModel(asked.principal, route.names));
+  const allowed = found.filter((route) => mayUseModel(caller.principal, route.names));
   if (allowed.length === 0) {
     throw new CallFailure(
       'model_forbidden',
@@ -64,7 +64,7 @@ function routeOf(siblings: readonly Route[], asked: Asked, { name, path }: Named
       { param: path },
     );
   }
-  const spoken = allowed.find((route) => route.protocols.includes(asked.protocol));
+  const spoken = allowed.find((route) => route.protocols.includes(caller.protocol));
   if (spoken !== undefined) return spoken;
   throw new CallFailure('model_wrong_protocol', `${path}: the model ${shown} is not served on this endpoint`, {
     param: path,
@@ -72,7 +72,7 @@ function routeOf(siblings: readonly Route[], asked: Asked, { name, path }: Named
 }
 
 /** Upstream chooses the model itself: allowed only for a key that may use all possible choices. */
-function allowAll(siblings: readonly Route[], { principal }: Asked, path: string): NamedRoute[] {
+function allowAll(siblings: readonly Route[], { principal }: ModelCaller, path: string): NamedRoute[] {
   if (siblings.some((route) => !mayUseModel(principal, route.names))) {
     throw new CallFailure(
       'model_forbidden',

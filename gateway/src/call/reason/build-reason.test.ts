@@ -12,7 +12,7 @@ function reasonOf(failure: CallFailure, begun = false) {
 }
 
 describe('a request that is refused here', () => {
-  test('keeps the member, numbers and what was expected', () => {
+  test('keeps the member, the numbers and the expectation', () => {
     const failure = invalidRequest('temperature: found 3; expected a number from 0 to 2', 'temperature');
     expect(reasonOf(failure)).toEqual({
       kind: 'invalid_request',
@@ -22,7 +22,7 @@ describe('a request that is refused here', () => {
     });
   });
 
-  test('keeps no text of the request, whatever is in it', () => {
+  test('keeps no text of the request', () => {
     for (const text of ['my diagnosis', 'a \\"quoted\\" word', '', 'found \\"x']) {
       const message = `messages.0.content: found "${text}"; expected an array`;
       expect(reasonOf(invalidRequest(message)).message).toBe('messages.0.content: found a string; expected an array');
@@ -35,10 +35,10 @@ describe('a request that is refused here', () => {
   });
 });
 
-describe('what the provider said', () => {
+describe('the text of the provider', () => {
   const upstream = { status: 529, type: 'overloaded_error', message: 'Overloaded' };
 
-  test('is kept, at most 300 characters of it', () => {
+  test('is kept up to 300 characters', () => {
     const failure = new CallFailure('upstream_overloaded', 'the model provider is overloaded', { upstream });
     expect(reasonOf(failure)).toEqual({ kind: 'provider_error', upstream, at_step: 'read' });
     const long = new CallFailure('upstream_failed', 'failed', {
@@ -56,12 +56,12 @@ describe('what the provider said', () => {
   });
 });
 
-test('a fault of ours says nothing of what went wrong inside', () => {
+test('a gateway fault reveals no internal cause', () => {
   const failure = new CallFailure('gateway_fault', 'undefined is not a function', { cause: new Error('secret') });
   expect(reasonOf(failure)).toEqual({ kind: 'ours', at_step: 'read' });
 });
 
-test('every kind of failure has a reason, though nothing but its kind is known', () => {
+test('every kind of failure has a reason even without details', () => {
   const call = arrivedCall();
   for (const kind of Object.keys(FAILURE_KINDS) as FailureKind[]) {
     expect(Object.keys(buildReason(call, kind, false)).sort()).toEqual(['at_step', 'kind']);

@@ -53,12 +53,12 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
 
 const TEXT_CHARS_MAX = 300;
 
-/** `begun`: the client got part of an answer. If `call.failure` has this kind, its details are used. */
-export function buildReason(call: Arrived, kind: FailureKind, begun: boolean): Reason {
+/** `hasBegun`: the client got part of an answer. If `call.failure` has this kind, its details are used. */
+export function buildReason(call: Arrived, kind: FailureKind, hasBegun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
   const { upstream, message, param } = describeFailure(draft.kind, kind, failure);
-  const isCut = begun && draft.kind === 'provider_error';
+  const isCut = hasBegun && draft.kind === 'provider_error';
   const { subject, ...rest } = draft;
   const target = targetOf(call);
   return {
@@ -69,7 +69,7 @@ export function buildReason(call: Arrived, kind: FailureKind, begun: boolean): R
     ...(message === undefined ? {} : { message }),
     ...(target === null ? {} : { target }),
     ...(upstream === undefined ? {} : { upstream }),
-    at_step: stepOf(call, begun),
+    at_step: stepOf(call, hasBegun),
   };
 }
 
@@ -118,9 +118,9 @@ function targetOf({ attempted, route }: Arrived): NonNullable<Reason['target']> 
   return { provider, model: maskKeys(model) };
 }
 
-function stepOf({ facts, route, attempted }: Arrived, begun: boolean): Reason['at_step'] {
+function stepOf({ facts, route, attempted }: Arrived, hasBegun: boolean): Reason['at_step'] {
   if (facts === null) return 'read';
   if (route === null) return 'route';
   if (!attempted) return 'limits';
-  return begun ? 'answer' : 'provider';
+  return hasBegun ? 'answer' : 'provider';
 }

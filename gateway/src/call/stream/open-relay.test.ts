@@ -47,7 +47,7 @@ function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-test('an error body leaves no stream behind', async () => {
+test('an error body leaves no open stream', async () => {
   const deps = depsOf();
   const relay = await relayOf(deps);
   expect(deps.openCalls.size).toBe(1);
@@ -58,7 +58,7 @@ test('an error body leaves no stream behind', async () => {
   expect(deps.openCalls.size).toBe(0);
 });
 
-test('a transport fault before the first event leaves none either', async () => {
+test('a transport fault before the first event leaves no open stream', async () => {
   const deps = depsOf();
   const relay = await relayOf(deps);
   relay.onFailure({ kind: 'reset', message: 'gone' });
@@ -66,7 +66,7 @@ test('a transport fault before the first event leaves none either', async () => 
   expect(deps.openCalls.size).toBe(0);
 });
 
-test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
+test('a short stream that ends before its client reads leaves no deadline', async () => {
   const deps = depsOf();
   const relay = await relayOf(deps);
   const records =
