@@ -119,7 +119,7 @@ describe('without a file', () => {
 
   test('a provider that the catalog does not know is reported to serve no model yet', () => {
     expect(load(null, { OPENROUTER_API_KEY: 'x' }).notes.at(-1)).toBe(
-      'Provider openrouter serves no model yet, since the catalogue knows none of its: name them under models.',
+      'Provider openrouter serves no model yet: the catalog lists none for it. Name its models under models.',
     );
   });
 });

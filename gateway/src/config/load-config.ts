@@ -123,7 +123,7 @@ function noteSilentProviders(providers: ReadonlyMap<string, Provider>): string[]
     .filter((provider) => provider.kind.local === null && provider.catalogProvider === null)
     .map(
       ({ name }) =>
-        `Provider ${name} serves no model yet, since the catalogue knows none of its: name them under models.`,
+        `Provider ${name} serves no model yet: the catalog lists none for it. Name its models under models.`,
     );
 }
 

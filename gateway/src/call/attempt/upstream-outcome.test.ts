@@ -95,6 +95,7 @@ describe('an error in words that speak of the context', () => {
 
 describe('a fault of the connection', () => {
   test.each([
+    ['authorization', 'upstream_credential'],
     ['connect', 'upstream_failed'],
     ['tls', 'upstream_failed'],
     ['connect_timeout', 'upstream_timeout'],
