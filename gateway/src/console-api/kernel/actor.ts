@@ -159,3 +159,13 @@ function identifyKey(directory: KeyDirectory, authorization: string, address: st
   }
   return { kind: 'key', id: keyId, name: keyName, account: accountId, workspace: workspaceId, scopes };
 }
+
+/** Throws `forbidden` for a caller who is restricted to some workspaces. */
+export function requireWholeAccount({ workspaces }: Tenancy): void {
+  if (workspaces === null) return;
+  throw new ConsoleFailure(
+    'forbidden',
+    'this needs access to the whole account, and your membership is restricted to workspaces; ask an owner or admin of the account',
+    { page: '/app/members' },
+  );
+}

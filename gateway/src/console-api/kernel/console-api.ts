@@ -11,12 +11,11 @@ import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
-import { isOfWholeAccount } from '../../people/roles.ts';
+import { isOfWholeAccount, OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
 import type { RouteRow } from '../contract/row.ts';
-import { requireWholeAccount } from '../policy/policy-parts.ts';
-import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
+import { type Actor, requireWholeAccount, type Tenancy, tenancyOf } from './actor.ts';
 import { type ConsoleCall, type CsvFile, csvResponse, type Handlers, type Redirect } from './handlers.ts';
 
 export interface ConsoleApiParts {
@@ -158,19 +157,16 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
   const tenancy = tenancyOf(actor, account ?? OPERATOR_ACCOUNT);
   if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account, or you have no access to it');
   if (!tenancy.may(row.access)) {
-    if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy, 'this is');
+    if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy);
     throw new ConsoleFailure(
       'forbidden',
       `you lack the permission ${row.access}; ask an owner or admin of the account`,
       { page: '/app/members' },
     );
   }
-  if (row.wholeAccount === true) requireWholeAccount(tenancy, 'this is');
+  if (row.wholeAccount === true) requireWholeAccount(tenancy);
   return tenancy;
 }
-
-/** The account that routes without `{account}` belong to. */
-const OPERATOR_ACCOUNT = 'default';
 
 function requirePerson(actor: Actor): void {
   if (actor.kind !== 'person')

@@ -17,18 +17,10 @@ import {
   type Subject,
 } from '../../store/ports/limits.ts';
 import type { Reply } from '../contract/contract.ts';
-import type { Tenancy } from '../kernel/actor.ts';
+import { requireWholeAccount, type Tenancy } from '../kernel/actor.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { capsArguments, showLayers } from './caps.ts';
-import {
-  findAccount,
-  findKey,
-  findWorkspace,
-  type PolicyParts,
-  requireWholeAccount,
-  runCommand,
-  seesWorkspace,
-} from './policy-parts.ts';
+import { findAccount, findKey, findWorkspace, type PolicyParts, runCommand, seesWorkspace } from './policy-parts.ts';
 
 type ShownNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
 
@@ -160,10 +152,10 @@ function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT
       return { subject: { kind, id: findWorkspace(parts, tenancy, id).id }, name: id, parent: account };
     case 'account':
       if (id !== account) break;
-      requireWholeAccount(tenancy, 'the limits are those');
+      requireWholeAccount(tenancy);
       return { subject: { kind, id }, name: id, parent: null };
     case 'end_user':
-      requireWholeAccount(tenancy, 'the limits of end users are those');
+      requireWholeAccount(tenancy);
       return { subject: endUserSubject(account, normalizeEndUser(id)), name: id, parent: null };
     case 'model':
       return { subject: findModel(parts, tenancy, id), name: id, parent: null };

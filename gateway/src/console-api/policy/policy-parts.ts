@@ -149,13 +149,3 @@ export function checkScopes({ tenancy }: Caller, scopes: readonly Scope[]): void
     { member: 'scopes', page: '/app/members' },
   );
 }
-
-/** Throws `forbidden` for a caller who is restricted to some workspaces. */
-export function requireWholeAccount({ workspaces }: Tenancy, what: string): void {
-  if (workspaces === null) return;
-  throw new ConsoleFailure(
-    'forbidden',
-    `${what} of the whole account, and your membership is restricted to workspaces; ask an owner or admin of the account`,
-    { page: '/app/members' },
-  );
-}

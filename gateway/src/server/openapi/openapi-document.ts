@@ -45,7 +45,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   400: 'Body is invalid or a parameter is out of range. Code `invalid_request_error`.',
   401: 'API key missing or invalid. Code `unauthorized`.',
   403: 'Key or account cannot access the model, or the address is not on the key’s list. Code `forbidden`.',
-  404: 'The address is wrong, messages names a model that is not served, or the provider lacks what the content names.',
+  404: 'The path is wrong, a messages request names an unknown model, or the provider lacks content that the request refers to.',
   405: 'Another method than those in the `allow` header.',
   408: 'The body did not arrive in time.',
   409: 'The request with this `Idempotency-Key` still runs, or its answer cannot be given again.',
@@ -142,7 +142,7 @@ const PATHS: OpenapiPart = {
   ),
   '/v1/models': read('listModels', 'List the models that the key may use', 'models', 'ModelList'),
   '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
-  '/v1/key': read('getKey', 'Get what the calling key may do, has used and has left', 'keys', 'Key'),
+  '/v1/key': read('getKey', 'Get the permissions, use and remaining limits of the calling key', 'keys', 'Key'),
   '/healthz': open('getHealth', 'Whether the process is alive', { 200: json('The process is alive.', 'Probe') }),
   '/readyz': open('getReadiness', 'Whether the service takes requests', {
     200: json('The service is ready.', 'Probe'),

@@ -67,7 +67,7 @@ const OF_ANSWERS: readonly MemberRow['becomes'][] = [
 ];
 
 const HANDED_ON = 'Members that are not named here are handed on to a provider of the same format';
-const TRANSLATED = '“Translated” says what becomes of a member where the provider speaks another format.';
+const TRANSLATED = '“Translated” describes the fate of a member if the provider uses another format.';
 
 export const REQUEST_SCHEMAS: OpenapiPart = {
   ChatCompletionRequest: requestSchema(
@@ -99,7 +99,7 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
     ['model', 'max_tokens', 'messages'],
   ),
   CountTokensRequest: requestSchema(
-    'A messages request without what only an answer needs.',
+    'A messages request without the members that only a response needs.',
     MESSAGES_MEMBERS.filter(({ becomes }) => !OF_ANSWERS.includes(becomes)),
     MESSAGES_TYPES,
     ['model', 'messages'],

@@ -30,7 +30,7 @@ const EVENTS = oneOf(
   ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
   ...['message_delta', 'message_stop', 'ping', 'error'],
 );
-const USAGE = 'Tokens. The log, not this, is the record of what is billed.';
+const USAGE = 'Tokens. The log is the record of billing, not this object.';
 
 export const RESPONSE_SCHEMAS: OpenapiPart = {
   ChatCompletion: object({
@@ -66,7 +66,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
       'function?': object(each(TEXT, 'name', 'arguments')),
       'custom?': object(each(TEXT, 'name', 'input')),
     },
-    'A call of a tool. Its arguments are unvalidated: check them before you act on them.',
+    'A tool call. Its arguments are unvalidated: check them before you act on them.',
   ),
   ChatUsage: object(
     {
@@ -132,7 +132,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
       mode: oneOf('postpaid', 'prepaid'),
       balance_nano_usd: orNull(NANO_USD),
       scopes: listOf(oneOf('inference', 'usage', 'admin')),
-      models: { ...orNull(listOf(TEXT)), description: 'The models it may use; * stands for any run of characters.' },
+      models: { ...orNull(listOf(TEXT)), description: 'The models that it may use, with * as a wildcard.' },
       strict: { ...FLAG, description: 'A translation that would drop a member is refused.' },
       holds: { ...oneOf('adaptive', 'strict'), description: 'A stream reserves money in slices, or its maximum cost.' },
       expires_at: orNull(TIME),
@@ -210,7 +210,7 @@ export const HEADERS: OpenapiPart = {
     schema: is('insufficient_quota'),
   },
   'x-should-retry': {
-    description: '`false` where the same request would be refused again; absent where the status says what to do.',
+    description: '`false` if the same request would be refused again; absent if the status is enough.',
     schema: { enum: ['true', 'false'] },
   },
   'x-tollgate-replayed': {
