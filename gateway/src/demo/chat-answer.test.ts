@@ -168,7 +168,7 @@ describe('a stream', () => {
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.constant('the weather and the time in Rome'),
     );
-    const wish = fc.record({
+    const prompts = fc.record({
       text,
       n: fc.integer({ min: 1, max: 3 }),
       max_tokens: fc.option(fc.integer({ min: 1, max: 90 })),
@@ -176,7 +176,7 @@ describe('a stream', () => {
       withTools: fc.boolean(),
     });
     fc.assert(
-      fc.property(wish, ({ text, withTools, ...rest }) => {
+      fc.property(prompts, ({ text, withTools, ...rest }) => {
         const body = {
           model: 'demo',
           messages: [user(text)],

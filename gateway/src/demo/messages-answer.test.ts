@@ -139,7 +139,7 @@ test('count_tokens gives the input_tokens that the message is metered with', () 
 });
 
 test('a stream keeps all twelve invariants and folds into the plain message', () => {
-  const wish = fc.record({
+  const prompts = fc.record({
     text: fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.constant('the weather and the time in Rome')),
     max_tokens: fc.integer({ min: 0, max: 120 }),
     thinking: fc.constantFrom({ type: 'disabled' }, { type: 'adaptive' }, { type: 'adaptive', display: 'omitted' }),
@@ -147,7 +147,7 @@ test('a stream keeps all twelve invariants and folds into the plain message', ()
     tools: fc.constantFrom([], tools),
   });
   fc.assert(
-    fc.property(wish, ({ text, ...rest }) => {
+    fc.property(prompts, ({ text, ...rest }) => {
       const body = { model: 'claude-demo', messages: [user(text)], ...rest };
       const plain = JSON.parse(askDemo('messages', body).text);
       // A stream reports cache writes only as their sum, not per cache.

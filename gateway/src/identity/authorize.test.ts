@@ -39,19 +39,20 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
   };
 }
 
-const WISH: AccessRequest = { scope: 'inference', address: '192.0.2.7', modelNames: ['gpt-5-mini'] };
+const REQUEST: AccessRequest = { scope: 'inference', address: '192.0.2.7', modelNames: ['gpt-5-mini'] };
 
 describe('authorize', () => {
-  test('allows everything to a key without restrictions', () => expect(authorize(principal({}), WISH)).toBe('allowed'));
+  test('allows everything to a key without restrictions', () =>
+    expect(authorize(principal({}), REQUEST)).toBe('allowed'));
 
   test('wants the scope among those of the key', () => {
-    expect(authorize(principal({ scopes: ['usage', 'admin'] }), WISH)).toBe('scope');
-    expect(authorize(principal({ scopes: ['usage', 'inference'] }), WISH)).toBe('allowed');
+    expect(authorize(principal({ scopes: ['usage', 'admin'] }), REQUEST)).toBe('scope');
+    expect(authorize(principal({ scopes: ['usage', 'inference'] }), REQUEST)).toBe('allowed');
   });
 
   test('wants the address in one of the ranges', () => {
     const limited = principal({ ips: ['10.0.0.0/8', '192.0.2.0/24', '2001:db8::/32'] });
-    const from = (address: string | null) => authorize(limited, { ...WISH, address });
+    const from = (address: string | null) => authorize(limited, { ...REQUEST, address });
     expect(['192.0.2.255', '::ffff:10.9.9.9', '2001:db8::1'].map(from)).toEqual(['allowed', 'allowed', 'allowed']);
     expect(['192.0.3.0', '::1', 'unix', '', null].map(from)).toEqual([
       'address',
@@ -64,7 +65,7 @@ describe('authorize', () => {
 
   test('wants the model allowed by the key and by the workspace', () => {
     const both = { models: ['gpt-*', 'claude-x'], workspaceModels: ['*-mini', 'claude-x'] };
-    const wants = (...modelNames: string[]) => authorize(principal(both), { ...WISH, modelNames });
+    const wants = (...modelNames: string[]) => authorize(principal(both), { ...REQUEST, modelNames });
     expect([wants('gpt-5-mini'), wants('claude-x')]).toEqual(['allowed', 'allowed']);
     expect([wants('gpt-5'), wants('o4-mini'), wants('demo')]).toEqual(['model', 'model', 'model']);
   });
@@ -76,7 +77,7 @@ describe('authorize', () => {
   });
 
   test('asks for no model where none is wanted', () => {
-    expect(authorize(principal({ models: [] }), { ...WISH, modelNames: null })).toBe('allowed');
-    expect(authorize(principal({ models: [] }), WISH)).toBe('model');
+    expect(authorize(principal({ models: [] }), { ...REQUEST, modelNames: null })).toBe('allowed');
+    expect(authorize(principal({ models: [] }), REQUEST)).toBe('model');
   });
 });

@@ -18,10 +18,10 @@ export interface AccessRequest {
 }
 
 /** Whether the principal may: checks its scope, then its address, then the model, by key and by workspace. */
-export function authorize(principal: Principal, wish: AccessRequest): Authorization {
-  if (!principal.scopes.includes(wish.scope)) return 'scope';
-  if (!mayComeFrom(principal, wish.address)) return 'address';
-  if (wish.modelNames !== null && !mayUseModel(principal, wish.modelNames)) return 'model';
+export function authorize(principal: Principal, request: AccessRequest): Authorization {
+  if (!principal.scopes.includes(request.scope)) return 'scope';
+  if (!mayComeFrom(principal, request.address)) return 'address';
+  if (request.modelNames !== null && !mayUseModel(principal, request.modelNames)) return 'model';
   return 'allowed';
 }
 

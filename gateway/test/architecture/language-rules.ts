@@ -40,6 +40,7 @@ const COINED: readonly Phrase[] = [
   { found: /\b(Gate|makeGate|openGate)\b/, use: 'CallDeps' },
   { found: /\bMoneyDesk\b/, use: 'BillingDeps' },
   { found: /\bContentDesk\b/, use: 'ContentRecorder' },
+  { found: /\b(HoldWish|\w*Wish(es)?|wish(es|ed)?)\b/, use: 'HoldRequest, request, options' },
   { found: /\bUsageApart\b/, use: 'MediaAndToolUsage, usage.extras' },
   { found: /\bStandings?\b/, use: 'RateLimitStatus' },
   { found: /\b[Rr]osters?\b/, use: 'openCalls' },

@@ -3,7 +3,7 @@ import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type SharedPair, sharePair } from '../harness/start-pair.ts';
 
-interface Wishes {
+interface ConfigOptions {
   readonly limits?: object;
   readonly server?: object;
   /** Additional models, in the form of the configuration file. */
@@ -20,7 +20,7 @@ const ONE_SIDED = {
 };
 
 /** Has models of a chat upstream and a messages upstream, one of the demo, and two that only one endpoint serves. */
-export function contractConfig(fakeUrl: string, { limits, server, models }: Wishes = {}): object {
+export function contractConfig(fakeUrl: string, { limits, server, models }: ConfigOptions = {}): object {
   const pointing = {
     chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
     messages: [...SCRIPTED_MESSAGES],

@@ -77,8 +77,12 @@ interface ConnectRequest {
   readonly flags: Flags;
 }
 
-async function connect(environment: CliEnvironment, surroundings: ConnectContext, wish: ConnectRequest): Promise<void> {
-  const { name, tool, file, flags } = wish;
+async function connect(
+  environment: CliEnvironment,
+  surroundings: ConnectContext,
+  request: ConnectRequest,
+): Promise<void> {
+  const { name, tool, file, flags } = request;
   const url =
     flags.url === undefined ? ((await runningUrl(environment)) ?? configuredUrl(surroundings)) : parseUrl(flags.url);
   if (tool.needsModel && flags.model === undefined) throw await missingModel(tool, url, flags.key);

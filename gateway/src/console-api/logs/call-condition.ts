@@ -52,15 +52,15 @@ export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, strin
       { member: 'without' },
     );
   }
-  const wishOf = (name: Exclude<(typeof without)[number], 'member'>) =>
+  const valueOf = (name: Exclude<(typeof without)[number], 'member'>) =>
     without.includes(name) ? NONE : (asked[name] ?? null);
   return {
-    model: wishOf('model'),
-    provider: wishOf('provider'),
+    model: valueOf('model'),
+    provider: valueOf('provider'),
     keys: keysOf(asked, owners),
     workspace: asked.workspace ?? null,
-    end_user: wishOf('end_user'),
-    session: wishOf('session'),
+    end_user: valueOf('end_user'),
+    session: valueOf('session'),
     protocol: asked.protocol ?? null,
   };
 }

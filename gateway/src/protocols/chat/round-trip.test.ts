@@ -113,7 +113,7 @@ const messages = fc
   )
   .map(([system, first, rounds]) => [...(system === undefined ? [] : [system]), first, ...rounds.flat()]);
 
-const wishes = fc.record(
+const options = fc.record(
   {
     stream: fc.boolean(),
     max_completion_tokens: fc.integer({ min: 1, max: 100_000 }),
@@ -137,7 +137,7 @@ const wishes = fc.record(
   },
   { requiredKeys: [] },
 );
-const toolWishes = fc.record(
+const toolOptions = fc.record(
   {
     tools: fc.array(tool, { minLength: 1, maxLength: 3 }),
     tool_choice: toolChoice,
@@ -146,7 +146,7 @@ const toolWishes = fc.record(
   { requiredKeys: ['tools'] },
 );
 const body = fc
-  .tuple(messages, wishes, option(toolWishes))
+  .tuple(messages, options, option(toolOptions))
   .map(([turns, more, tools]) => ({ model: 'house-model', messages: turns, ...more, ...tools }));
 
 /** The meaning of a request, independent of member names and of how a choice names its kind. */

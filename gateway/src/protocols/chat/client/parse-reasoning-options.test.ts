@@ -53,8 +53,8 @@ test.each([
     { effort: 'low', exclude: true },
     { ...ON, effort: 'low', display: 'omitted' },
   ],
-] as const)('reasoning %j is carried', (reasoning, wish) => {
-  expect(read({ reasoning }, true)).toEqual([wish, 'reasoning', []]);
+] as const)('reasoning %j is carried', (reasoning, expected) => {
+  expect(read({ reasoning }, true)).toEqual([expected, 'reasoning', []]);
 });
 
 test.each([
@@ -69,12 +69,12 @@ test.each([
     { type: 'adaptive', display: 'summarized' },
     { ...ON, mode: 'adaptive', display: 'summarized' },
   ],
-] as const)('thinking %j is carried', (thinking, wish) => {
-  expect(read({ thinking }, true)).toEqual([wish, 'thinking', []]);
+] as const)('thinking %j is carried', (thinking, expected) => {
+  expect(read({ thinking }, true)).toEqual([expected, 'thinking', []]);
 });
 
 describe('several of them', () => {
-  test('are one wish where they agree', () => {
+  test('are one request if they agree', () => {
     expect(read({ reasoning_effort: 'high', thinking: { type: 'enabled' } }, true)).toEqual([
       { ...ON, effort: 'high' },
       'reasoning_effort',

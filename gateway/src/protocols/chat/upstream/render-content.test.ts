@@ -53,7 +53,7 @@ describe('documents', () => {
     expect(contentOf([part], upstream({ files: false }))).toBe('Document: Notes\n\nof May\n\nbody');
   });
 
-  test('that are to be cited are sent, and the wish is named', () => {
+  test('with citations requested are sent, and the request for citations is named', () => {
     expect(render(requestOf({ turns: [userTurn(documentPart(PDF, { cites: true }))] })).dropped).toEqual(['citations']);
   });
 });

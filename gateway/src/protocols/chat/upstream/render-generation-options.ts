@@ -17,21 +17,21 @@ export function renderReasoning(context: RenderContext): Draft {
   const { request, traits } = context;
   if (request.reasoning === null) return {};
   const word = callerWord(context, 'reasoning');
-  const wished = wishedEffort(request.reasoning);
+  const requested = requestedEffort(request.reasoning);
   if (traits.takes.reasoning === false) {
-    if (wished !== 'none') context.notes.drop(word, `${modelWord(context)} does not reason`);
+    if (requested !== 'none') context.notes.drop(word, `${modelWord(context)} does not reason`);
     return {};
   }
-  if (wished === null) return {};
+  if (requested === null) return {};
   const { efforts } = traits.chat;
-  const sent = efforts === null ? wished : nearestEffort(wished, efforts);
+  const sent = efforts === null ? requested : nearestEffort(requested, efforts);
   if (sent === null) {
     context.notes.drop(word, `${modelWord(context)} cannot be told how much to reason`);
     return {};
   }
-  const isNamed = request.reasoning.mode === 'off' || request.reasoning.effort === wished;
-  if (sent !== wished && isNamed) {
-    context.notes.drop(word, `${modelWord(context)} has no effort ${wished}; ${sent} is the nearest`);
+  const isNamed = request.reasoning.mode === 'off' || request.reasoning.effort === requested;
+  if (sent !== requested && isNamed) {
+    context.notes.drop(word, `${modelWord(context)} has no effort ${requested}; ${sent} is the nearest`);
   }
   return { reasoning_effort: sent };
 }
@@ -117,7 +117,7 @@ const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
 ];
 
 /** The requested effort; null: left to the model. */
-function wishedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
+function requestedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
   if (mode === 'off') return 'none';
   if (mode === 'between_tools') return 'minimal';
   if (effort !== null) return effort;
@@ -126,8 +126,8 @@ function wishedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortW
 }
 
 /** The accepted effort nearest to the requested one, the lower on a tie; null: none. Never picks unknown values. */
-function nearestEffort(wished: EffortWord, accepted: readonly string[]): EffortWord | null {
-  const aim = ORDER.indexOf(wished);
+function nearestEffort(requested: EffortWord, accepted: readonly string[]): EffortWord | null {
+  const aim = ORDER.indexOf(requested);
   let nearest: EffortWord | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const [rank, word] of ORDER.entries()) {

@@ -8,7 +8,7 @@ import { RENDERED_FEATURES } from './render-request.ts';
 
 const STRICT =
   '{"type":"object","properties":{"n":{"type":"integer","const":9007199254740993}},"required":["n"],"additionalProperties":false}';
-const wish = (members: Partial<ReasoningRequest>): ReasoningRequest => ({
+const reasoningRequest = (members: Partial<ReasoningRequest>): ReasoningRequest => ({
   mode: null,
   budgetTokens: null,
   effort: null,
@@ -31,7 +31,7 @@ const ASKS: Readonly<Record<Feature, readonly [Partial<GenerationRequest>, strin
   frequency_penalty: [{ frequency_penalty: 1 }, 'frequency_penalty', 1],
   presence_penalty: [{ presence_penalty: 1 }, 'presence_penalty', 1],
   seed: [{ seed: 7 }, 'seed', 7],
-  reasoning: [{ reasoning: wish({ effort: 'high' }) }, 'reasoning_effort', 'high'],
+  reasoning: [{ reasoning: reasoningRequest({ effort: 'high' }) }, 'reasoning_effort', 'high'],
   output_format: [{ output_format: { kind: 'json' } }, 'response_format', { type: 'json_object' }],
   verbosity: [{ verbosity: 'low' }, 'verbosity', 'low'],
   end_user: [{ end_user: 'u1' }, 'safety_identifier', 'u1'],
@@ -163,39 +163,41 @@ describe('reasoning', () => {
   };
 
   test.each([
-    [wish({ mode: 'off' }), 'none'],
-    [wish({ mode: 'off', effort: 'high' }), 'none'],
-    [wish({ mode: 'between_tools' }), 'minimal'],
-    [wish({ mode: 'adaptive' }), undefined],
-    [wish({ mode: 'adaptive', effort: 'max' }), 'max'],
-    [wish({ mode: 'budget', budgetTokens: 2048 }), 'low'],
-    [wish({ mode: 'budget', budgetTokens: 2049 }), 'medium'],
-    [wish({ mode: 'budget', budgetTokens: 8192 }), 'medium'],
-    [wish({ mode: 'budget', budgetTokens: 24576 }), 'high'],
-    [wish({ mode: 'budget', budgetTokens: 24577 }), 'xhigh'],
-    [wish({ mode: 'budget', budgetTokens: 31999, effort: 'low' }), 'low'],
+    [reasoningRequest({ mode: 'off' }), 'none'],
+    [reasoningRequest({ mode: 'off', effort: 'high' }), 'none'],
+    [reasoningRequest({ mode: 'between_tools' }), 'minimal'],
+    [reasoningRequest({ mode: 'adaptive' }), undefined],
+    [reasoningRequest({ mode: 'adaptive', effort: 'max' }), 'max'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 2048 }), 'low'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 2049 }), 'medium'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 8192 }), 'medium'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 24576 }), 'high'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 24577 }), 'xhigh'],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 31999, effort: 'low' }), 'low'],
   ])('%j is %p', (reasoning, sent) => {
     expect(sentOf(reasoning)).toEqual([sent, false]);
   });
 
   test.each([
-    [wish({ effort: 'max' }), ['low', 'medium', 'high'], 'high', true],
-    [wish({ effort: 'minimal' }), ['none', 'low'], 'none', true],
-    [wish({ mode: 'off' }), ['low', 'medium', 'high'], 'low', true],
-    [wish({ mode: 'off' }), ['default', 'none'], 'none', false],
-    [wish({ mode: 'budget', budgetTokens: 50_000 }), ['low', 'high'], 'high', false],
-    [wish({ effort: 'low' }), [], undefined, true],
-    [wish({ effort: 'low' }), ['on'], undefined, true],
-    [wish({ mode: 'adaptive' }), [], undefined, false],
+    [reasoningRequest({ effort: 'max' }), ['low', 'medium', 'high'], 'high', true],
+    [reasoningRequest({ effort: 'minimal' }), ['none', 'low'], 'none', true],
+    [reasoningRequest({ mode: 'off' }), ['low', 'medium', 'high'], 'low', true],
+    [reasoningRequest({ mode: 'off' }), ['default', 'none'], 'none', false],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 50_000 }), ['low', 'high'], 'high', false],
+    [reasoningRequest({ effort: 'low' }), [], undefined, true],
+    [reasoningRequest({ effort: 'low' }), ['on'], undefined, true],
+    [reasoningRequest({ mode: 'adaptive' }), [], undefined, false],
   ] as const)('%j where %j are taken is %p', (reasoning, efforts, sent, named) => {
     expect(sentOf(reasoning, efforts)).toEqual([sent, named]);
   });
 
   test('is not asked of a model that does not reason', () => {
     const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, reasoning: false } };
-    const off = render(requestOf({ reasoning: wish({ mode: 'off' }) }), traits);
+    const off = render(requestOf({ reasoning: reasoningRequest({ mode: 'off' }) }), traits);
     expect([off.body.reasoning_effort, off.dropped]).toEqual([undefined, []]);
-    expect(render(requestOf({ reasoning: wish({ mode: 'adaptive' }) }), traits).dropped).toEqual(['reasoning']);
+    expect(render(requestOf({ reasoning: reasoningRequest({ mode: 'adaptive' }) }), traits).dropped).toEqual([
+      'reasoning',
+    ]);
   });
 });
 

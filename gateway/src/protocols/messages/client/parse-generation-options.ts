@@ -118,8 +118,8 @@ export function parseServiceTier(root: JsonNode, notes: TranslationNotes): strin
 
 const TOOL_MEMBERS = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
 /** Options for how Anthropic handles the tool; `false` and an empty list request nothing. */
-const WISHES = ['eager_input_streaming', 'defer_loading', 'input_examples', 'allowed_callers'];
-const KNOWN_MEMBERS = new Set([...TOOL_MEMBERS, ...WISHES]);
+const TOOL_OPTIONS = ['eager_input_streaming', 'defer_loading', 'input_examples', 'allowed_callers'];
+const KNOWN_MEMBERS = new Set([...TOOL_MEMBERS, ...TOOL_OPTIONS]);
 const CHOICE_MEMBERS = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
 /** `tools`; empty if absent. */
@@ -138,7 +138,7 @@ function parseTool(tool: JsonNode, path: string, notes: TranslationNotes): Tool 
     return { kind: 'opaque', type, name: optionalText(tool, 'name', path), native };
   }
   dropOthers(tool, KNOWN_MEMBERS, path, notes);
-  for (const name of WISHES) {
+  for (const name of TOOL_OPTIONS) {
     const option = given(tool, name);
     if (option !== null && option.kind !== 'false' && (option.kind !== 'array' || children(option).length > 0)) {
       notes.drop(`${path}.${name}`, 'only Anthropic treats a tool so');

@@ -88,8 +88,8 @@ test.each([
     { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'xhigh' } },
     { mode: 'adaptive', budgetTokens: null, effort: 'xhigh', display: 'summarized' },
   ],
-] as const)('%j is the wish %j', (members, wish) => {
-  expect(requestOf(members).reasoning).toEqual(wish);
+] as const)('%j requests %j', (members, expected) => {
+  expect(requestOf(members).reasoning).toEqual(expected);
 });
 
 test.each([
@@ -156,16 +156,16 @@ describe('tools', () => {
     expect(request.named).toMatchObject({ tools: 'tools', cache_marks: 'cache_control' });
   });
 
-  test('wishes about a tool are dropped and named; empty ones are none', () => {
+  test('options of a tool are dropped and named; empty ones are ignored', () => {
     const tool = { type: 'custom', name: 't', input_schema: { type: 'object' } };
-    const wishing = {
+    const annotated = {
       ...tool,
       input_examples: [{}],
       defer_loading: true,
       eager_input_streaming: false,
       allowed_callers: [],
     };
-    expect(parse({ ...BODY, tools: [tool, wishing] }).dropped).toEqual([
+    expect(parse({ ...BODY, tools: [tool, annotated] }).dropped).toEqual([
       'tools.1.defer_loading',
       'tools.1.input_examples',
     ]);

@@ -168,7 +168,7 @@ describe('documents', () => {
     return part?.kind === 'document' ? part.source : null;
   };
 
-  test('a document is read with its title, context and wish to be cited', () => {
+  test('a document is read with its title, context and request for citations', () => {
     const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
     const block = { type: 'document', source, title: 't', context: 'c', citations: { enabled: true } };
     expect(partsOf('user', block)).toEqual([

@@ -96,7 +96,7 @@ test('what nobody knows of a model is not refused', () => {
   expect(renderDocument(document({ kind: 'url', url: 'u' }), 'p', unknown).source).toEqual({ type: 'url', url: 'u' });
 });
 
-test('a PDF keeps its title, context and wish to be cited', () => {
+test('a PDF keeps its title, context and request for citations', () => {
   const part = document(
     { kind: 'base64', media_type: 'application/pdf', base64: PDF },
     { title: 'a.pdf', context: 'c', cites: true },

@@ -4,14 +4,14 @@ import type { GenerationRequest, ReasoningEffort, ReasoningRequest } from '../..
 import type { MessagesTraits } from '../../upstream-traits.ts';
 import { render, requestWith, withTraits } from '../testing/request-rig.ts';
 
-const WISH: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
+const REASONING: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
 
 function reason(
-  wish: Partial<ReasoningRequest>,
+  given: Partial<ReasoningRequest>,
   model: Partial<MessagesTraits>,
   changes: Partial<GenerationRequest> = {},
 ) {
-  const reasoning = { ...WISH, ...wish };
+  const reasoning = { ...REASONING, ...given };
   const asked = requestWith({
     reasoning,
     named: { reasoning: 'reasoning_effort' },
@@ -26,7 +26,7 @@ const ADAPTIVE = { thinking: ['adaptive'], effort: ['low', 'medium', 'high', 'xh
 const BUDGET = { thinking: ['enabled', 'disabled'], effort: [] };
 const NAMED = ['reasoning_effort'];
 
-test('no wish says nothing', () => {
+test('without a request nothing is sent', () => {
   const { body } = render(requestWith({}));
   expect([body.thinking, body.output_config]).toEqual([undefined, undefined]);
 });
@@ -112,7 +112,7 @@ describe('a forced tool', () => {
   const forced = (model: Partial<MessagesTraits>, effort: ReasoningEffort = 'low') =>
     reason({ effort }, model, { tools, tool_choice: { kind: 'required' } });
 
-  test('leaves no thinking, by a budget or adaptive, and the wish is named', () => {
+  test('leaves no thinking, by a budget or adaptive, and the member is named', () => {
     expect(forced(BUDGET)).toEqual({ thinking: { type: 'disabled' }, effort: undefined, dropped: NAMED });
     expect(forced({ ...ADAPTIVE, thinking: ['adaptive', 'disabled'] })).toEqual({
       thinking: { type: 'disabled' },
@@ -176,9 +176,9 @@ test('the modes of the format itself are carried with their display', () => {
   expect(reason({ mode: 'between_tools' }, BUDGET).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
-test('a model that does not think drops the wish, and is not told to stop', () => {
-  const plain = (wish: Partial<ReasoningRequest>) => {
-    const asked = requestWith({ reasoning: { ...WISH, ...wish }, named: { reasoning: 'reasoning_effort' } });
+test('a model that does not think drops the request, and is not asked to stop', () => {
+  const plain = (given: Partial<ReasoningRequest>) => {
+    const asked = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
     const { body, dropped } = render(asked, withTraits({}, { reasoning: false }));
     return [body.thinking, dropped];
   };

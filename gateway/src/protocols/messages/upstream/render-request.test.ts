@@ -196,9 +196,9 @@ test('the features that the table calls dropped are those that are, by the calle
     'seed',
     'verbosity',
   ]);
-  for (const [feature, [wish, nothing]] of Object.entries(DROPPED)) {
+  for (const [feature, [value, nothing]] of Object.entries(DROPPED)) {
     const named = { [feature]: `my_${feature}` };
-    expect(render(requestWith({ [feature]: wish, named })).dropped).toEqual([`my_${feature}`]);
+    expect(render(requestWith({ [feature]: value, named })).dropped).toEqual([`my_${feature}`]);
     expect(render(requestWith({ [feature]: nothing, named })).dropped).toEqual([]);
   }
 });

@@ -140,10 +140,10 @@ const BUDGET_EFFORTS: ReadonlyArray<readonly [number, string]> = [
 ];
 
 /** Chat has a single member for reasoning; messages has no effort below `low`. */
-function carriedReasoning(wish: ReasoningRequest, chat: boolean, messages: boolean): unknown {
-  const { mode, effort, budgetTokens } = wish;
+function carriedReasoning(reasoning: ReasoningRequest, chat: boolean, messages: boolean): unknown {
+  const { mode, effort, budgetTokens } = reasoning;
   const least = messages ? 'low' : 'minimal';
-  if (!chat) return { ...wish, mode: mode ?? 'adaptive', effort: effort === 'minimal' ? least : effort };
+  if (!chat) return { ...reasoning, mode: mode ?? 'adaptive', effort: effort === 'minimal' ? least : effort };
   if (mode === 'off') return 'none';
   if (mode === 'between_tools') return least;
   if (effort !== null) return effort === 'minimal' ? least : effort;

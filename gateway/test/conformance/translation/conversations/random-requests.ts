@@ -202,16 +202,16 @@ const settings = fc.record({
 export const randomRequest: fc.Arbitrary<GenerationRequest> = tools
   .chain((offered) => fc.tuple(fc.constant(offered), conversation(offered), choice(offered), settings))
   .map(
-    ([offered, turns, tool_choice, wishes]): GenerationRequest => ({
+    ([offered, turns, tool_choice, options]): GenerationRequest => ({
       model: 'house-model',
-      turns: withFewMarks(turns, MARKS_MAX - marksOf(offered) - (wishes.cache_mark === null ? 0 : 1)).map(
+      turns: withFewMarks(turns, MARKS_MAX - marksOf(offered) - (options.cache_mark === null ? 0 : 1)).map(
         (turn, index) => ({ ...turn, path: `messages.${index}` }),
       ),
       tools: offered,
       tool_choice,
       web_search: null,
       named: {},
-      ...wishes,
+      ...options,
     }),
   );
 
