@@ -52,15 +52,15 @@ export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, strin
       { member: 'without' },
     );
   }
-  const valueOf = (name: Exclude<(typeof without)[number], 'member'>) =>
+  const filterOf = (name: Exclude<(typeof without)[number], 'member'>) =>
     without.includes(name) ? NONE : (asked[name] ?? null);
   return {
-    model: valueOf('model'),
-    provider: valueOf('provider'),
+    model: filterOf('model'),
+    provider: filterOf('provider'),
     keys: keysOf(asked, owners),
     workspace: asked.workspace ?? null,
-    end_user: valueOf('end_user'),
-    session: valueOf('session'),
+    end_user: filterOf('end_user'),
+    session: filterOf('session'),
     protocol: asked.protocol ?? null,
   };
 }
