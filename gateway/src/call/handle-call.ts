@@ -12,7 +12,7 @@ import { refuse } from './deliver/refuse.ts';
 import type { CallDeps } from './deps.ts';
 import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
-import { planCall, planFold } from './plan/plan-call.ts';
+import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
 
@@ -42,7 +42,7 @@ export async function handleCall(
     if (replayed !== null) return replayed;
     const holding = holdCall(call);
     setMoney(call, holding instanceof Promise ? await holding : holding);
-    const outcome = await attempt(call, call.folded ? planFold(call) : plan);
+    const outcome = await attempt(call, call.folded ? planCall(call, true) : plan);
     streams = outcome.kind === 'stream';
     return await deliver(call, outcome);
   } catch (error) {

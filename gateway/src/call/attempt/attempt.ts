@@ -154,13 +154,13 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
    * Starts the next attempt. There is one target: the call's route, perhaps adapted by what the refusal showed. A
    * fallback would choose another target here, plan the call for it, and extend the hold if it is dearer.
    */
-  #again({ call: plan, why, shown, unknown }: NextAttempt): void {
+  #again({ call: plan, why, learned, unknownMember }: NextAttempt): void {
     const { call } = this;
     call.deps.log.upstream(call.requestId, call.route.upstream.provider, why);
-    if (shown !== undefined) setRoute(call, { ...call.route, ...shown });
+    if (learned !== undefined) setRoute(call, { ...call.route, ...learned });
     call.dropped = plan.dropped;
     this.plan = plan;
-    this.#unknownMember = unknown;
+    this.#unknownMember = unknownMember;
     this.row = new AttemptRow(call);
     this.#start();
   }

@@ -29,13 +29,9 @@ import {
   unknownOption,
 } from './upstream-call.ts';
 
-/** Plans a call whose answer upstream streams while its client gets one piece. Throws like `planCall`. */
-export function planFold(call: Routed): UpstreamCall {
-  return planCall(call, true);
-}
-
 /**
- * Plans the upstream request. Throws CallFailure `invalid_request` for features that upstream's format cannot express.
+ * Plans the upstream request. `folds`: upstream streams the answer while the client gets one piece. Throws CallFailure
+ * `invalid_request` for features that upstream's format cannot express.
  */
 export function planCall(call: Routed, folds = false): UpstreamCall {
   const { protocol, route, outline, facts } = call;
@@ -254,7 +250,7 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
     return {
       call: passThrough({ ...plan, asksForUsage: false, drops }),
       why,
-      unknown: unknownOption(plan.upstream, answer),
+      unknownMember: unknownOption(plan.upstream, answer),
     };
   }
   if (plan.own.stripReasoning === null || plan.strips === 'all' || answer.head.status !== 400) return null;

@@ -133,7 +133,7 @@ function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: Collected
     return {
       call: translate({ ...plan, traits: without, dropped }),
       why,
-      unknown: unknownOption(plan.upstream, answer),
+      unknownMember: unknownOption(plan.upstream, answer),
     };
   }
   const isSigned = request.turns.some(({ parts }) =>
@@ -164,14 +164,14 @@ function withoutRefused(plan: TranslationPlan, sent: string, status: number, err
   const isLimit = member === traits.chat.outputLimitMember;
   // The caller has to lower a limit that is too high for the host.
   if (isLimit && why === 'value') return null;
-  const shown = { traits: traitsWithout(traits, member), refuses: [...plan.refuses, member] };
-  const call = translateIfAllowed({ ...plan, ...shown, resent: true });
+  const learned = { traits: traitsWithout(traits, member), refuses: [...plan.refuses, member] };
+  const call = translateIfAllowed({ ...plan, ...learned, resent: true });
   if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
   return {
     call,
     why: isLimit ? `does not know ${member}: sent again with the other limit` : `refuses ${member}: sent again without`,
-    shown,
-    unknown: why === 'unknown' ? member : undefined,
+    learned,
+    unknownMember: why === 'unknown' ? member : undefined,
   };
 }
 

@@ -35,9 +35,9 @@ export interface NextAttempt {
   readonly call: UpstreamCall;
   readonly why: string;
   /** Facts about the upstream that the refusal shows; absent: none that another attempt needs. */
-  readonly shown?: { readonly traits: UpstreamTraits; readonly refuses: readonly string[] };
+  readonly learned?: { readonly traits: UpstreamTraits; readonly refuses: readonly string[] };
   /** The member that upstream does not know: remembered if this way succeeds. */
-  readonly unknown?: string | undefined;
+  readonly unknownMember?: string | undefined;
 }
 
 /** Folds one stream into a non-streamed answer. */
