@@ -1,5 +1,4 @@
 /** Tests that an event stream yields the same records however its bytes are cut, and that no byte is lost. */
-
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { dataText, type FramingOutput, rawBytes, type StreamRecord } from './framing.ts';

@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { foldGeneration, type Generation, unfoldGeneration } from './generation.ts';
 import type { Part } from './part.ts';
-
 import { ZERO_USAGE } from './usage.ts';
 
 const part: fc.Arbitrary<Part> = fc.oneof(

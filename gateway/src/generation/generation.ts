@@ -2,7 +2,6 @@
  * Folds a response's events into a whole generation, and unfolds one into events. A response that arrives in one piece
  * is also read as events, so both kinds share one code path.
  */
-
 import { type FinishReason, type GenerationEvent, type PartOpening, usageEvent } from './event.ts';
 import type { Citation, Native, Part } from './part.ts';
 import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';

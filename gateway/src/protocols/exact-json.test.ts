@@ -73,7 +73,7 @@ describe('arguments that were cut', () => {
     expect(keepWholeMembers(text)).toBe(kept);
   });
 
-  test('anywhere keep an object of which nothing was invented', () => {
+  test('parses every prefix of a JSON object without inventing values', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 }),

@@ -3,7 +3,6 @@ import type { StreamRecord } from '../framing/framing.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Feature, GenerationRequest } from '../generation/request.ts';
 import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
-
 import type { UpstreamError } from './answer/error-body.ts';
 import type { UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember } from './request/request-facts.ts';

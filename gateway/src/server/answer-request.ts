@@ -2,7 +2,6 @@
  * Routes one HTTP request: runs the checks common to all routes, finds the route, and sends the last-resort error
  * reply.
  */
-
 import type { CallOrigin } from '../call/call.ts';
 import { countCall } from '../call/count-call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';

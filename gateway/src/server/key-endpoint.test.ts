@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { createKeyHasher, generateKeyText } from '../identity/key-format.ts';
-
 import { Secret } from '../lib/secret.ts';
 import type { BindingCaps, BudgetState, Caps, CapsUse } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';

@@ -1,7 +1,6 @@
 /**
  * Answers `GET /v1/key`: reads the calling key's permissions, usage and limits, and what remains of them. Contract, 3.
  */
-
 import { windowAt } from '../admission/window.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { CallDeps } from '../call/deps.ts';

@@ -2,10 +2,8 @@
  * Answers `/v1/models` with one body that both SDK families can read, containing only models the calling key may use.
  * Wire reference B.10.
  */
-
 import type { CallDeps } from '../call/deps.ts';
 import { allowCaller, identify, readCredential } from '../call/request/identify.ts';
-
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { mayUseModel } from '../identity/authorize.ts';

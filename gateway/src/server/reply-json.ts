@@ -1,5 +1,4 @@
 /** Builds the small replies of routes that are not calls. */
-
 import { baseHeaders, failureReply } from '../call/deliver/reply.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { newRequestId } from '../lib/request-id.ts';

@@ -17,7 +17,7 @@ function countsOf(text: string): Counted {
   return found;
 }
 
-describe('what is counted', () => {
+describe('counted content', () => {
   const CASES: ReadonlyArray<readonly [string, Counted]> = [
     ['', {}],
     ['a cat', { word: 2, second: 1 }],

@@ -96,7 +96,7 @@ describe.each(TOKEN_FAMILIES)('%s', (family) => {
     for (const [index, count] of steps.slice(1).entries()) expect(count).toBeGreaterThan(steps[index] ?? 0);
   });
 
-  test('what was thought before the last question costs nothing', () => {
+  test('does not count reasoning before the last question', () => {
     const answered = [QUESTION, turn('assistant', textPart('Sunny.')), QUESTION];
     const thought = [QUESTION, turn('assistant', THOUGHT, textPart('Sunny.')), QUESTION];
     expect(tokens(said(...thought))).toBe(tokens(said(...answered)));
@@ -120,7 +120,7 @@ describe.each(TOKEN_FAMILIES)('%s', (family) => {
   });
 });
 
-describe('what cannot be read as text', () => {
+describe('content that is not text', () => {
   const image: Part = {
     kind: 'image',
     source: { kind: 'url', url: 'https://example.com/a.png' },

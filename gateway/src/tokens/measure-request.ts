@@ -2,7 +2,6 @@
  * Measures what a request adds to the prompt: the features of its texts, and the number of items that vendors frame
  * with tokens of their own. Contains no weights.
  */
-
 import type { JsonText, Part } from '../generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../generation/request.ts';
 import { countText, emptyTextCounts, type TextCounts } from './count-text.ts';

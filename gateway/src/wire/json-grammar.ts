@@ -2,7 +2,6 @@
  * Parses the grammar of JSON (RFC 8259): reads the bytes, updates the scan's state, and records the outer values.
  * json-refusals.ts words the problems.
  */
-
 import {
   BACKSLASH,
   CLOSE_BRACE,

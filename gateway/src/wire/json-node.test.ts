@@ -1,5 +1,4 @@
 /** Tests reading single values of a scanned text. */
-
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
@@ -15,7 +14,6 @@ import {
   OutlineFull,
   stringValue,
 } from './json-node.ts';
-
 import { scanJson } from './json-scan.ts';
 
 function rootOf(text: string, outlineDepth = 4): JsonNode {
@@ -38,7 +36,7 @@ describe('member', () => {
     expect(member(rootOf('{"mode":1,"modelx":2}'), name)).toBeUndefined();
   });
 
-  test('finds nothing in a value that is no object', () => {
+  test('returns undefined for a value that is not an object', () => {
     expect(member(rootOf('["model"]'), 'model')).toBeUndefined();
   });
 });

@@ -1,5 +1,4 @@
 /** Reads a scanned JSON text: finds members and elements by the outline and decodes single values. */
-
 import { BACKSLASH } from './json-bytes.ts';
 import {
   AT_END,

@@ -2,7 +2,6 @@
  * Tests which texts the JSON scanner accepts and refuses, with JSON.parse as the oracle, and that the step size makes
  * no difference.
  */
-
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { JsonScanLimits } from './json-limits.ts';
@@ -168,7 +167,7 @@ describe('acceptance', () => {
   });
 });
 
-describe('what is refused although JSON.parse takes it', () => {
+describe('texts that JSON.parse accepts and the scan refuses', () => {
   test.each([
     ['a repeated key', '{"a":1,"a":2}'],
     ['a repeated key written with an escape', '{"a":1,"\\u0061":2}'],
@@ -238,7 +237,7 @@ describe('hostile texts', () => {
     expect(codeOf(`{${keys(100_000)}}`, { keysPerObjectMax: 200_000 })).toBe('ok');
   });
 
-  test('keys that differ in the middle only are told apart', () => {
+  test('distinguishes keys that differ only in the middle', () => {
     const pad = 'p'.repeat(300);
     const many = Array.from({ length: 3_000 }, (_, i) => `"${pad}${String(i).padStart(6, '0')}${pad}":0`);
     expect(codeOf(`{${many.join(',')}}`)).toBe('ok');

@@ -2,7 +2,6 @@
  * Validates a JSON text in one pass that can pause after any number of bytes. It builds no values, so a text cannot
  * name a property of our objects; json-node.ts reads the result.
  */
-
 import { isUtf8 } from 'node:buffer';
 import { endJson, readJson } from './json-grammar.ts';
 import { DEFAULT_JSON_SCAN_LIMITS, type JsonScanLimits } from './json-limits.ts';

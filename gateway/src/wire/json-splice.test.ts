@@ -1,5 +1,4 @@
 /** Tests that a splice changes the given bytes and no other byte. */
-
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { JsonOutline } from './json-node.ts';

@@ -1,5 +1,4 @@
 /** Changes single members of a JSON text and leaves every other byte unchanged. The caller chooses the edits. */
-
 import { children, isNamed, type JsonNode, type JsonOutline } from './json-node.ts';
 
 /** An edit, addressed by member names from the root: `{ set: ['stream_options', 'include_usage'], json: 'true' }`. */

@@ -18,13 +18,13 @@ test('without a filter the very same list comes back', () => {
   expect(chainFilters([])(events)).toBe(events);
 });
 
-test('each filter hears what the one before it said, in order', () => {
+test('passes the output of each filter to the next, in order', () => {
   const pipe = chainFilters([repeat(2, '1'), repeat(2, '2')]);
   expect(pipe([delta('a')])).toEqual([delta('a12'), delta('a12'), delta('a12'), delta('a12')]);
   expect(pipe([delta('a'), END])).toHaveLength(5);
 });
 
-test('what a filter drops reaches none behind it', () => {
+test('does not pass dropped events to later filters', () => {
   const pipe = chainFilters([repeat(0, ''), repeat(1, 'x')]);
   expect(pipe([delta('a'), END])).toEqual([END]);
   expect(pipe([delta('a')])).toEqual([]);

@@ -71,7 +71,7 @@ test.each(['length', 'refusal', 'stop_sequence', 'pause', 'context_window', 'oth
   },
 );
 
-describe('words beside a call or a refusal pass as they are', () => {
+describe('passes text next to a tool call or a refusal unchanged', () => {
   const words = [{ kind: 'part_start', part: 0, opening: { kind: 'text' } }] as const;
   const said = [...words, { kind: 'text_delta', part: 0, text: 'I look. {}' }, { kind: 'part_end', part: 0 }] as const;
 
@@ -95,7 +95,7 @@ test('every event of an answer that is an object is the very same, however it wa
   );
 });
 
-test('what was held back comes before an error', () => {
+test('releases held text before an error', () => {
   const broken = [...text('Well').slice(0, 2), { kind: 'error', type: 'x', message: 'm', status: null }] as const;
   expect(pushAll(extractJson(), broken)).toEqual([...broken]);
 });

@@ -104,7 +104,7 @@ describe('a stop text', () => {
   });
 });
 
-describe('what could be the beginning of a stop text', () => {
+describe('text that may begin a stop sequence', () => {
   test('is held back, and no character more', () => {
     const open = stopAtTexts(['ENDE']);
     open.push({ kind: 'part_start', part: 0, opening: { kind: 'text' } });

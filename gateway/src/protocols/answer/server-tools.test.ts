@@ -11,7 +11,7 @@ test('reads every kind that a host names, and what it says of none', () => {
   ]);
 });
 
-test.each([[null], [undefined], [[]], ['web_search_requests'], [3]])('reads nothing of %j', (given) => {
+test.each([[null], [undefined], [[]], ['web_search_requests'], [3]])('finds no account problem in %j', (given) => {
   expect(readServerToolUse(given)).toEqual([]);
 });
 

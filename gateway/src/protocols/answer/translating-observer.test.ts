@@ -104,8 +104,8 @@ function split(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 
-describe('skimming changes nothing', () => {
-  test('of a chat stream told in messages', () => {
+describe('skimming changes no output', () => {
+  test('of a chat stream rendered as messages', () => {
     fc.assert(
       fc.property(
         words,
@@ -130,7 +130,7 @@ describe('skimming changes nothing', () => {
     );
   });
 
-  test('of a messages stream told in chat completions', () => {
+  test('of a messages stream rendered as chat completions', () => {
     fc.assert(
       fc.property(
         words,

@@ -5,7 +5,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { StreamRecord } from '../../framing/framing.ts';
 import type { EventPipe, GenerationEvent } from '../../generation/event.ts';
-
 import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
 import type { StreamRenderer } from '../client-protocol.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver, StreamParser } from '../upstream-protocol.ts';

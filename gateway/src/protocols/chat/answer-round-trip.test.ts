@@ -144,7 +144,7 @@ async function accumulate(stream: string): Promise<OpenAI.ChatCompletion> {
   return client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion();
 }
 
-test('the official client makes of the stream what the answer in one piece is', async () => {
+test('the official client assembles the stream into the non-streamed answer', async () => {
   await fc.assert(
     fc.asyncProperty(told, fc.boolean(), fc.boolean(), async (parts, cut, turns) => {
       const events = tell(parts, cut, turns);

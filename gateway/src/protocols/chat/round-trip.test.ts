@@ -154,7 +154,7 @@ function meaning({ named: _, ...request }: GenerationRequest) {
   return request;
 }
 
-test('what is read, written and read again means the same', () => {
+test('parsing, rendering and parsing again preserves the meaning', () => {
   fc.assert(
     fc.property(body, (written) => {
       const before = parse(written, true).request;
@@ -194,7 +194,7 @@ const hostile = fc
     return JSON.stringify(bad);
   });
 
-test('whatever stands in a body, it is read and written, or refused by the name of a member', () => {
+test('parses and renders any body, or names the member that it refuses', () => {
   const chat = { mediaInToolMessages: false, openaiMembers: false, cacheMarks: false, nullContent: false } as const;
   const POOR = upstream({ ...chat, toolIds: 'nine', prefill: 'refused', efforts: ['low'], stopMax: 0 });
   fc.assert(

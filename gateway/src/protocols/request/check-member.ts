@@ -1,5 +1,4 @@
 /** Validates single request members and words their errors. Independent of the protocol. */
-
 import type { Limits } from '../../config/limits.ts';
 import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { aliasText, shortToolCallId } from './tool-names.ts';
 
-test('what fits stays as it is', () => {
+test('keeps text that fits', () => {
   expect(aliasText('get_weather-2', 64)).toBe('get_weather-2');
   expect(aliasText('x'.repeat(64), 64)).toBe('x'.repeat(64));
   expect(shortToolCallId('aB3dE6gH9')).toBe('aB3dE6gH9');

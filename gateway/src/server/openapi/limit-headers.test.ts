@@ -2,7 +2,6 @@
  * Tests that the document names exactly the headers that a caller gets about their limits, in the format that they
  * have.
  */
-
 import { describe, expect, test } from 'bun:test';
 import { limitHeaders } from '../../call/deliver/reply.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';

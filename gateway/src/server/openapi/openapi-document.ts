@@ -1,5 +1,4 @@
 /** Builds the OpenAPI document of the gateway's endpoints: `/v1`, its probes, the console API. */
-
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
@@ -14,7 +13,6 @@ import {
   RESPONSE_SCHEMAS,
   V1_HEADERS,
 } from './response-schemas.ts';
-
 import { type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];

@@ -2,7 +2,6 @@
  * Builds the schemas of responses and of their headers: model responses in both formats, the model list, the calling
  * key, errors.
  */
-
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';

@@ -102,7 +102,7 @@ describe('a chat body is refused', () => {
 });
 
 describe('the facts of a chat body', () => {
-  test('are what the line needs', () => {
+  test('returns the facts that the call pipeline needs', () => {
     const given = body({ stream: true, stream_options: { include_usage: true }, user: 'ann' });
     expect(checkRequest(outlineOf(given), CONTEXT)).toMatchObject({
       model: 'm',
@@ -132,7 +132,7 @@ describe('the facts of a chat body', () => {
     for (const modalities of [undefined, null, ['text'], 'audio']) expect(extrasOf({ modalities })).toBeUndefined();
   });
 
-  test('name no end user where there is none', () => {
+  test('returns no end user if the request has none', () => {
     expect(checkRequest(outlineOf(body({ user: '' })), CONTEXT).endUser).toBeNull();
     expect(checkRequest(outlineOf(body({})), CONTEXT)).toMatchObject({
       endUser: null,

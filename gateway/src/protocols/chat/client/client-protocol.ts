@@ -1,5 +1,4 @@
 /** Assembles the half of the chat-completions format that clients use, and checks its requests. */
-
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import {
   children,
@@ -32,7 +31,6 @@ import {
   readEndUser,
   tallyPart,
 } from '../../request/request-facts.ts';
-
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';

@@ -4,7 +4,6 @@
  * accept it. Sources: https://openrouter.ai/docs/use-cases/reasoning-tokens and
  * https://docs.claude.com/en/api/openai-sdk, read 2026-11-22.
  */
-
 import {
   EFFORT_ORDER,
   type OutputFormat,

@@ -99,7 +99,7 @@ describe('several of them', () => {
   });
 });
 
-test('what asks for no reasoning asks for nothing, and what cannot be carried is named', () => {
+test('ignores options that ask for no reasoning, and reports those that cannot be carried', () => {
   expect(read({ reasoning: {} })).toEqual([null, undefined, []]);
   expect(read({ reasoning: { exclude: true } })).toEqual([null, undefined, ['reasoning.exclude']]);
   expect(read({ thinking: { clear_thinking: true } })).toEqual([null, undefined, ['thinking.clear_thinking']]);

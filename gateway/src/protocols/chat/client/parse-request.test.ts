@@ -81,7 +81,7 @@ test('each member of the format has exactly one row', () => {
   for (const { becomes, fate } of REQUEST_MEMBERS) expect(becomes === null).toBe(fate !== null);
 });
 
-describe('what the table says of a member is what becomes of it', () => {
+describe('treats each member as the table states', () => {
   test.each(Object.entries({ ...SAMPLES, ...EXTENSIONS }))('%s', (member, sample) => {
     const row = BY_NAME.get(member);
     const body = { [member]: sample, ...(member === 'stream_options' ? { stream: true } : {}) };
@@ -109,7 +109,7 @@ describe('what the table says of a member is what becomes of it', () => {
   });
 });
 
-test('a strict key refuses what is else dropped', () => {
+test('refuses under a strict key each member that is otherwise dropped', () => {
   expect(refusalOf(() => parse({ store: true }, true))).toEqual({
     param: 'store',
     message:
@@ -117,7 +117,7 @@ test('a strict key refuses what is else dropped', () => {
   });
 });
 
-test('values that ask for nothing pass without a word', () => {
+test('accepts neutral values without a note', () => {
   const body = {
     n: 1,
     logprobs: false,
@@ -197,7 +197,7 @@ describe('response_format', () => {
     });
   });
 
-  test('text asks for nothing; json_schema without a schema asks for JSON', () => {
+  test('ignores the format text, and reads json_schema without a schema as JSON', () => {
     expect(parse({ response_format: { type: 'text' } }).request.output_format).toBeNull();
     const bare = { type: 'json_schema', json_schema: { name: 'a' } };
     expect(parse({ response_format: bare }).request.output_format).toEqual({ kind: 'json' });

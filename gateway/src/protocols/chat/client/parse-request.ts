@@ -12,7 +12,6 @@ import {
 } from '../../../wire/json-node.ts';
 import { checkBoolean, refuse } from '../../request/check-member.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
-
 import {
   checkStreamOptions,
   parseEndUser,
@@ -22,7 +21,6 @@ import {
   parseTools,
   parseWebSearch,
 } from './parse-generation-options.ts';
-
 import { parseTurns } from './parse-turns.ts';
 import {
   given,

@@ -2,7 +2,6 @@
  * Parses `messages`, one turn for each, with the reasoning, tool calls and host data of assistant turns. The upstream's
  * renderer checks that tool calls and results match.
  */
-
 import {
   type CacheMark,
   type Part,

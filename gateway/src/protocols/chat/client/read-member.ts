@@ -1,5 +1,4 @@
 /** Reads and type-checks members and cache marks of a chat-completions body, where null counts as absent. */
-
 import type { CacheMark } from '../../../generation/part.ts';
 import type { Feature } from '../../../generation/request.ts';
 import {

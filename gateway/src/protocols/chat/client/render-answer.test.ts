@@ -5,7 +5,6 @@ import type { FinishReason } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
 import { readAnswer, readUsage, renderUsage } from '../shared/usage.ts';
-
 import { CONTEXT } from '../testing/chat-stream.ts';
 import { renderAnswer } from './render-answer.ts';
 
@@ -39,7 +38,7 @@ describe('a rendered answer', () => {
     });
   });
 
-  test('names our model where upstream named none, and no usage where it told none', () => {
+  test('uses our model name and omits usage if upstream reported none', () => {
     const body = JSON.parse(renderAnswer(generation([], 'stop', { model: null, usage: null }), CONTEXT).json);
     expect([body.model, 'usage' in body]).toEqual(['asked-for', false]);
   });
@@ -69,7 +68,7 @@ describe('a rendered answer', () => {
     });
   });
 
-  test('vector 19: of nothing has an empty content', () => {
+  test('vector 19: renders an empty answer with empty content', () => {
     expect(messageOf([])).toEqual({ role: 'assistant', content: '', refusal: null });
   });
 
@@ -109,7 +108,7 @@ describe('a rendered answer', () => {
     expect(messageOf(parts).annotations).toEqual([span(1, 2), span(3, 8)]);
   });
 
-  test('leaves out what only another format knows', () => {
+  test('omits content of another format', () => {
     const opaque: Part = { kind: 'opaque', type: 't', native: { origin: 'messages', json: '{}' }, words: 'w' };
     expect(messageOf([textPart('a'), opaque])).toEqual({ role: 'assistant', content: 'a', refusal: null });
   });

@@ -63,7 +63,7 @@ test.each([404, 413, 422])('a kept %d has the code of an invalid request', (stat
   expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { code: 'invalid_request_error' } });
 });
 
-test('bug: Portkey, an error told as a finish_reason and [DONE]: here it is an error and nothing else', () => {
+test('bug: Portkey, an error rendered as a finish_reason and [DONE]: renders only an error', () => {
   const record = renderStreamError(new CallFailure('upstream_overloaded', 'words'), 'req_1').toString();
   expect(record).not.toMatch(/finish_reason|\[DONE\]/);
 });

@@ -31,7 +31,7 @@ function deltasOf(...events: readonly GenerationEvent[]): unknown[] {
 }
 
 describe('a rendered stream', () => {
-  test('is, byte by byte, what OpenAI’s is', () => {
+  test('equals the stream of OpenAI byte by byte', () => {
     const { written, renderer } = render([
       START,
       ...part(0, TEXT, 'He', 'y\n"'),
@@ -71,7 +71,7 @@ describe('a rendered stream', () => {
     expect(written.endsWith('}\n\ndata: [DONE]\n\n')).toBe(true);
   });
 
-  test('has no usage chunk where upstream told none, and names our model where upstream named none', () => {
+  test('has no usage chunk if upstream reported none, and uses our model name if it named none', () => {
     const { written } = render([{ kind: 'start', id: null, model: null }, finish('stop'), END], {
       ...CONTEXT,
       wantsUsage: true,
@@ -92,7 +92,7 @@ describe('a rendered stream', () => {
     ]);
   });
 
-  test('vector 5: counts calls alone, whatever stands between them', () => {
+  test('vector 5: numbers only tool calls, whatever is between them', () => {
     const events = [
       ...part(0, TEXT, 'a'),
       ...part(1, tool('x', 'f'), '{}'),
@@ -189,7 +189,7 @@ describe('a rendered stream', () => {
     expect(deltasOf(finish(reason))).toEqual([word]);
   });
 
-  test('vector 59: says why the model refused before it could say anything', () => {
+  test('vector 59: gives the reason of a refusal without other output', () => {
     expect(deltasOf(finish('refusal', 'not this'))).toEqual([{ refusal: 'not this' }, 'content_filter']);
     expect(deltasOf(...part(0, { kind: 'refusal' }, 'own words'), finish('refusal', 'not this'))).toEqual([
       { refusal: 'own words' },
@@ -245,7 +245,7 @@ describe('an order that the format does not have', () => {
   });
 });
 
-test('a whole answer told as events is a stream too', () => {
+test('renders the events of a whole answer as a stream', () => {
   const text = { kind: 'text', text: 'a', citations: [], cache_mark: null } as const;
   const events = unfoldGeneration({
     id: 'x',

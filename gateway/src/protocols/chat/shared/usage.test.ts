@@ -29,7 +29,7 @@ describe('readUsage', () => {
     },
   );
 
-  test('adds reasoning that the total shows to stand apart, and leaves reasoning that stands inside', () => {
+  test('adds separately counted reasoning, and does not add reasoning that the output includes', () => {
     const completion_tokens_details = { reasoning_tokens: 15 };
     expect(readUsage({ ...plain, completion_tokens_details })?.usage).toMatchObject({ output: 20, reasoning: 15 });
     expect(readUsage({ ...plain, total_tokens: 135, completion_tokens_details })?.usage).toMatchObject({
@@ -44,7 +44,7 @@ describe('readUsage', () => {
     expect(readUsage({ ...extras, total_tokens: 102 })?.usage).toMatchObject({ output: 2, reasoning: 2 });
   });
 
-  test('tells sound and images apart within input and output, and sound outside the prompt is input (Mistral)', () => {
+  test('separates audio and images within input and output, and counts audio outside the prompt as input (Mistral)', () => {
     const prompt_tokens_details = { audio_tokens: 30, image_tokens: 20, cached_tokens: 10 };
     const completion_tokens_details = { audio_tokens: 9, image_tokens: 3, reasoning_tokens: 6 };
     expect(readUsage({ ...plain, prompt_tokens_details, completion_tokens_details })?.usage).toMatchObject({
@@ -72,7 +72,7 @@ describe('readUsage', () => {
     expect(readUsage({ ...outside, total_tokens: 700 })?.flags).toEqual(['sum']);
   });
 
-  test('has no part where a host says 0 of it', () => {
+  test('omits a counter that a provider reports as 0', () => {
     const prompt_tokens_details = { audio_tokens: 0, image_tokens: 0 };
     const found = readUsage({ ...plain, prompt_tokens_details, num_sources_used: 0, server_tool_use: {} })?.usage;
     expect(found).not.toHaveProperty('extras');
@@ -128,7 +128,7 @@ describe('readUsage', () => {
     [{ ...plain, completion_tokens: 2 ** 53 }],
     [{ ...plain, completion_tokens: 10_000_001 }],
     [{ prompt_tokens: 3 }],
-  ])('gives nothing where a main counter does not hold: %j', (usage) => {
+  ])('returns null for an invalid main counter: %j', (usage) => {
     expect(readUsage(usage)).toBeNull();
   });
 
@@ -156,12 +156,12 @@ describe('readUsage', () => {
     [{ ...plain, cached_tokens: 100 }, []],
     [{ ...plain, cached_tokens: 101 }, ['cached']],
     [{ ...plain, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 41 } }, ['cached']],
-  ])('says what is odd about %j: %p', (usage, flags) => {
+  ])('flags the anomaly of %j: %p', (usage, flags) => {
     expect(readUsage(usage)?.flags).toEqual(flags as UsageFlag[]);
     expect(readReportedUsage({ x_groq: { usage } })?.flags).toEqual(flags as UsageFlag[]);
   });
 
-  test('gives counters that are whole, never negative, and sum to the prompt, whatever a host claims', () => {
+  test('returns non-negative integers that sum to the prompt, whatever a provider reports', () => {
     const count = fc.oneof(fc.nat(1_000_000), fc.integer(), fc.double(), fc.constant(null), fc.string());
     const usage = fc.record({
       prompt_tokens: fc.nat(1_000_000),

@@ -16,7 +16,7 @@ function fold(records: readonly string[], cut: typeof CUT | null = null) {
 const messageOf = (...records: readonly string[]) => fold(records).choices[0].message;
 
 describe('an answer', () => {
-  test('has what its chunks say, members that nobody knows too', () => {
+  test('carries all members of its chunks, including unknown ones', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14, cost: 0.5 };
     const first = {
       id: 'c1',

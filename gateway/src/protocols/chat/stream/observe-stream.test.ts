@@ -17,13 +17,13 @@ const usage = chunk({ choices: [], usage: { prompt_tokens: 3, completion_tokens:
 const DONE = 'data: [DONE]\n\n';
 
 describe('a chat stream', () => {
-  test('passes on, withholds the usage chunk that nobody asked for, and ends at [DONE]', () => {
+  test('passes chunks, withholds a usage chunk that was not requested, and ends at [DONE]', () => {
     const { verdicts, facts } = observe([delta({ content: 'hi' }), finish('stop'), usage, DONE]);
     expect(verdicts).toEqual(['pass', 'pass', 'withhold', 'terminal']);
     expect(facts).toMatchObject({ usage: { input: 3, output: 4 }, finish_reason: 'stop', model: 'm', outputBytes: 2 });
   });
 
-  test('keeps the usage chunk where it was asked for, and usage beside choices always', () => {
+  test('passes a requested usage chunk, and usage in a chunk with choices always', () => {
     const beside = chunk({ choices: [{ index: 0, delta: {} }], usage: { prompt_tokens: 1, completion_tokens: 1 } });
     expect(observe([usage], false).verdicts).toEqual(['pass']);
     expect(observe([beside]).verdicts).toEqual(['pass']);
@@ -38,7 +38,7 @@ describe('a chat stream', () => {
   const said = (content: string, members: object = {}) =>
     chunk({ choices: [{ index: 0, delta: { content } }], ...members });
 
-  test('has no final usage where more was said after it', () => {
+  test('reports no final usage if more output follows it', () => {
     const first = chunk({ choices: [{ index: 0, delta: { role: 'assistant' } }], ...counted(0) });
     for (const end of [[finish('stop'), DONE], [DONE]]) {
       expect(observe([first, said('ab'), said('cd'), said('ef'), ...end]).facts).toMatchObject({
@@ -87,7 +87,7 @@ describe('a chat stream', () => {
     expect(new Set(verdicts)).toEqual(new Set(['pass']));
   });
 
-  test('tells reasoning from what is said where records are skimmed', () => {
+  test('separates reasoning bytes in skimmed records', () => {
     const observer = new ChatStreamObserver({ withholdUsage: true, fallbackId: 'c' });
     const decoder = SSE.startDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
     const texts = ['one ', 'two ', 'three '];

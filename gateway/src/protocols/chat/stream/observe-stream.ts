@@ -3,10 +3,8 @@
  * contract requires: withholds a usage chunk that the client did not ask for, and replaces missing or changing ids with
  * one id.
  */
-
 import { dataText, rawBytes, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type ReportedUsage, type TierWords } from '../../../generation/usage.ts';
-
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
@@ -22,7 +20,6 @@ import {
   typeOf,
   withTier,
 } from '../shared/usage.ts';
-
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 
 const DONE = '[DONE]';

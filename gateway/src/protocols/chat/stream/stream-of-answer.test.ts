@@ -38,7 +38,7 @@ const ANSWER = {
 const bodyOf = (answer: object) => Buffer.from(JSON.stringify(answer));
 const streamOf = (answer: object) => streamOfAnswer(bodyOf(answer))?.toString() ?? '';
 
-test('it says what the answer says, unknown members too', () => {
+test('carries all members of the answer, including unknown ones', () => {
   const written = streamOf(ANSWER);
   expect(generationOf(written)).toEqual(foldGeneration(parseAnswer(bodyOf(ANSWER))));
   for (const word of ['"system_fingerprint":"fp"', '"extra":1', '"token":"Hi"']) expect(written).toContain(word);

@@ -1,5 +1,4 @@
 /** Turns a whole chat-completions answer into the records of a stream, and finds the error in an answer or a chunk. */
-
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { messageOf, statusOf, typeOf } from '../shared/usage.ts';

@@ -98,7 +98,7 @@ describe('an answer in one piece', () => {
   });
 });
 
-describe('what is no answer', () => {
+describe('malformed answers', () => {
   test('vector 32: is the error that it holds', () => {
     const error = { type: 'invalid_request', message: 'filtered', code: 400 };
     const event = { kind: 'error', type: 'invalid_request', message: 'filtered', status: 400 } as const;

@@ -182,7 +182,7 @@ describe('the end of a stream', () => {
     expect(generationOf(delta({ content: 'half a sen' }))).toMatchObject({ complete: false, finish_reason: null });
   });
 
-  test('gives nothing after it', () => {
+  test('returns no events after it', () => {
     expect(kindsOf(finish('stop'), DONE, delta({ content: 'more' }), DONE).slice(-2)).toEqual(['finish', 'end']);
   });
 
@@ -254,8 +254,8 @@ describe('the end of a stream', () => {
   });
 });
 
-describe('what is no chunk', () => {
-  test('vector 31: an error record is an error, with what was counted before it', () => {
+describe('malformed chunks', () => {
+  test('vector 31: turns an error record into an error, after the usage counted so far', () => {
     const failed = chunk({ error: { type: 'overloaded', message: 'busy', code: 503 }, choices: [], usage: USAGE });
     expect(eventsOf(delta({ content: 'a' }), failed).slice(-2)).toEqual([
       { kind: 'usage', usage: usageOf(10, 4) },

@@ -32,27 +32,27 @@ function opaque(words: string | null): Part {
   return { kind: 'opaque', type: 'server_tool_use', native: { origin: 'messages', json: '{}' }, words };
 }
 
-test('texts are joined as they were said, whatever stands between them', () => {
+test('joins texts in order, whatever is between them', () => {
   expect(said([textPart('I look. '), callOf('c1'), textPart('Then.')])).toMatchObject({
     content: 'I look. Then.',
     tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
   });
 });
 
-test('content is null beside calls, or empty where the host refuses null', () => {
+test('renders null content with tool calls, or an empty string if the provider refuses null', () => {
   expect(said([callOf('c1')]).content).toBeNull();
   expect(said([callOf('c1')], upstream({ nullContent: false })).content).toBe('');
   expect(said([]).content).toBe('');
 });
 
-test('earlier reasoning goes back only if the provider wants it, redacted never', () => {
+test('sends earlier reasoning only to a provider that requires it, never redacted reasoning', () => {
   const parts = [thought('hm'), thought('', true), thought('ah'), textPart('x')];
   expect(said(parts)).toEqual({ role: 'assistant', content: 'x', reasoning_content: 'hm\n\nah' });
   expect(said(parts, upstream({ reasoningInHistory: 'reasoning' })).reasoning).toBe('hm\n\nah');
   expect(said(parts, upstream({ reasoningInHistory: null }))).toEqual({ role: 'assistant', content: 'x' });
 });
 
-test('what only another format knows is told in words, or not at all', () => {
+test('renders content of another format as text, or omits it', () => {
   expect(said([textPart('a'), opaque('[searched: x]'), opaque(null), textPart('b')]).content).toBe(
     'a\n[searched: x]\nb',
   );
@@ -97,7 +97,7 @@ test('vector 46: a long MCP name is an alias everywhere, and the answer’s is r
   expect([...tools.restored]).toEqual([[alias, name]]);
 });
 
-test('a call of a free-text tool keeps its text', () => {
+test('keeps the text of a free-text tool call', () => {
   const call: Part = { kind: 'tool_call', id: 'c1', name: 'math', tool: 'custom', arguments: '1+1', cache_mark: null };
   expect(said([call]).tool_calls).toEqual([{ id: 'c1', type: 'custom', custom: { name: 'math', input: '1+1' } }]);
 });

@@ -20,7 +20,7 @@ const contentOf = (parts: readonly Part[], traits: UpstreamTraits = CAPABLE) =>
   messagesOf([userTurn(...parts)], traits)[0].content;
 const lacking = (takes: Partial<UpstreamTraits['takes']>) => ({ ...CAPABLE, takes: { ...CAPABLE.takes, ...takes } });
 
-test('one text is a string, several are parts, none is empty', () => {
+test('renders one text as a string, several as parts, none as an empty string', () => {
   expect(contentOf([textPart('a')])).toBe('a');
   expect(contentOf([textPart('a'), textPart('b')])).toHaveLength(2);
   expect(contentOf([])).toBe('');
@@ -35,7 +35,7 @@ test('images and sounds are written as the format has them', () => {
 });
 
 describe('documents', () => {
-  test('of bytes are files whose name tells a PDF', () => {
+  test('renders a document of bytes as a file with a PDF name', () => {
     const file = (filename: string) => ({
       type: 'file',
       file: { filename, file_data: 'data:application/pdf;base64,JVBE' },
@@ -71,7 +71,7 @@ test.each([
   expect(refusalOf(() => contentOf([part], traits)).param).toBe('messages.0');
 });
 
-test('a refusal says what was found and what is lacking', () => {
+test('names the unsupported content in the refusal', () => {
   expect(refusalOf(() => contentOf([medium('image', WEB)], lacking({ image: false }))).message).toBe(
     'messages.0: holds an image, but the model "house-model" takes no images',
   );

@@ -52,7 +52,7 @@ function toolNamed(name: string) {
   return { kind: 'function', name, description: null, parameters: null, strict: null, cache_mark: null } as const;
 }
 
-describe('what the table says of a feature is done by a capable host', () => {
+describe('a capable provider handles each feature as the table states', () => {
   test.each(FEATURES)('%s', (feature) => {
     const [members, member, sent] = ASKS[feature];
     expect(['carried', 'emulated']).toContain(RENDERED_FEATURES[feature].fate);
@@ -100,7 +100,7 @@ test('a mark on the whole request has no place, and is named', () => {
   expect(refusalOf(() => render(request, CAPABLE, true)).param).toBe('cache_control');
 });
 
-test('a request that asks for nothing says nothing', () => {
+test('renders nothing for a request without options', () => {
   const { body, tools, outputTool, extractsJson, stopTexts } = render(requestOf({}));
   expect(body).toEqual({ model: 'upstream-model', messages: [{ role: 'user', content: 'hello' }] });
   expect([tools.restored.size, tools.custom.size, outputTool, extractsJson, stopTexts]).toEqual([
@@ -128,7 +128,7 @@ describe('the output limit', () => {
     expect(limited(5, upstream({ outputLimitMember: 'max_tokens' })).body.max_tokens).toBe(5);
   });
 
-  test('over what the model can is lowered, and named', () => {
+  test('is lowered to the maximum of the model, and reported', () => {
     const { body, dropped } = limited(9000, upstream({}, { outputTokensMax: 8000 }));
     expect([body.max_completion_tokens, dropped]).toEqual([8000, ['max_tokens']]);
     expect(limited(8000, upstream({}, { outputTokensMax: 8000 })).dropped).toEqual([]);
@@ -144,13 +144,13 @@ describe('the output limit', () => {
 describe('stop texts', () => {
   const request = requestOf({ stop: ['A', 'B', 'C', 'D', 'E'], named: { stop: 'stop_sequences' } });
 
-  test('over what the host takes are refused', () => {
+  test('are refused above the maximum of the provider', () => {
     expect(refusalOf(() => render(request, upstream({ stopMax: 4 }))).message).toBe(
       'stop_sequences: found 5 texts; the model "house-model" takes at most 4',
     );
   });
 
-  test('are ours to find where the host takes none', () => {
+  test('are matched by the gateway if the provider supports none', () => {
     const { body, stopTexts, dropped } = render(request, upstream({ stopMax: 0 }), true);
     expect([body.stop, stopTexts, dropped]).toEqual([undefined, ['A', 'B', 'C', 'D', 'E'], []]);
   });
@@ -221,14 +221,14 @@ describe('the output format', () => {
     expect(formatOf(schemaFormat(null, schema)).body.response_format.json_schema.schema).toEqual(JSON.parse(schema));
   });
 
-  test('that was to be kept strictly and cannot be is named', () => {
+  test('reports a strict schema that cannot be enforced', () => {
     expect(formatOf(schemaFormat(true, '{"type":"object"}')).dropped).toEqual(['output_config.format.strict']);
     expect(formatOf(schemaFormat(true), upstream({ strictSchemas: false })).dropped).toEqual([
       'output_config.format.strict',
     ]);
   });
 
-  test('with a schema is refused where the model takes none', () => {
+  test('refuses a schema for a model that supports none', () => {
     const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, structured_output: false } };
     expect(refusalOf(() => formatOf(schemaFormat(null), traits)).param).toBe('output_config.format');
   });

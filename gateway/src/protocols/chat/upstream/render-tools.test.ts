@@ -20,7 +20,7 @@ test('a schema is sent as it was written', () => {
   );
 });
 
-test('a free-text tool keeps its grammar', () => {
+test('keeps the grammar of a free-text tool', () => {
   const grammar = '{"definition":"start: \\"a\\"","syntax":"lark"}';
   const { body } = rendered({ tools: [{ kind: 'custom', name: 'm', description: null, grammar }] });
   expect(body.tools).toEqual([
@@ -95,7 +95,7 @@ describe('tool_choice', () => {
     expect(rendered({ tools, tool_choice: none('auto') }, plain).body).not.toContainKeys(['tools', 'tool_choice']);
   });
 
-  test('without tools is left out where it asks for none, else refused', () => {
+  test('without tools, omits a choice of none and refuses any other', () => {
     expect(rendered({ tools: [], tool_choice: { kind: 'auto' } }).body).not.toContainKeys(['tools', 'tool_choice']);
     expect(refusalOf(() => rendered({ tools: [], tool_choice: { kind: 'required' } })).param).toBe('tool_choice');
   });

@@ -42,7 +42,7 @@ test('vector 49: arguments keep every digit and their order', () => {
   expect(messagesOf(turns)[1].tool_calls[0].function.arguments).toBe(json);
 });
 
-test('vector 38: results stand first, in their order, what was said around them behind', () => {
+test('vector 38: renders results first, in order, then the other content', () => {
   const turns = [
     ask,
     assistantTurn(callOf('c1'), callOf('c2')),
@@ -61,7 +61,7 @@ test('vector 38: results stand first, in their order, what was said around them 
   ]);
 });
 
-test('bug: Envoy AI Gateway, text before a result of a later turn keeps its place behind all results', () => {
+test('bug: Envoy AI Gateway, text before a result of a later turn follows all results', () => {
   const turns = [
     ask,
     assistantTurn(callOf('c1'), callOf('c2')),
@@ -130,7 +130,7 @@ describe('vector 37: an image in a result reaches the model', () => {
   });
 });
 
-test('texts of a result are lines; an error is said in words; an empty result is empty', () => {
+test('joins the texts of a result as lines, states an error in words, and keeps an empty result empty', () => {
   const error = { ...resultOf('c1', textPart('no'), textPart('way')), is_error: true } as Part;
   const silent = { ...resultOf('c2'), is_error: true } as Part;
   const turns = [ask, assistantTurn(callOf('c1'), callOf('c2'), callOf('c3')), userTurn(error, silent, resultOf('c3'))];
@@ -194,7 +194,7 @@ describe('instructions', () => {
     });
   });
 
-  test('that are nothing but the attribution line vanish', () => {
+  test('omits instructions that are only the attribution line', () => {
     expect(messagesOf([turn('system', [textPart('x-anthropic-billing-header: a')]), ask])).toHaveLength(1);
   });
 
@@ -212,13 +212,13 @@ describe('an assistant’s turn at the end', () => {
   const prefilled = (prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message') =>
     render(requestOf({ turns }), upstream({ prefill })).body;
 
-  test('is refused where the host takes none', () => {
+  test('is refused if the provider supports none', () => {
     expect(refusalOf(() => prefilled('refused')).message).toBe(
       'messages.1: is the assistant\'s and stands last, but the model "house-model" takes no beginning of its answer; end with a user\'s message',
     );
   });
 
-  test('is said in the host’s way', () => {
+  test('is rendered in the form that the provider accepts', () => {
     expect(prefilled('plain').messages[1]).toEqual({ role: 'assistant', content: 'Sure' });
     expect(prefilled('prefix').messages[1]).toEqual({ role: 'assistant', content: 'Sure', prefix: true });
     expect(prefilled('continue_final_message')).toMatchObject({

@@ -78,7 +78,7 @@ describe('fragments', () => {
     expect(kinds.slice(3, 5)).toEqual(['part_start 1', 'part_end 0'].toReversed());
   });
 
-  test('vector 8: without an index are told apart by their ids', () => {
+  test('vector 8: separates calls without an index by their ids', () => {
     const records = [
       calls(start(undefined, 'a', 'f', '{'), start(undefined, 'b', 'g', '[')),
       calls(start(undefined, 'b', undefined, ']')),
@@ -90,7 +90,7 @@ describe('fragments', () => {
     ]);
   });
 
-  test('without index and id are told apart by their place, and by the names that begin them', () => {
+  test('separates calls without index and id by position and name', () => {
     const whole = [calls(start(undefined, undefined, 'f', '{}'), start(undefined, undefined, 'f', '[]'))];
     expect(answer(...whole)).toEqual([
       ['call_c1_0', 'f', '{}'],
@@ -180,7 +180,7 @@ describe('fragments', () => {
     expect(answer(calls(start(0, 'a', 'f', text)))).toEqual([['a', 'f', text]]);
   });
 
-  test('that say nothing make no call', () => {
+  test('ignores empty fragments', () => {
     expect(
       answer(calls({}, null, 'x', { index: 3 }, { index: 4, type: 'function', function: { arguments: '' } })),
     ).toEqual([]);
@@ -262,7 +262,7 @@ describe('arguments', () => {
     expect(callsOf(plain)).toEqual([['a', 'f', json]]);
   });
 
-  test('of one call wait for no other: an object is told as it comes', () => {
+  test('streams the arguments of a single call without waiting', () => {
     const events = eventsOf(calls({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a' } }));
     expect(events.at(-1)).toEqual({ kind: 'arguments_delta', part: 0, text: '{"a' });
   });

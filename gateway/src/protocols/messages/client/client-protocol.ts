@@ -32,7 +32,6 @@ import {
   tallyNested,
   tallyPart,
 } from '../../request/request-facts.ts';
-
 import { parseRequest } from './parse-request.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';

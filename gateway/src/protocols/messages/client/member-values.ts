@@ -2,7 +2,6 @@
  * Reads the members of a request object by their required type; `null` counts as absent. Also parses cache marks, and
  * reports unread members.
  */
-
 import type { CacheMark } from '../../../generation/part.ts';
 import { children, type JsonNode, member, memberName, numberValue, stringValue } from '../../../wire/json-node.ts';
 import { memberPath } from '../../../wire/json-problem.ts';

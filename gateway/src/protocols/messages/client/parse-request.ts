@@ -5,9 +5,7 @@ import type { GenerationRequest } from '../../../generation/request.ts';
 import { children, type JsonNode, type JsonOutline, memberName, stringValue } from '../../../wire/json-node.ts';
 import { memberPath } from '../../../wire/json-problem.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
-
 import { given, optionalFlag, optionalNumber, parseCacheMark, requiredText } from './member-values.ts';
-
 import {
   parseEndUser,
   parseOutputFormat,
@@ -17,7 +15,6 @@ import {
   parseToolChoice,
   parseTools,
 } from './parse-generation-options.ts';
-
 import { parseTurns } from './parse-turns.ts';
 
 const REFUSED_BECAUSE =

@@ -416,14 +416,14 @@ describe('the end', () => {
     );
   });
 
-  test('after a violation nothing is written', () => {
+  test('renders nothing after a violation', () => {
     const { pieces, violation } = rendered([make.speech(0), make.says(0, 'x'), start, finish('stop'), end]);
     expect(violation).toBe('content_block_start before message_start');
     expect(pieces.join('')).toBe('');
   });
 });
 
-describe('what only this format knows', () => {
+describe('content of this format only', () => {
   const native = { origin: 'messages', json: '{"type":"web_search_tool_result",\n "content":[]}' };
   const opaque = (origin: string): GenerationEvent => ({
     kind: 'part_start',

@@ -3,7 +3,6 @@
  * usage of compaction and advisors. Source: wire reference B.6.
  */
 import { type Usage, type UsagePart, ZERO_USAGE } from '../../../generation/usage.ts';
-
 import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
 /** The runs of one response and their sum. */

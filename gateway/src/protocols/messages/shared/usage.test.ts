@@ -212,7 +212,7 @@ describe('iterations', () => {
   });
 });
 
-describe('what is odd about the usage', () => {
+describe('usage anomalies', () => {
   const main = { input_tokens: 10, output_tokens: 20 };
   const iteration = { type: 'message', input_tokens: 10, output_tokens: 20, cache_read_input_tokens: 5 };
   const split = { cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 } };

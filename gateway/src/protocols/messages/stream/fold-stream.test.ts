@@ -58,7 +58,7 @@ describe('a message', () => {
     });
   });
 
-  test('that never began is none', () => {
+  test('is malformed if it never began', () => {
     expect(() => foldText([finish('end_turn')])).toThrow('it never began');
   });
 });

@@ -1,5 +1,4 @@
 /** Observes usage, stop reason, errors and the end in the events of a messages stream, without changing them. */
-
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
@@ -17,7 +16,6 @@ import {
   tallyUsage,
   type UsageTally,
 } from '../shared/usage.ts';
-
 import { MessagesGrammar, type MessagesStep } from './stream-grammar.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];

@@ -47,7 +47,7 @@ test('objects are closed at every depth, without a word where their properties a
   expect(fit({ type: ['object', 'null'], properties: { a: text } })[0]).toMatchObject({ additionalProperties: false });
 });
 
-test('what was open on purpose, or can only be empty now, is told', () => {
+test('reports objects that were open on purpose or can now only be empty', () => {
   const map = { type: 'object', additionalProperties: { type: 'number' } };
   expect(fit(map)).toEqual([closed({}), ['additionalProperties']]);
   expect(fit({ type: 'object', properties: { a: text }, additionalProperties: true })[1]).toEqual([
@@ -67,7 +67,7 @@ test('keywords that are refused become words in the description, behind the one 
   expect(unenforced).toEqual(['minLength', 'pattern', 'minimum', 'maximum']);
 });
 
-test('what says nothing of values is no loss', () => {
+test('ignores keywords that do not restrict values', () => {
   const schema = { ...text, default: 'x', examples: ['y'], $schema: 'https://json-schema.org/draft/2020-12/schema' };
   expect(fit(schema)).toEqual([{ ...text, default: 'x', description: '{examples: ["y"]}' }, []]);
 });
@@ -90,7 +90,7 @@ test.each([
 });
 
 describe('choices', () => {
-  test('oneOf is anyOf, and told', () => {
+  test('renders oneOf as anyOf, and reports it', () => {
     expect(fit({ oneOf: [text, { type: 'null' }] })).toEqual([{ anyOf: [text, { type: 'null' }] }, ['oneOf']]);
   });
 

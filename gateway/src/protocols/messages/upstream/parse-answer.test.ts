@@ -25,7 +25,7 @@ const message = {
   usage,
 };
 
-test('an answer in one piece folds to what its stream folds to', () => {
+test('folds a non-streamed answer to the same generation as its stream', () => {
   const blocks = content.flatMap((content_block, index) => [
     record('content_block_start', { index, content_block }),
     record('content_block_stop', { index }),
@@ -50,7 +50,7 @@ test('vector 49: digits, order and keys that come twice survive in a tool call a
   ]);
 });
 
-test('a refusal tells why; an answer without a reason ended for another', () => {
+test('reports why the model refused, and finish reason other if none was given', () => {
   const details = { type: 'refusal', explanation: 'blocked' };
   expect(foldGeneration(events({ content: [], stop_reason: 'refusal', stop_details: details }))).toMatchObject({
     finish_reason: 'refusal',

@@ -2,7 +2,6 @@
  * Parses a messages response in one piece into the events of the same response streamed, its end, and upstream error
  * bodies.
  */
-
 import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import type { UpstreamError } from '../../answer/error-body.ts';
 import { describeError, readErrorBody } from '../../answer/error-body.ts';

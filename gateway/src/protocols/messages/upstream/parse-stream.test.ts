@@ -90,7 +90,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('what a block begins with counts', () => {
+  test('counts the initial content of a block', () => {
     const { parts } = answer(
       opens(0, { type: 'text', text: 'a' }),
       adds(0, word('b')),
@@ -270,7 +270,7 @@ describe('the end', () => {
     expect({ complete, finish_reason }).toEqual({ complete: false, finish_reason: null });
   });
 
-  test('nothing is read behind it', () => {
+  test('ignores records after it', () => {
     expect(parsed(start + stopped('end_turn') + end + start + record('error')).at(-1)).toEqual({ kind: 'end' });
   });
 });

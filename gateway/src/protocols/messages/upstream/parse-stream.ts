@@ -2,7 +2,6 @@
  * Parses a messages upstream's stream into canonical events. Trusts no order and no type; complete only at
  * `message_stop`.
  */
-
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';

@@ -153,7 +153,7 @@ describe('turns', () => {
     expect(render(requestWith({ turns })).dropped).toEqual(['messages.name']);
   });
 
-  test('what Anthropic wrote goes back as it was; what others wrote is told in words or left out', () => {
+  test('returns blocks of Anthropic unchanged, and renders those of others as text or omits them', () => {
     const opaque = (origin: string, words: string | null): Part => ({
       kind: 'opaque',
       type: 'x',
@@ -216,7 +216,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  test('bug: Envoy AI Gateway, a result that is an error says so', () => {
+  test('bug: Envoy AI Gateway, marks a result that is an error', () => {
     const failed = { ...result('a', textPart('no')), is_error: true };
     expect(messagesOf(['user', 'go'], ['assistant', call('a')], ['user', failed]).at(-1).content).toEqual([
       { ...used('a', 'no'), is_error: true },

@@ -90,7 +90,7 @@ test('sound is refused, and so are images and PDF at models without them', () =>
   });
 });
 
-test('what nobody knows of a model is not refused', () => {
+test('refuses nothing for an unknown property of a model', () => {
   const unknown = withTraits({}, { image: null, pdf: null });
   expect(renderMedia(image({ kind: 'url', url: 'u' }), 'p', unknown).type).toBe('image');
   expect(renderDocument(document({ kind: 'url', url: 'u' }), 'p', unknown).source).toEqual({ type: 'url', url: 'u' });

@@ -17,7 +17,7 @@ test('a plain request is the model, the most tokens and the turn', () => {
   );
 });
 
-test('what undoes nothing is empty', () => {
+test('returns nothing to undo if nothing changed', () => {
   const { tools, outputTool, extractsJson, stopTexts } = render(requestWith({}));
   expect([tools.restored.size, tools.custom.size, outputTool, extractsJson, stopTexts]).toEqual([
     0,
@@ -76,11 +76,11 @@ describe('sampling', () => {
     expect(refusal(() => render(requestWith({ temperature: 0, top_p: 0.5 }), single, true))?.param).toBe('top_p');
   });
 
-  test('a top_k that stands for all tokens is left out', () => {
+  test('omits a top_k that means all tokens', () => {
     for (const top_k of [-1, 0]) expect(sampling({ top_k })).toEqual([undefined, undefined, undefined, []]);
   });
 
-  test('beside thinking only what Anthropic takes there is sent', () => {
+  test('sends only the options that Anthropic accepts with thinking', () => {
     const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
     expect(sampling({ reasoning, temperature: 0.2, top_p: 0.5, top_k: 5 })).toEqual([
       undefined,

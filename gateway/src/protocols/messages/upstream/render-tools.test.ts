@@ -198,7 +198,7 @@ describe('the choice of a tool', () => {
     );
   });
 
-  test('without tools nothing is said', () => {
+  test('renders nothing without tools', () => {
     const { body } = render(requestWith({ tool_choice: { kind: 'auto' }, parallel_tool_calls: false }));
     expect([body.tools, body.tool_choice]).toEqual([undefined, undefined]);
   });

@@ -2,7 +2,6 @@
  * Renders the tools of a request and the tool choice, and chooses how to request the response format: natively, through
  * a tool, or by an instruction. Source: wire reference B.4 and C.1.
  */
-
 import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
