@@ -2,163 +2,68 @@
  * Stores the providers and prices entered in the console, the results of provider tests, and when keys were last used.
  */
 
-import { type CompiledQuery, type Generated, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type {
-  EnteredModel,
-  ProviderStore,
-  StoredPrice,
-  StoredProvider,
-  StoredProviderTest,
-  StoredRates,
-} from '../../ports/providers.ts';
+import type { ProviderStore, StoredPrice, StoredProvider, StoredProviderTest } from '../../ports/providers.ts';
 import type { KeyUseStore, StoredKeyUse } from '../../ports/records.ts';
 import type { Tables } from '../tables.ts';
 import type { Writer } from '../writer/writer.ts';
-import type { WriteStatement } from '../writer/writer-messages.ts';
+import { deleteRow, insertRow, readRows, type StoredTable, updateRow, upsertRow } from './table-rows.ts';
 
-type ProviderTables = {
-  provider_entry: {
-    readonly name: string;
-    readonly kind: string;
-    readonly base_url: string;
-    /** JSON list. */
-    readonly models: string;
-    readonly sealed: string | null;
-    readonly last4: string | null;
-    readonly created_at_ms: number;
-    readonly updated_at_ms: number;
-  };
-  provider_test: {
-    readonly provider: string;
-    readonly origin: string;
-    readonly at_ms: number;
-    readonly ok: 0 | 1;
-    readonly message: string;
-    readonly duration_ms: number;
-  };
-  model_price: {
-    readonly seq: Generated<number>;
-    readonly model: string;
-    readonly from_ms: number;
-    /** JSON object. */
-    readonly rates: string | null;
-    readonly created_by: string;
-    readonly created_at_ms: number;
-  };
+const PROVIDERS: StoredTable<StoredProvider> = {
+  name: 'provider_entry',
+  key: ['name'],
+  fixed: ['createdAtMs'],
+  members: {
+    name: 'plain',
+    kind: 'plain',
+    baseUrl: 'plain',
+    models: 'json',
+    sealed: 'plain',
+    last4: 'plain',
+    createdAtMs: 'plain',
+    updatedAtMs: 'plain',
+  },
 };
 
-type PriceRow = Omit<ProviderTables['model_price'], 'seq'>;
+const TESTS: StoredTable<StoredProviderTest> = {
+  name: 'provider_test',
+  key: ['provider'],
+  fixed: [],
+  members: {
+    provider: 'plain',
+    origin: 'plain',
+    atMs: 'plain',
+    ok: 'flag',
+    message: 'plain',
+    durationMs: 'plain',
+  },
+};
 
-export function createProviderStore(all: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderStore {
-  const queries = all.withTables<ProviderTables>();
+/** The table's own key is the order of creation. */
+const PRICES: StoredTable<StoredPrice> = {
+  name: 'model_price',
+  key: [],
+  fixed: [],
+  members: { model: 'plain', fromMs: 'plain', rates: 'json', createdBy: 'plain', createdAtMs: 'plain' },
+};
+
+export function createProviderStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderStore {
   return {
-    readProviders: () => readProviders(all),
-    async readTests() {
-      return (await queries.selectFrom('provider_test').selectAll().execute()).map(testOfRow);
-    },
-    async readPrices() {
-      return (await queries.selectFrom('model_price').selectAll().orderBy('seq').execute()).map(priceOfRow);
-    },
-    saveProvider(provider, isNew) {
-      const { name, created_at_ms, ...members } = rowOfProvider(provider);
-      const statement = isNew
-        ? queries.insertInto('provider_entry').values({ name, created_at_ms, ...members })
-        : queries.updateTable('provider_entry').set(members).where('name', '=', name);
-      return writer.write([changingOne(statement.compile())]);
-    },
-    removeProvider: (name) =>
-      writer.write([changingOne(queries.deleteFrom('provider_entry').where('name', '=', name).compile())]),
-    saveTest(test) {
-      const { provider, ...members } = rowOfTest(test);
-      const statement = queries
-        .insertInto('provider_test')
-        .values({ provider, ...members })
-        .onConflict((conflict) => conflict.column('provider').doUpdateSet(members));
-      return writer.write([changingOne(statement.compile())]);
-    },
-    addPrice: (price) =>
-      writer.write([changingOne(queries.insertInto('model_price').values(rowOfPrice(price)).compile())]),
+    readProviders: () => readProviders(queries),
+    readTests: () => readRows(queries, TESTS, 'provider'),
+    readPrices: () => readRows(queries, PRICES, 'seq'),
+    saveProvider: (provider, isNew) =>
+      writer.write([isNew ? insertRow(PROVIDERS, provider) : updateRow(PROVIDERS, provider)]),
+    removeProvider: (name) => writer.write([deleteRow(PROVIDERS, [name])]),
+    saveTest: (test) => writer.write([upsertRow(TESTS, test)]),
+    addPrice: (price) => writer.write([insertRow(PRICES, price)]),
   };
 }
 
-/** The providers in the order in which they were entered. */
-export async function readProviders(all: Kysely<Tables>): Promise<readonly StoredProvider[]> {
-  const queries = all.withTables<ProviderTables>();
-  const found = queries.selectFrom('provider_entry').selectAll().orderBy('created_at_ms').orderBy('name');
-  return (await found.execute()).map(providerOfRow);
-}
-
-function changingOne({ sql, parameters }: CompiledQuery): WriteStatement {
-  return { sql, parameters: parameters as WriteStatement['parameters'], changes: 1 };
-}
-
-function rowOfProvider(provider: StoredProvider): ProviderTables['provider_entry'] {
-  return {
-    name: provider.name,
-    kind: provider.kind,
-    base_url: provider.baseUrl,
-    models: JSON.stringify(provider.models),
-    sealed: provider.sealed,
-    last4: provider.last4,
-    created_at_ms: provider.createdAtMs,
-    updated_at_ms: provider.updatedAtMs,
-  };
-}
-
-function providerOfRow(row: ProviderTables['provider_entry']): StoredProvider {
-  return {
-    name: row.name,
-    kind: row.kind,
-    baseUrl: row.base_url,
-    models: JSON.parse(row.models) as EnteredModel[],
-    sealed: row.sealed,
-    last4: row.last4,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-  };
-}
-
-function rowOfTest(test: StoredProviderTest): ProviderTables['provider_test'] {
-  return {
-    provider: test.provider,
-    origin: test.origin,
-    at_ms: test.atMs,
-    ok: test.ok ? 1 : 0,
-    message: test.message,
-    duration_ms: test.durationMs,
-  };
-}
-
-function testOfRow(row: ProviderTables['provider_test']): StoredProviderTest {
-  return {
-    provider: row.provider,
-    origin: row.origin,
-    atMs: row.at_ms,
-    ok: row.ok === 1,
-    message: row.message,
-    durationMs: row.duration_ms,
-  };
-}
-
-function rowOfPrice(price: StoredPrice): PriceRow {
-  return {
-    model: price.model,
-    from_ms: price.fromMs,
-    rates: price.rates === null ? null : JSON.stringify(price.rates),
-    created_by: price.createdBy,
-    created_at_ms: price.createdAtMs,
-  };
-}
-
-function priceOfRow(row: PriceRow): StoredPrice {
-  return {
-    model: row.model,
-    fromMs: row.from_ms,
-    rates: row.rates === null ? null : (JSON.parse(row.rates) as StoredRates),
-    createdBy: row.created_by,
-    createdAtMs: row.created_at_ms,
-  };
+/** The providers in order of creation. */
+export function readProviders(queries: Kysely<Tables>): Promise<readonly StoredProvider[]> {
+  return readRows(queries, PROVIDERS, 'created_at_ms, name');
 }
 
 /** One statement for all keys: one statement each for ten thousand keys would hold up the writer. */
