@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { prove } from '../src/cli/commands/data.ts';
 import { newRequestId } from '../src/lib/request-id.ts';
-import { heldCall, settledCall } from '../src/store/contracts/sample-call.ts';
-import { bind, totalOf } from '../src/store/contracts/sample-claims.ts';
 import type { Store } from '../src/store/ports/store.ts';
 import { backupDatabase } from '../src/store/sqlite/database/backup-database.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
+import { heldCall, settledCall } from '../src/store/testing/sample-call.ts';
+import { bind, totalOf } from '../src/store/testing/sample-claims.ts';
 
 const ROUNDS = 5;
 const [dataDir, calls = '1000000', only] = process.argv.slice(2);

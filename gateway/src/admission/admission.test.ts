@@ -5,10 +5,10 @@
 
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
-import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 import { ConstraintViolation } from '../store/ports/store-errors.ts';
+import { bind, claim, START_MS, totalOf } from '../store/testing/sample-claims.ts';
 import {
   type Admission,
   admitCall,

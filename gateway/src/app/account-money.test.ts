@@ -1,9 +1,9 @@
 /** Tests the report of an account's own money: the current state of its budget, and a prepaid balance. */
 import { afterEach, expect, test } from 'bun:test';
-import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
+import { heldCall, settledCall } from '../store/testing/sample-call.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { accountMoney } from './open-console.ts';
 import { openMoney } from './open-money.ts';

@@ -7,12 +7,12 @@ import { admitCall } from '../admission/admission.ts';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { withMarkUp } from '../billing/price.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { Caps, Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
+import { heldCall, settledCall } from '../store/testing/sample-call.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type MoneyParts, openMoney } from './open-money.ts';
 

@@ -2,9 +2,9 @@
  * Tests which account a budget's subject belongs to, and that for a new subject no more is read than it can have spent.
  */
 import { expect, test } from 'bun:test';
-import { bind, totalOf } from '../store/contracts/sample-claims.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
+import { bind, totalOf } from '../store/testing/sample-claims.ts';
 import { accountOf, sinceMade } from './open-money.ts';
 
 const MADE_MS = 1_790_000_000_000;

@@ -5,11 +5,11 @@
 import { type Admission, admitCall, createMoneySeeds } from '../../admission/admission.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { chooseHold, type HoldRequest } from '../../billing/reserve.ts';
-import { bind, claim, START_MS, totalOf } from '../../store/contracts/sample-claims.ts';
 import { createMemoryLimits, type MemoryLimits } from '../../store/memory/limits.ts';
 import type { Ledger } from '../../store/ports/ledger.ts';
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
+import { bind, claim, START_MS, totalOf } from '../../store/testing/sample-claims.ts';
 import { CallMoney } from '../money/call-money.ts';
 import { draftRecord } from '../money/settle.ts';
 import { routedCall } from './routed-call.ts';

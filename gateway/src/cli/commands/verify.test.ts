@@ -3,11 +3,11 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { heldCall, settledCall } from '../../store/contracts/sample-call.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
+import { heldCall, settledCall } from '../../store/testing/sample-call.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Subject } from '../ports/limits.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { heldCall, settledCall } from './sample-call.ts';
-import { bind, totalOf } from './sample-claims.ts';
+import { heldCall, settledCall } from '../testing/sample-call.ts';
+import { bind, totalOf } from '../testing/sample-claims.ts';
 import type { StoreRig } from './store-rig.ts';
 
 type SpendPorts = 'spends' | 'ledger' | 'policies' | 'calls';

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
+import { heldCall, PRICE_VERSION, settledCall, usageOf } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
-import { heldCall, PRICE_VERSION, settledCall, usageOf } from './sample-call.ts';
 import { outcomeOf } from './store-rig.ts';
 
 /** An implementation under test, with its own store and the postpaid account `default`. */

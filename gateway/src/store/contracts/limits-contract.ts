@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { BindingCaps, BudgetReached, LimitClaim, LimitDecision, LimitStore } from '../ports/limits.ts';
+import { bind, claim, randomOf, START_MS, totalOf } from '../testing/sample-claims.ts';
 import { lastCentContract } from './limits-money-contract.ts';
-import { bind, claim, randomOf, START_MS, totalOf } from './sample-claims.ts';
 
 export interface StoreSettings {
   readonly leaseMs: number;

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { BindingCaps, LimitStore } from '../ports/limits.ts';
-import { bind, claim, randomOf, START_MS, totalOf } from './sample-claims.ts';
+import { bind, claim, randomOf, START_MS, totalOf } from '../testing/sample-claims.ts';
 
 const SEEDS = 200;
 const CALLS_AT_ONCE = 500;

@@ -1,6 +1,6 @@
 /** Tests any implementation of the statement reader against its contract. */
 import { describe, expect, test } from 'bun:test';
-import { heldCall, settledCall } from './sample-call.ts';
+import { heldCall, settledCall } from '../testing/sample-call.ts';
 import { type StoreRig, startRigs } from './store-rig.ts';
 
 type StatementPorts = 'statements' | 'ledger' | 'policies';

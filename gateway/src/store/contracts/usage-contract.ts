@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../lib/request-id.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { type CallCondition, NONE, type UsageQuestion, type UsageReader } from '../ports/usage.ts';
-import { heldCall, settledCall } from './sample-call.ts';
+import { heldCall, settledCall } from '../testing/sample-call.ts';
 import type { StoreRig } from './store-rig.ts';
 
 const HOUR_MS = 3_600_000;

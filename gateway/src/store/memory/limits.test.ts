@@ -1,7 +1,7 @@
 /** Tests limits.ts: the contract of every limit store, and that its memory is bounded by the running calls. */
 import { expect, test } from 'bun:test';
 import { limitStoreContract } from '../contracts/limits-contract.ts';
-import { bind, claim, START_MS, totalOf } from '../contracts/sample-claims.ts';
+import { bind, claim, START_MS, totalOf } from '../testing/sample-claims.ts';
 import { createMemoryLimits } from './limits.ts';
 
 limitStoreContract('limits in memory', createMemoryLimits);

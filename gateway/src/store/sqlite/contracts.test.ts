@@ -4,11 +4,11 @@ import { Secret } from '../../lib/secret.ts';
 import { testAudit } from '../contracts/audit-contract.ts';
 import { testBudgetSpends } from '../contracts/budget-spends-contract.ts';
 import { testContent } from '../contracts/content-contract.ts';
-import { testKeyUse } from '../contracts/key-use-contract.ts';
 import { testPeople } from '../contracts/people-contract.ts';
 import { testPolicy } from '../contracts/policy-contract.ts';
 import { testProviders } from '../contracts/providers-contract.ts';
-import { testRecords } from '../contracts/records-contract.ts';
+import { testKeyUse, testRecords } from '../contracts/records-contract.ts';
+
 import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
 import { testUsage } from '../contracts/usage-contract.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { recompute } from '../contracts/sample-call.ts';
+import { recompute } from '../testing/sample-call.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { FAILPOINTS, type Failpoint } from './failpoints.ts';

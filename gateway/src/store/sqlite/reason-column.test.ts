@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reason } from '../../errors/reason.ts';
-import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
+import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore } from './open-store.ts';

@@ -5,8 +5,8 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
 import type { StoreError } from '../ports/store-errors.ts';
+import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';

@@ -1,6 +1,6 @@
 /**
  * Runs Kysely queries on one read-only `bun:sqlite` connection, on this thread or on a thread of its own. Writes are
- * compiled and sent to the writer.
+ * compiled and sent to the writer. Defines the types of rows.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import {
@@ -14,8 +14,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import type { CallRecord } from '../../ports/records.ts';
 import { errorOf, nameSqliteFault } from '../sqlite-fault.ts';
-import type { Tables } from '../tables.ts';
 import type { QueryQuestion, QueryReply, ReadingThread } from './reading-thread.ts';
 
 /** Queries over a connection that the caller opens and closes. */
@@ -73,4 +73,26 @@ function createDriver(run: RunQuery): Driver {
 
 function refuse(what: string): never {
   throw new Error(`the reading connection has no ${what}; each query sees one consistent state by itself`);
+}
+
+/** A call record with its counters as columns, flags as 0 or 1, and lists as JSON text. */
+export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts'> {
+  readonly stream: 0 | 1;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  /** JSON list. */
+  readonly usage_flags: string | null;
+  /** JSON of `Usage.extras`; null: the call has none. */
+  readonly usage_apart: string | null;
+  /** JSON; null: none. */
+  readonly reason: string | null;
+  readonly attempts: string;
+}
+
+export interface Tables {
+  call_record: CallRecordRow;
 }

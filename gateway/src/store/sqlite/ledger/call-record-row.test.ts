@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { CallRecord } from '../../ports/records.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
-import type { CallRecordRow } from '../tables.ts';
+import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { CALL_RECORD_COLUMNS, callRecordOfRow, callRecordValues, renderAttempts } from './call-record-row.ts';
 
 /** The row that the insert statement makes of a record. */

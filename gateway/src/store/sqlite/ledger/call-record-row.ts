@@ -1,15 +1,13 @@
 /**
  * Converts call records to and from their table rows, and drafts and checkpoints of open holds to and from JSON text.
- * Reconstructs the record of a call that was never ended, and reads stored calls.
+ * Reconstructs the record of a call that was never ended.
  */
 
-import { type Kysely, sql } from 'kysely';
 import type { Reason } from '../../../errors/reason.ts';
 import { type MediaAndToolUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
-import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
-import type { AttemptRecord, CallReader, CallRecord } from '../../ports/records.ts';
-import type { CallRecordRow, Tables } from '../tables.ts';
+import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
+import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 
 /** In the order of the insert statement. */
 export const CALL_RECORD_COLUMNS = [
@@ -255,25 +253,4 @@ export function endUnendedCall({ call_id, account, draft, checkpoint }: OpenHold
     attempts: answered ? [{ provider, model, status: 200, error, duration_ms: 0 }] : [],
   };
   return { record, cost: unpriced ? 0n : cost };
-}
-
-/** Implements the port over Kysely. */
-export function createCallReader(queries: Kysely<Tables>): CallReader {
-  return {
-    async readCalls({ limit, sinceMs, requestId, keyId }) {
-      let calls = queries
-        .selectFrom('call_record')
-        .selectAll()
-        // As text: beyond 2^53 a number would silently lose its last digits.
-        .select(sql<string | null>`cast(cost_nano_usd as text)`.as('cost_nano_usd'))
-        .orderBy('request_id', 'desc')
-        .limit(limit);
-      // The floor on the request id limits the rows read: no call with a lower id arrived since then.
-      if (sinceMs !== null)
-        calls = calls.where('request_id', '>=', requestIdFloor(sinceMs)).where('at_ms', '>=', sinceMs);
-      if (requestId !== null) calls = calls.where('request_id', '=', requestId);
-      if (keyId !== null) calls = calls.where('key_id', '=', keyId);
-      return (await calls.execute()).map(callRecordOfRow);
-    },
-  };
 }

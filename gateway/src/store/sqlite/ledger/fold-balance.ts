@@ -1,12 +1,10 @@
 /**
  * Applies ledger entries to an account's balance and refuses those that the account does not cover. The writer and the
- * ledger proof share this fold. Also reads balances from the database.
+ * ledger proof share this fold.
  */
 
-import { type Kysely, sql } from 'kysely';
-import type { AccountBalance, AccountMode } from '../../ports/ledger.ts';
+import type { AccountBalance } from '../../ports/ledger.ts';
 import { ConstraintViolation, InsufficientFunds } from '../../ports/store-errors.ts';
-import type { Tables } from '../tables.ts';
 import type { Transfer } from './ledger-entry.ts';
 
 /** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */
@@ -90,39 +88,4 @@ function fits({ available, held, charged, writtenOff, toppedUp }: Balance): bool
 
 function inRange(amount: bigint): boolean {
   return BigInt.asIntN(64, amount) === amount;
-}
-
-/** Amounts as decimal text: beyond 2^53 a number would silently lose its last digits. */
-interface BalanceRow {
-  readonly account: string;
-  readonly mode: AccountMode;
-  readonly available: string;
-  readonly held: string;
-  readonly charged: string;
-  readonly writtenOff: string;
-  readonly topped_up: string;
-}
-
-/** Reads the balances of all accounts by id, or of one; an account without entries has only zeros. */
-export async function readBalances(
-  queries: Kysely<Tables>,
-  account: string | null = null,
-): Promise<readonly AccountBalance[]> {
-  const { rows } = await sql<BalanceRow>`
-    SELECT account.id AS account, mode,
-      cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
-      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS writtenOff,
-      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
-    FROM account LEFT JOIN account_balance ON account_balance.account = account.id
-    WHERE ${account} IS NULL OR account.id = ${account}
-    ORDER BY account.id`.execute(queries);
-  return rows.map((row) => ({
-    account: row.account,
-    mode: row.mode,
-    available: BigInt(row.available),
-    held: BigInt(row.held),
-    charged: BigInt(row.charged),
-    writtenOff: BigInt(row.writtenOff),
-    toppedUp: BigInt(row.topped_up),
-  }));
 }

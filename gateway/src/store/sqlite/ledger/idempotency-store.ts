@@ -13,7 +13,7 @@ import {
   type RunName,
 } from '../../ports/idempotency.ts';
 import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 

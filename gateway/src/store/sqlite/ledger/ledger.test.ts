@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testLedger } from '../../contracts/ledger-contract.ts';
-import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
 import { outcomeOf } from '../../contracts/store-rig.ts';
+import { heldCall, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { openLedgerRig } from '../testing/open-ledger-rig.ts';
 

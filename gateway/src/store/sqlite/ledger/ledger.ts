@@ -4,10 +4,10 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { NewAuditEntry } from '../../ports/audit.ts';
-import type { AccountBalance, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
+import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
 import { ConstraintViolation, OutcomeUnknown } from '../../ports/store-errors.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Tables } from '../tables.ts';
 import {
   keepCheckpoint,
   keepExtension,
@@ -19,7 +19,6 @@ import {
   type Operation,
 } from '../writer/ledger-operations.ts';
 import type { Writer } from '../writer/writer.ts';
-import { readBalances } from './fold-balance.ts';
 
 /** Implements the port. */
 export function createLedger(
@@ -159,4 +158,39 @@ export function createUnsavedSettlements(abandon: (call_id: string) => Promise<v
       for (const call_id of waiting) end(call_id).catch(() => undefined);
     },
   };
+}
+
+/** Amounts as decimal text: beyond 2^53 a number would silently lose its last digits. */
+interface BalanceRow {
+  readonly account: string;
+  readonly mode: AccountMode;
+  readonly available: string;
+  readonly held: string;
+  readonly charged: string;
+  readonly writtenOff: string;
+  readonly topped_up: string;
+}
+
+/** Reads the balances of all accounts by id, or of one; an account without entries has only zeros. */
+export async function readBalances(
+  queries: Kysely<Tables>,
+  account: string | null = null,
+): Promise<readonly AccountBalance[]> {
+  const { rows } = await sql<BalanceRow>`
+    SELECT account.id AS account, mode,
+      cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
+      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS writtenOff,
+      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
+    FROM account LEFT JOIN account_balance ON account_balance.account = account.id
+    WHERE ${account} IS NULL OR account.id = ${account}
+    ORDER BY account.id`.execute(queries);
+  return rows.map((row) => ({
+    account: row.account,
+    mode: row.mode,
+    available: BigInt(row.available),
+    held: BigInt(row.held),
+    charged: BigInt(row.charged),
+    writtenOff: BigInt(row.writtenOff),
+    toppedUp: BigInt(row.topped_up),
+  }));
 }

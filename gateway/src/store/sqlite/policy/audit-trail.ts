@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { AuditTrail, NewAuditEntry } from '../../ports/audit.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { type AuditRow, auditValues, entryOfRow, INSERT_AUDIT_ENTRY } from './audit-row.ts';

@@ -13,7 +13,7 @@ import type {
   PeopleValue,
 } from '../../ports/people.ts';
 import { ConstraintViolation } from '../../ports/store-errors.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../ports/limits.ts';
 import type { LimitRule, PolicyChange, PolicyReader, PolicyStore, StoredAccount } from '../../ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../ports/records.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { auditStatement } from './audit-trail.ts';

@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { ProviderStore, StoredPrice, StoredProvider, StoredProviderTest } from '../../ports/providers.ts';
 import type { KeyUseStore, StoredKeyUse } from '../../ports/records.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
 import { deleteRow, insertRow, readRows, type StoredTable, updateRow, upsertRow } from './table-rows.ts';
 

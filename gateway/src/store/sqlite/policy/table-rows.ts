@@ -1,6 +1,6 @@
 /** Maps stored objects to rows of their tables and back: the member `createdAtMs` is the column `created_at_ms`. */
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { newRequestId } from '../../../lib/request-id.ts';
-import { heldCall, settledCall } from '../../contracts/sample-call.ts';
+import { heldCall, settledCall } from '../../testing/sample-call.ts';
 import { openStore } from '../open-store.ts';
 
 const [dataDir = '', countText = '10000', atOnceText = '200'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** Runs the SQLite store for the ledger's tests: over its own folder, restarted on demand, verified. */
 import type { LedgerRig } from '../../contracts/ledger-contract.ts';
-import { recompute } from '../../contracts/sample-call.ts';
+import { recompute } from '../../testing/sample-call.ts';
 import { databasePath } from '../database/connection.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';

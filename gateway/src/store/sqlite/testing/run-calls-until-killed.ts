@@ -3,7 +3,7 @@
  * writer that dies at a failpoint. Prints what was acknowledged, one JSON object per line: `held`, `settled` with its
  * cost, `moved`. For tests.
  */
-import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
+import { heldCall, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { openStore } from '../open-store.ts';
 
 const [dataDir = '', round = ''] = process.argv.slice(2);

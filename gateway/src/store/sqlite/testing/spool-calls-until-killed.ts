@@ -4,7 +4,7 @@
  * `run-calls-until-killed.ts` does. For tests.
  */
 
-import { heldCall, settledCall } from '../../contracts/sample-call.ts';
+import { heldCall, settledCall } from '../../testing/sample-call.ts';
 import { openStore } from '../open-store.ts';
 import { armedReach } from './armed-reach.ts';
 import { FILLED_BYTES, fillDatabase, giveRoom } from './fill-database.ts';

@@ -4,7 +4,7 @@ import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { BindingCaps, BudgetSpends, NamesOfModel, SubjectKind } from '../../ports/limits.ts';
 
 import { Unavailable } from '../../ports/store-errors.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../database/sqlite-dialect.ts';
 
 /** The column of each kind of subject. An end user's id begins with its account, whose id contains no `/`. */
 const SUBJECTS = {

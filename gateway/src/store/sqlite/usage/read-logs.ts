@@ -15,10 +15,10 @@ import type {
   UsageSums,
   UsageTenant,
 } from '../../ports/usage.ts';
+import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
-import type { CallRecordRow } from '../tables.ts';
 import { type Condition, kindFor, recordCondition } from './conditions.ts';
 import { findEntryRanges } from './entry-ranges.ts';
 import { findIds, type IdRange } from './find-ids.ts';

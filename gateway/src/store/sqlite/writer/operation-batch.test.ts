@@ -1,7 +1,7 @@
 /** Tests that operations are unpacked from a batch's text as they were packed, whatever their texts contain. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
+import { heldCall, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import {
   keepAbandonment,

@@ -6,7 +6,7 @@ import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation
 
 import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { sampleRecord } from '../testing/sample-record.ts';
+import { sampleRecord } from './sample-record.ts';
 
 /** An output token costs 2 nano-USD, an input token 1. */
 export const PRICE_VERSION = 'config@0.001_0.001_0.001_0.001_0.002_0.002';
