@@ -32,7 +32,7 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
       <button
         type="button"
         onClick={onPalette}
-        className="flex h-8 items-center gap-2 rounded-md border border-line bg-panel px-2 text-ink-2 hover:border-line-strong hover:text-ink"
+        className="flex h-8 shrink-0 items-center gap-2 rounded-md border border-line bg-panel px-2 text-ink-2 hover:border-line-strong hover:text-ink"
       >
         <Search size={14} aria-hidden="true" />
         <span className="flex-1 text-left">Search…</span>

@@ -95,7 +95,7 @@ describe('entries next to the configuration', () => {
     const tenancy = { account: 'default', workspaces: null, may: () => true };
     const asked = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
     const [goes, stops] = dryRun(models.deps, asked);
-    expect(goes?.text).toStartWith('To one as of-one: the first of 2 targets; it supports chat');
+    expect(goes?.text).toStartWith('one as of-one: the first of 2 targets; it supports chat');
     expect(stops).toMatchObject({ outcome: 'stops' });
     expect(stops?.text).toEndWith('Next: two as of-two.');
   });

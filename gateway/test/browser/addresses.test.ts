@@ -95,10 +95,10 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     await page.getByRole('button', { name: 'Create key' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('held');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('heading', { name: 'Created held' }).waitFor();
+    await page.getByRole('heading', { name: 'API key held created' }).waitFor();
     await page.evaluate(BACK_AND_FORTH);
     expect(await here()).toBe('/app/keys');
-    expect(await page.getByRole('heading', { name: 'Created held' }).isVisible()).toBeTrue();
+    expect(await page.getByRole('heading', { name: 'API key held created' }).isVisible()).toBeTrue();
     await page.getByRole('button', { name: 'Done' }).click();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

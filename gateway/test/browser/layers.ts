@@ -87,7 +87,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(
     '/app/keys',
-    'Created from the console',
+    'API key from the console created',
     steps(press('Create key'), type('Name', 'from the console'), hit('Enter')),
   ),
   layer('/app/keys', `Edit ${KEY}`, choose(OF_KEY, 'Edit…')),

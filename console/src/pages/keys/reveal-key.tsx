@@ -34,7 +34,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
   const { rotation } = apiKey;
   return (
     <Dialog
-      title={rotation === null ? `Created ${apiKey.name}` : `New secret for ${apiKey.name}`}
+      title={rotation === null ? `API key ${apiKey.name} created` : `New secret for ${apiKey.name}`}
       lead="Copy it now. It won’t be shown again: Tollgate stores only a hash."
       wide
       closable={false}

@@ -36,7 +36,7 @@ export function RoutingPreview({ model }: { readonly model: ModelView }) {
         <Segmented<Protocol> label="Protocol" value={protocol} choices={PROTOCOL_CHOICES} onChoose={setProtocol} />
         {keys.data !== undefined && keys.data.keys.length > 0 && (
           <label className="flex min-w-0 items-center gap-2">
-            <span className="text-ink-2">API key</span>
+            <span className="whitespace-nowrap text-ink-2">API key</span>
             <select
               className={`${CONTROL} w-auto max-w-56`}
               value={key}

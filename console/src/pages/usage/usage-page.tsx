@@ -145,7 +145,7 @@ function ChartControls({ view }: { readonly view: UsageView }) {
   return (
     <div className="flex flex-wrap items-center gap-2">
       <label className="flex items-center gap-2">
-        <span className="text-ink-2">Group by</span>
+        <span className="whitespace-nowrap text-ink-2">Group by</span>
         <select
           className={`${CONTROL} w-auto`}
           value={first}
