@@ -132,10 +132,13 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
       balance_nano_usd: orNull(NANO_USD),
       scopes: listOf(oneOf('inference', 'usage', 'admin')),
       models: { ...orNull(listOf(TEXT)), description: 'The models that it may use, with * as a wildcard.' },
-      strict: { ...FLAG, description: 'A translation that would drop a member is refused.' },
+      strict: { ...FLAG, description: 'Requests whose translation would drop a member are refused.' },
       holds: { ...oneOf('adaptive', 'strict'), description: 'A stream reserves money in slices, or its maximum cost.' },
       expires_at: orNull(TIME),
-      usage: { ...orNull(object(each(refTo('KeyUsage'), 'day', 'month'))), description: 'Null: not ready; ask again.' },
+      usage: {
+        ...orNull(object(each(refTo('KeyUsage'), 'day', 'month'))),
+        description: 'Null: not loaded yet; retry.',
+      },
       limits: { ...listOf(refTo('KeyLimit')), description: 'Limits of models and end users are not listed.' },
     },
     'The calling key, and the limits of the key, its workspace and its account, which all apply to its requests.',
@@ -184,28 +187,28 @@ function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): Op
       limitHeader(unit, 'limit'),
       { description: `${unit} per minute of the tightest limit that applies; absent without one.`, schema: COUNT },
     ],
-    [limitHeader(unit, 'remaining'), { description: `The ${unit} that it leaves.`, schema: COUNT }],
-    [limitHeader(unit, 'reset'), { description: 'When, or after how long, it is fully restored.', schema: reset }],
+    [limitHeader(unit, 'remaining'), { description: `Remaining ${unit}.`, schema: COUNT }],
+    [limitHeader(unit, 'reset'), { description: 'When the full limit is available again.', schema: reset }],
   ]);
   return Object.fromEntries(headers);
 }
 
 export const HEADERS: OpenapiPart = {
-  'x-request-id': { description: 'The id of the request; the log finds it.', schema: TEXT },
+  'x-request-id': { description: 'The id of the request, for looking it up in the logs.', schema: TEXT },
   'request-id': { description: 'The same id under the name that messages clients read.', schema: TEXT },
   'x-tollgate-provider': { description: 'The provider that answered.', schema: TEXT },
   'x-tollgate-model': { description: 'The name of the model at the provider.', schema: TEXT },
-  'x-tollgate-attempts': { description: 'How many attempts the answer took.', schema: COUNT },
+  'x-tollgate-attempts': { description: 'Number of attempts.', schema: COUNT },
   'x-tollgate-cost-usd': {
-    description: 'Cost in US dollars. Not on streams, and not where the model has no price.',
+    description: 'Cost in US dollars. Absent on streams and for models without a price.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
   },
   'x-tollgate-dropped': {
-    description: 'Members that the translation into the format of the provider left out, separated by commas.',
+    description: 'Members that were dropped by the translation, separated by commas.',
     schema: TEXT,
   },
   'x-tollgate-cut': {
-    description: 'The balance or a budget did not cover more of the answer, which ends as at a limit of tokens.',
+    description: 'The balance or a budget did not cover more of the answer, which ends as at a token limit.',
     schema: is('insufficient_quota'),
   },
   'x-should-retry': {
@@ -218,7 +221,7 @@ export const HEADERS: OpenapiPart = {
   },
   'x-tollgate-replayed-request-id': { description: 'The id of that earlier request.', schema: TEXT },
   'retry-after': {
-    description: 'Seconds to wait before the next try; absent where waiting does not help.',
+    description: 'Seconds to wait before a retry; absent if waiting does not help.',
     schema: { ...COUNT, maximum: 60 },
   },
   ...LIMIT_HEADERS.chat,
