@@ -191,7 +191,7 @@ describe('a data folder that is not as it should be', () => {
     database.close();
     writeFileSync(join(full, 'letters.txt'), '');
     expect((await create(foreign)).stderr).toContain('is a database of another program');
-    expect((await create(full)).stderr).toContain('is not a Tollgate data folder: it holds letters.txt');
+    expect((await create(full)).stderr).toContain('is not a Tollgate data folder: it contains letters.txt');
   });
 
   test('with a damaged master key', async () => {

@@ -115,7 +115,7 @@ describe('backup', () => {
     writeFileSync(taken, 'mine');
     const refused = await runProgram(dataDir, 'backup', taken);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(refused.stderr).toContain('is there already');
+    expect(refused.stderr).toContain('exists already');
     spoil(join(dataDir, 'tollgate.db'));
     const folder = newFolder();
     const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));

@@ -70,7 +70,7 @@ test('kill -9 at any moment loses no acknowledged record and doubles none', asyn
 }, 20_000);
 
 describe('a full disk', () => {
-  test('refuses records while it is full, says so, and takes them again once there is room', async () => {
+  test('rejects records while it is full, reports that, and accepts them again once there is room', async () => {
     const folder = newFolder();
     await (await openStore({ dataDir: folder })).close();
     const filler = new Database(`${folder}/tollgate.db`);
@@ -108,7 +108,7 @@ describe('a full disk', () => {
 });
 
 describe('a writer that dies', () => {
-  test.each(['exit', 'throw'])('by %s: its batch is refused, and it is started anew', async (way) => {
+  test.each(['exit', 'throw'])('by %s: its batch is rejected, and it is restarted', async (way) => {
     const folder = newFolder();
     const changes = watchChanges();
     const store = await openStore({
@@ -132,7 +132,7 @@ describe('a writer that dies', () => {
     await store.close();
   });
 
-  test('while calls run: they go on in the same epoch, and what they hold is still theirs', async () => {
+  test('while calls run: they continue in the same epoch and keep their holds', async () => {
     const folder = newFolder();
     const changes = watchChanges();
     const store = await openStore({
@@ -155,7 +155,7 @@ describe('a writer that dies', () => {
     await next.close();
   });
 
-  test('while the store closes: closing still ends', async () => {
+  test('while the store closes: closing still completes', async () => {
     const store = await openStore({
       dataDir: newFolder(),
       writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
@@ -166,7 +166,7 @@ describe('a writer that dies', () => {
     await closed;
   });
 
-  test('before it has opened: opening fails, and is not tried again', async () => {
+  test('before it opened: opening fails and is not retried', async () => {
     const changes = watchChanges();
     const opening = openStore({
       dataDir: newFolder(),

@@ -58,7 +58,7 @@ function giveName(partial: string, to: string): void {
 
 function refuseExisting(to: string): void {
   if (existsSync(to)) {
-    throw new ConstraintViolation('conflict', `The file ${to} is there already. Name another one, or move it away.`);
+    throw new ConstraintViolation('conflict', `The file ${to} exists already. Name another one, or move it away.`);
   }
 }
 

@@ -10,23 +10,23 @@ import { prepareDataFolder } from './data-folder.ts';
 const newFolder = temporaryFolders();
 
 describe('prepareDataFolder', () => {
-  test('makes a folder that only its owner can look into', () => {
+  test('creates a folder that only its owner can read', () => {
     const folder = join(newFolder(), 'deep', 'data');
     expect(prepareDataFolder(folder)).toEqual({ created: true, warnings: [] });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(prepareDataFolder(folder)).toEqual({ created: false, warnings: [] });
   });
 
-  test('warns where others can look into it, and changes no mode by itself', () => {
+  test('warns where others can read it, and does not change the mode', () => {
     const folder = newFolder();
     chmodSync(folder, 0o755);
     expect(prepareDataFolder(folder).warnings).toEqual([
-      `Other users can look into ${folder} (mode 755). Close it to them: chmod 700 ${folder}`,
+      `Other users can read ${folder} (mode 755). Restrict it: chmod 700 ${folder}`,
     ]);
     expect(statSync(folder).mode & 0o777).toBe(0o755);
   });
 
-  test('takes an empty disk, and a folder that has been ours', () => {
+  test('accepts an empty disk and a folder of ours', () => {
     const folder = newFolder();
     mkdirSync(join(folder, 'lost+found'));
     writeFileSync(join(folder, '.keep'), '');
@@ -40,7 +40,7 @@ describe('prepareDataFolder', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'passwd'), '');
     expect(() => prepareDataFolder(folder)).toThrow(
-      `${folder} is not a Tollgate data folder: it holds passwd, expected`,
+      `${folder} is not a Tollgate data folder: it contains passwd, expected`,
     );
   });
 

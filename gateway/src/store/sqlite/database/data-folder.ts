@@ -31,14 +31,14 @@ export function prepareDataFolder(dataDir: string): DataFolder {
   const names = readdirSync(dataDir).filter((name) => !name.startsWith('.') && name !== 'lost+found');
   if (names.length > 0 && !names.some((name) => OUR_FILES.includes(name))) {
     throw new Error(
-      `${dataDir} is not a Tollgate data folder: it holds ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ''}, expected an empty folder or one that Tollgate made. Name another with TOLLGATE_DATA_DIR.`,
+      `${dataDir} is not a Tollgate data folder: it contains ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ''}, expected an empty folder or one that Tollgate created. Name another with TOLLGATE_DATA_DIR.`,
     );
   }
   const mode = statSync(dataDir).mode & 0o777;
   const warnings =
     (mode & 0o077) === 0
       ? []
-      : [`Other users can look into ${dataDir} (mode ${mode.toString(8)}). Close it to them: chmod 700 ${dataDir}`];
+      : [`Other users can read ${dataDir} (mode ${mode.toString(8)}). Restrict it: chmod 700 ${dataDir}`];
   return { created: false, warnings };
 }
 

@@ -19,7 +19,7 @@ async function tryElsewhere(dataDir: string) {
 }
 
 describe('acquireDataLock', () => {
-  test('gives the lock to one process, and to the next after kill -9', async () => {
+  test('one process gets the lock, and the next one after kill -9', async () => {
     const folder = newFolder();
     const first = await tryElsewhere(folder);
     expect(first.said).toBe('taken');
@@ -33,14 +33,14 @@ describe('acquireDataLock', () => {
     if (lock !== 'held') lock.release();
   });
 
-  test('of many processes that try at once, one gets it', async () => {
+  test('one of many concurrent processes gets it', async () => {
     const folder = newFolder();
     const tries = await Promise.all(Array.from({ length: 6 }, () => tryElsewhere(folder)));
     expect(tries.map(({ said }) => said).sort()).toEqual(['held', 'held', 'held', 'held', 'held', 'taken']);
     for (const { process } of tries) process.kill('SIGKILL');
   });
 
-  test('is not had twice in one process, and comes free again', () => {
+  test('one process gets it once, and can release it', () => {
     const folder = newFolder();
     const lock = acquireDataLock(folder);
     expect(acquireDataLock(folder)).toBe('held');
@@ -53,7 +53,7 @@ describe('acquireDataLock', () => {
     if (again !== 'held') again.release();
   });
 
-  test('says so where the folder cannot hold a lock', () => {
+  test('fails where the folder cannot contain a lock', () => {
     expect(() => acquireDataLock(join(newFolder(), 'not-there'))).toThrow('ENOENT');
   });
 });

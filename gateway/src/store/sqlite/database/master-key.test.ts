@@ -34,7 +34,7 @@ const KEY: StoredKey = {
 };
 
 describe('loadMasterKey', () => {
-  test('makes a key that only its owner can read, and finds it again', () => {
+  test('creates a key that only its owner can read, and finds it again', () => {
     const folder = newFolder();
     const { key, warnings } = loadMasterKey(folder);
     expect(key.reveal()).toMatch(/^[0-9a-f]{64}$/);
@@ -45,7 +45,7 @@ describe('loadMasterKey', () => {
     expect(loadMasterKey(newFolder()).key.reveal()).not.toBe(key.reveal());
   });
 
-  test('starters at the same time agree on one key', async () => {
+  test('concurrent starts agree on one key', async () => {
     const folder = newFolder();
     const program = `const { loadMasterKey } = await import(${JSON.stringify(join(import.meta.dir, 'master-key.ts'))});
       console.log(loadMasterKey(${JSON.stringify(folder)}).key.reveal());`;
@@ -56,12 +56,12 @@ describe('loadMasterKey', () => {
     expect(readdirSync(folder)).toEqual(['master.key']);
   });
 
-  test('warns where others can read it, and says how to mend that', () => {
+  test('warns where others can read it, with a remedy', () => {
     const folder = newFolder();
     loadMasterKey(folder);
     chmodSync(join(folder, 'master.key'), 0o644);
     expect(loadMasterKey(folder).warnings).toEqual([
-      `Other users can read ${folder}/master.key (mode 644). Close it to them: chmod 600 ${folder}/master.key`,
+      `Other users can read ${folder}/master.key (mode 644). Restrict it: chmod 600 ${folder}/master.key`,
     ]);
   });
 
@@ -72,7 +72,7 @@ describe('loadMasterKey', () => {
     expect(readFileSync(join(folder, 'master.key'), 'utf8')).toBe(text);
   });
 
-  test('prints nothing of what it refuses', () => {
+  test('prints no part of a refused file', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'master.key'), 'canary-7f3a', { mode: 0o600 });
     expect(() => loadMasterKey(folder)).not.toThrow('canary');
@@ -89,7 +89,7 @@ describe('beside a database', () => {
     return key.reveal();
   }
 
-  test('its check value is kept once, and tells nothing of the key', async () => {
+  test('its check value is stored once and reveals nothing about the key', async () => {
     const folder = newFolder();
     const key = await useFolder(folder, { bound: true, withKey: false });
     expect(loadMasterKey(folder)).toMatchObject({ bind: null });
@@ -108,16 +108,14 @@ describe('beside a database', () => {
     expect(readdirSync(folder)).not.toContain('master.key');
   });
 
-  test('another key is refused, with what to do', async () => {
+  test('refuses another key, with a remedy', async () => {
     const folder = newFolder();
     await useFolder(folder, { bound: true, withKey: true });
     writeFileSync(join(folder, 'master.key'), 'ab'.repeat(32), { mode: 0o600 });
-    expect(() => loadMasterKey(folder)).toThrow(
-      /is not the master key that the database beside it was used with.*Put back/,
-    );
+    expect(() => loadMasterKey(folder)).toThrow(/is not the master key of this database.*Put back/);
   });
 
-  test('a folder of an earlier release gets its check value from the key that is there', async () => {
+  test('a folder of an earlier release gets its check value from the existing key', async () => {
     const folder = newFolder();
     const key = await useFolder(folder, { bound: false, withKey: true });
     expect(loadMasterKey(folder).bind).not.toBeNull();
@@ -125,13 +123,13 @@ describe('beside a database', () => {
     expect(loadMasterKey(folder).bind).toBeNull();
   });
 
-  test('a database that no key was kept in yet gets a new master key', async () => {
+  test('a database that was never used with a key gets a new one', async () => {
     const folder = newFolder();
     await (await openStore({ dataDir: folder })).close();
     expect(loadMasterKey(folder).bind).not.toBeNull();
   });
 
-  test('replacing a lost key makes one that the database takes, and only a lost one is replaced', async () => {
+  test('replaces a lost key only, with one that matches the database', async () => {
     const folder = newFolder();
     const key = await useFolder(folder, { bound: true, withKey: true });
     expect(() => replaceMasterKey(folder, 7)).toThrow('nothing is lost');

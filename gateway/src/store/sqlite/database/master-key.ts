@@ -49,7 +49,7 @@ export function loadMasterKey(dataDir: string): MasterKey {
   const found = readIfThere(path);
   if (found === null && trace.isUsed) {
     throw new Error(
-      `${path} is missing, and the database beside it was used with one: without it no API key is recognized. ${REMEDY}`,
+      `${path} is missing, but the database was used with one: without it no API key is recognized. ${REMEDY}`,
     );
   }
   const text = (found ?? createKeyFile(path)).trim();
@@ -60,15 +60,13 @@ export function loadMasterKey(dataDir: string): MasterKey {
   }
   const check = deriveCheck(text);
   if (trace.check !== null && !isSameCheck(trace.check, check)) {
-    throw new Error(
-      `${path} is not the master key that the database beside it was used with: with it no API key is recognized. ${REMEDY}`,
-    );
+    throw new Error(`${path} is not the master key of this database: with it no API key is recognized. ${REMEDY}`);
   }
   const mode = statSync(path).mode & 0o777;
   const warnings =
     (mode & 0o077) === 0
       ? []
-      : [`Other users can read ${path} (mode ${mode.toString(8)}). Close it to them: chmod 600 ${path}`];
+      : [`Other users can read ${path} (mode ${mode.toString(8)}). Restrict it: chmod 600 ${path}`];
   return { key: new Secret(text), warnings, bind: trace.check === null ? checkStatement(check) : null };
 }
 
@@ -93,7 +91,7 @@ export function replaceMasterKey(dataDir: string, nowMs: number): ReplacedMaster
   if (found !== null && (trace.check === null || isSameCheck(trace.check, deriveCheck(found)))) {
     throw new Error(
       trace.check === null
-        ? `${path} is there, and the database has no check value that could refuse it: start the server once.`
+        ? `${path} exists, and the database has no check value to compare it with: start the server once.`
         : `${path} is the master key of this database: nothing is lost, and nothing was changed.`,
     );
   }

@@ -19,14 +19,14 @@ test.each(['exit', 'throw'])(
   },
 );
 
-test('answers come to their questions, in order', async () => {
+test('each question gets its own answer, in order', async () => {
   thread = createReadingThread(ECHO);
   const questions = ['a', 'b', 'c', 'd'];
   const { ask } = thread;
   expect(await Promise.all(questions.map((question) => ask(question)))).toEqual(questions);
 });
 
-test('what is asked when it closes, or behind that, is told so', async () => {
+test('questions during and after closing are rejected as closed', async () => {
   thread = createReadingThread(ECHO);
   const asked = [kindOf(thread.ask('one')), kindOf(thread.ask('two'))];
   thread.close();

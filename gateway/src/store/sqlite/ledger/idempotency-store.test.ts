@@ -36,7 +36,7 @@ async function open(dataDir: string, shareBytesMax: number): Promise<OpenedIdemp
 
 idempotencyContract('SQLite', (shareBytesMax) => open(newFolder(), shareBytesMax));
 
-test('an answer of megabytes goes to the disk and back unchanged', async () => {
+test('an answer of megabytes is stored and read back unchanged', async () => {
   const { store, close } = await open(newFolder(), 100_000_000);
   const run: RunName = { keyId: 'k', nameHash: 'a', bodyHash: 'b', callId: 'req_1' };
   const sealed = Buffer.from(new Uint32Array(2 ** 21).map((_, at) => at * 2_654_435_761).buffer);

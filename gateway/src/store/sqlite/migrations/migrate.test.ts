@@ -118,7 +118,7 @@ describe('migrate', () => {
     }
   });
 
-  test('a reader refuses an older database, and says what brings it up to date', () => {
+  test('a reader refuses an older database, with a remedy', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1);
     const next = { version: NEXT_VERSION, statements: [] };

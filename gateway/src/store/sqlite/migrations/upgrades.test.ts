@@ -28,7 +28,7 @@ function schemaOf(database: Database): readonly string[] {
     .sort();
 }
 
-test('a real folder of version 20 opens: its ledger verifies, and accounts, keys, people and content are there', async () => {
+test('a real folder of version 20 opens: its ledger verifies, and accounts, keys, people and content are complete', async () => {
   const dataDir = newFolder();
   unpackOldDataFolder(dataDir);
   const { key } = loadMasterKey(dataDir);
@@ -113,7 +113,7 @@ function person(database: Database, id: string, atMs: number, accounts: readonly
   }
 }
 
-test('the first owner and users of a service are verified; all others are of the account that they joined first', () => {
+test('the first owner and users of a service are verified; all others belong to the account that they joined first', () => {
   const database = openBefore();
   person(database, 'owner', 10, ['default', 'a', 'b']);
   person(database, 'service', 20, ['a', 'b'], 'lab');
@@ -166,7 +166,7 @@ test('the first owner and users of a service are verified; all others are of the
   ]);
 });
 
-test('an address has one verified user, and one unverified one in each account, and says the truth of itself', () => {
+test('an address has one verified user, one unverified user in each account, and a consistent unique form', () => {
   const database = openBefore();
   migrate(database, 1_000);
   const add = (id: string, unique: string, verified: number, account: string | null) =>
@@ -198,7 +198,7 @@ const rules = (database: Database) =>
     .all()
     .map(({ rule }) => rule);
 
-test('rules that the people of an account alone set are its own, all others are the operator’s', () => {
+test('rules set by the members of an account alone are its own, all others the operator’s', () => {
   const database = openEmptyOldDatabase();
   database.run("INSERT INTO account (id, created_at_ms) VALUES ('team', 1)");
   database.run("INSERT INTO workspace (id, account_id, created_at_ms) VALUES ('red', 'team', 1)");

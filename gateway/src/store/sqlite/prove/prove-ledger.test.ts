@@ -61,7 +61,7 @@ function proofAfter(...statements: string[]): LedgerProof {
   return proveLedger(path, recompute);
 }
 
-test('an untouched ledger holds', () => {
+test('an unchanged ledger verifies', () => {
   expect(proveLedger(original, recompute)).toMatchObject({ entries: 13, calls: 4, problem: null });
 });
 
@@ -80,7 +80,7 @@ test('the database itself refuses to change or delete an entry, an epoch or a se
   database.close();
 });
 
-test('a change of any byte of any entry is found, and told by the number of that entry', () => {
+test('a change of any byte of any entry is found, with the entry’s number', () => {
   const { path, database } = openUnguarded();
   const entries = database
     .query<Record<string, string | number | Uint8Array | null>, []>('SELECT * FROM ledger_entry')
@@ -107,7 +107,7 @@ test('a change of any byte of any entry is found, and told by the number of that
   expect(proveLedger(path, recompute).problem).toBeNull();
 }, 20_000);
 
-test('a change of any value of the record of a call that ended is found, and told by the number of its end', () => {
+test('a change of any value of a settled call’s record is found, with the number of its last entry', () => {
   const { path, database } = openUnguarded();
   const ends = database
     .query<{ seq: number; ref: string }, []>("SELECT seq, ref FROM ledger_entry WHERE kind IN ('post', 'void')")
@@ -176,7 +176,7 @@ describe('sound and tools in a record', () => {
     return proveLedger(copy, recompute).problem;
   };
 
-  test('are in the cost that is computed anew: 6 tokens at 2, 4 of sound at 8, 3 searches at 5', () => {
+  test('are part of the recomputed cost: 6 tokens at 2, 4 of audio at 8, 3 searches at 5', () => {
     expect(proveLedger(path, recompute)).toMatchObject({ entries: 2, calls: 1, problem: null });
     expect(proofWith('{"audio_output":4,"server_tools":{"web_search":3}}')).toBeNull();
   });
@@ -196,7 +196,7 @@ describe('sound and tools in a record', () => {
   });
 });
 
-describe('found as well is', () => {
+describe('the proof also finds', () => {
   const cases: readonly [what: string, statements: string[], entry: number | null, words: string][] = [
     ['an entry taken out', ['DELETE FROM ledger_entry WHERE seq = 5'], 5, 'entry 5 is missing'],
     ['the first entry taken out', ['DELETE FROM ledger_entry WHERE seq = 1'], 1, 'entry 1 is missing'],
@@ -272,7 +272,7 @@ describe('found as well is', () => {
     expect(problem?.message).toContain(words);
   });
 
-  test('a post that was raised, with every hash after it computed anew', () => {
+  test('a raised post with all later hashes recomputed', () => {
     const { path, database } = openUnguarded();
     database.run('UPDATE ledger_entry SET amount = amount + 1, released = released - 1 WHERE seq = 7');
     rehash(database);
@@ -284,7 +284,7 @@ describe('found as well is', () => {
     });
   });
 
-  test('a prepaid account that was taken below zero, with every hash computed anew', () => {
+  test('a prepaid account below zero with all hashes recomputed', () => {
     const { path, database } = openUnguarded();
     database.run('UPDATE ledger_entry SET prepaid = 1');
     rehash(database);
@@ -314,7 +314,7 @@ function rehash(database: Database): void {
   }
 }
 
-test('seals are made as the ledger grows, and a change before the last one is found by it', async () => {
+test('seals are written as the ledger grows, and reveal a change before the last one', async () => {
   const dataDir = newFolder();
   const store = await openStore({ dataDir });
   const calls = Array.from({ length: SEAL_ENTRIES / 2 + 600 }, (_, index) => `c${index}`);
@@ -339,7 +339,7 @@ test('seals are made as the ledger grows, and a change before the last one is fo
   expect(proveLedger(databasePath(dataDir), recompute).problem?.entry).toBe(seals[0]?.seq ?? -1);
 }, 10_000);
 
-test('a call taken out at the end with all that follows from it is found by whoever noted its last entry', async () => {
+test('a call removed from the end with all its traces is found by a noted entry', async () => {
   const { path, database } = openUnguarded();
   const before = proveLedger(path, recompute);
   if (before.last === null) throw new Error('the ledger has no last entry');
@@ -361,7 +361,7 @@ test('a call taken out at the end with all that follows from it is found by whoe
   });
 });
 
-test('what others wrote into a record is hashed as the database gives it back', async () => {
+test('text of clients in a record is hashed as the database returns it', async () => {
   const dataDir = newFolder();
   const store = await openStore({ dataDir });
   const texts = ['half \ud83d', '\udc00\ud800', 'nul \0 within', '☂ "quoted" \\ \u2028', ''];
@@ -379,7 +379,7 @@ test('what others wrote into a record is hashed as the database gives it back', 
   expect(proveLedger(databasePath(dataDir), recompute)).toMatchObject({ calls: 2 * texts.length, problem: null });
 });
 
-test('of calls that ended before their records were hashed only the entries are, of later ones both', async () => {
+test('before records were hashed, hashes cover the entries only; later ones cover both', async () => {
   const dataDir = newFolder();
   const settle = async (id: string) => {
     const store = await openStore({ dataDir });
@@ -410,7 +410,7 @@ test('of calls that ended before their records were hashed only the entries are,
   database.close();
 });
 
-test('records from before there was a ledger need no entries', async () => {
+test('records from before the ledger need no entries', async () => {
   const dataDir = newFolder();
   const store = await openStore({ dataDir });
   await store.recorder.append(sampleRecord('old', { cost_nano_usd: '5' }));

@@ -35,7 +35,7 @@ function read(database: Database) {
   return { parts: blocks.map(({ series }) => series.length), calls, slots };
 }
 
-test('many small additions of ever new series make few parts', () => {
+test('many small additions of new series make few parts', () => {
   const { database, book } = open();
   for (let nth = 0; nth < 300; nth++) book.add(PLACE, rowsOf(nth * 10, 10));
   const { parts, calls, slots } = read(database);
@@ -43,19 +43,19 @@ test('many small additions of ever new series make few parts', () => {
   expect(parts.length).toBeLessThan(10);
 });
 
-test('the same series again make no part larger', () => {
+test('known series do not enlarge a part', () => {
   const { database, book } = open();
   for (let nth = 0; nth < 50; nth++) book.add(PLACE, rowsOf(0, 40));
   expect(read(database)).toEqual({ parts: [40], calls: 2_000, slots: 2_000 });
 });
 
-test('a part that is large stays as it is', () => {
+test('a large part stays unchanged', () => {
   const { database, book } = open();
   for (let nth = 0; nth < 4; nth++) book.add(PLACE, rowsOf(nth * 9_000, 9_000));
   expect(read(database)).toEqual({ parts: [9_000, 9_000, 9_000, 9_000], calls: 36_000, slots: 36_000 });
 });
 
-test('places are apart', () => {
+test('places are separate', () => {
   const { database, book } = open();
   book.add(PLACE, rowsOf(0, 3));
   for (const other of [{ account: 2 }, { kind: 'end_user' }, { step: 'quarter' }, { startMs: 900_000 }] as const) {

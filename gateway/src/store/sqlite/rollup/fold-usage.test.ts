@@ -86,7 +86,7 @@ describe('between gathering and writing', () => {
     expect([proof.usage, proof.calls]).toEqual([proof.records, calls]);
   }
 
-  test('nothing is written before its time, and everything is counted once', () => {
+  test('nothing is written early, and everything is counted once', () => {
     const folder = newFolder();
     const writer = openWriter(folder);
     fillCalls(writer, callsAt(START_MS, 1));
@@ -102,7 +102,7 @@ describe('between gathering and writing', () => {
     writer.close();
   });
 
-  test.each(['goes on', 'is started anew'])('a call that comes late is counted once, where the writer %s', (end) => {
+  test.each(['goes on', 'is started anew'])('a late call is counted once, where the writer %s', (end) => {
     const folder = newFolder();
     let writer = openWriter(folder);
     fillCalls(writer, callsAt(START_MS, 1));
@@ -129,7 +129,7 @@ describe('between gathering and writing', () => {
     reading.close();
   });
 
-  test('what could not be written is gathered anew', () => {
+  test('records that could not be written are gathered again', () => {
     const folder = newFolder();
     const writer = openWriter(folder);
     fillCalls(writer, callsAt(START_MS, 1));
@@ -146,7 +146,7 @@ describe('between gathering and writing', () => {
     writer.close();
   });
 
-  test('a day that is over takes in what comes late, in the zone of then and after a change', () => {
+  test('a past day includes late calls, in its time zone and after a change', () => {
     const folder = newFolder();
     const writer = openWriter(folder);
     const setZone = (zone: string) =>

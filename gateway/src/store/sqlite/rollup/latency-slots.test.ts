@@ -17,7 +17,7 @@ const durations = fc.array(
   },
 );
 
-test('a percentile is at most 5 % from the duration at its rank', () => {
+test('a percentile is at most 5% off the duration at its rank', () => {
   fc.assert(
     fc.property(durations, fc.constantFrom(0.01, 0.5, 0.95, 1), (list, part) => {
       const exact = list.toSorted((one, other) => one - other)[Math.max(1, Math.ceil(list.length * part)) - 1] ?? 0;
@@ -28,7 +28,7 @@ test('a percentile is at most 5 % from the duration at its rank', () => {
   );
 });
 
-test('no calls have no percentile; what took less than a millisecond took half of one', () => {
+test('no calls have no percentile; less than a millisecond counts as half', () => {
   expect(percentilesMs([], [0.5])).toEqual([null]);
   expect(percentilesMs(slotsOf([0, 0.2, 8]), [0.5, 0.6, 1])).toEqual([0.5, 0.5, 7.76]);
 });

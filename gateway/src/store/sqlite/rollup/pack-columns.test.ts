@@ -14,7 +14,7 @@ const column = fc
   .chain(([max, min]) => fc.array(fc.integer({ min, max }), { maxLength: 40 }))
   .map((numbers) => Float64Array.from(numbers));
 
-test('what is packed is read back', () => {
+test('reading restores what was packed', () => {
   fc.assert(
     fc.property(fc.array(column, { maxLength: 9 }), fc.integer({ min: 0, max: 9 }), (columns, shift) => {
       const packed = packColumns(columns);

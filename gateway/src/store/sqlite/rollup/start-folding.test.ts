@@ -24,7 +24,7 @@ function writerOf(outcomes: readonly (boolean | Error)[], isWritable = true) {
   };
 }
 
-test('a fault is told once, until it has worked again', async () => {
+test('a fault is reported once until it worked again', async () => {
   const fault = new Error('broken');
   const writer = writerOf([true, fault, fault, false, fault]);
   const told: unknown[] = [];
@@ -34,7 +34,7 @@ test('a fault is told once, until it has worked again', async () => {
   expect(told).toEqual([fault, fault]);
 });
 
-test('of a disk that takes nothing the writer tells', async () => {
+test('a disk that accepts no writes is reported by the writer', async () => {
   const writer = writerOf([new Error('full')], false);
   const told: unknown[] = [];
   const folding = startFolding(writer, (cause) => told.push(cause), PACE);
@@ -43,7 +43,7 @@ test('of a disk that takes nothing the writer tells', async () => {
   expect(told).toEqual([]);
 });
 
-test('after the end there is no further step', async () => {
+test('no step runs after the end', async () => {
   const writer = writerOf([true, true]);
   const folding = startFolding(writer, () => undefined, PACE);
   await writer.done;

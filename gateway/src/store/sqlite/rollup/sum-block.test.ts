@@ -79,7 +79,7 @@ function plain(shares: readonly Share[]) {
     }));
 }
 
-test('blocks add up to what their records do', () => {
+test('blocks add up to their records', () => {
   fc.assert(
     fc.property(fc.array(fc.array(share, { maxLength: 30 }), { minLength: 1, maxLength: 5 }), (lists) => {
       expect(read(mergeBlocks(lists.map(blockOf)))).toEqual(plain(lists.flat()));
@@ -87,7 +87,7 @@ test('blocks add up to what their records do', () => {
   );
 });
 
-test('what is left of money stays below a unit, so that its column is narrow', () => {
+test('the remainder of money stays below a unit, so that its column is narrow', () => {
   const most: Share = { series: 1, count: 1, cost: BigInt(MONEY_UNIT) - 1n, latencySlot: null, ttfbSlot: null };
   const { sums } = mergeBlocks([blockOf([most, most]), blockOf([most])]).sums;
   expect([sums.length, sums[COST_AT]?.[0], sums[COST_AT + 1]?.[0]]).toEqual([TALLY_LENGTH, 2, MONEY_UNIT - 3]);

@@ -48,7 +48,7 @@ function kindsOf(reading: Database, { request_id }: Call): string[] {
   return readCall(reading, TENANT, request_id)?.entries.map(({ kind }) => kind) ?? [];
 }
 
-test('a call that ended thousands of entries after its beginning, and one that ended at once', () => {
+test('finds a call that ended thousands of entries after its start, and one that ended at once', () => {
   const { writer, reading } = open();
   const calls = Array.from({ length: 3_000 }, (_, nth) => callAt(START_MS + nth * 1_000, nth));
   const [first, second] = calls;
@@ -67,7 +67,7 @@ test('a call that ended thousands of entries after its beginning, and one that e
   expect(found.map(({ first }) => first)).toEqual([1, 5_001]);
 }, 60_000);
 
-test('clocks that are set back hide no entry, of a call or of a proof', () => {
+test('a clock that was set back hides no entry of a call or a proof', () => {
   const { writer, reading } = open();
   const hourMs = 3_600_000;
   let nth = 0;

@@ -11,7 +11,7 @@ const sum = fc.record({
 });
 const added = fc.array(fc.record({ group: fc.integer({ min: 1, max: 40 }), sum }), { maxLength: 120 });
 
-test('the first are there, with all that equal the last of them, and no others', () => {
+test('contains the first groups and all that equal the last of them', () => {
   fc.assert(
     fc.property(added, fc.integer({ min: 1, max: 12 }), (additions, count) => {
       const ranks = new GroupRanks('cost');

@@ -5,7 +5,7 @@ import { NumberPlaces } from './rank-callers.ts';
 
 const number = fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 2 ** 32 - 1 }));
 
-test('each number has one place, in the order in which they came', () => {
+test('each number has one place, in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(number, { maxLength: 2_000 }), (numbers) => {
       const places = new NumberPlaces();

@@ -28,7 +28,7 @@ const sums: fc.Arbitrary<UsageSums> = fc.record({
 });
 const buckets = fc.array(fc.option(sums), { maxLength: 5 });
 
-test('what is packed is opened the same', () => {
+test('unpacking restores what was packed', () => {
   fc.assert(
     fc.property(
       fc.record({

@@ -139,7 +139,7 @@ describe.each([
   [50, 'Asia/Tokyo'],
 ])('after %d steps of rolling up, and a change of zone to %s', (folded, zone) => {
   const opened = once(() => open(folded, zone));
-  test.each([...CASES])('%s: every call once, the newest first', (_, changes, isAsked) => {
+  test.each([...CASES])('%s: every call once, newest first', (_, changes, isAsked) => {
     const { reading, calls } = opened();
     const expected = calls
       .filter((call) => call.account === 'default' && isAsked(call))
@@ -148,7 +148,7 @@ describe.each([
       expect(readAll(reading, { ...QUESTION, ...changes }, paceMs)).toEqual(expected.toReversed());
   });
 
-  test('the histogram counts what the list has', () => {
+  test('the histogram counts the calls of the list', () => {
     const { reading, calls } = opened();
     for (const [changes, isAsked] of [
       [{ fromMs: START_MS, toMs: END_MS }, () => true],
@@ -171,7 +171,7 @@ describe.each([
 
 const whole = once(() => open(50));
 
-test('an id is found by its beginning, and one call only by its own account and workspaces', () => {
+test('finds an id by its prefix, and a call by its own account and workspaces only', () => {
   const { reading, calls } = whole();
   const one = calls.find(({ account, workspace }) => account === 'default' && workspace === 'default');
   if (one === undefined) throw new Error('no call of the account');
@@ -184,7 +184,7 @@ test('an id is found by its beginning, and one call only by its own account and 
   expect(readCall(reading, { account: 'default', workspaces: ['default-w0'] }, one.request_id)).toBeNull();
 });
 
-test('the tail has what ended since, long calls too', () => {
+test('the tail contains the calls that ended since, long ones too', () => {
   const { reading, calls } = whole();
   const nowMs = END_MS;
   const endedMs = nowMs - 10 * 60_000;

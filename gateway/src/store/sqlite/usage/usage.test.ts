@@ -236,7 +236,7 @@ describe('sums are those of the records', () => {
     },
   );
 
-  test('wherever rolling up stands, and with calls that came late', () => {
+  test('at any progress of the rollup, and with late calls', () => {
     const { writer, reading } = open('Europe/Berlin');
     const calls = randomCalls(900, 11);
     // Long calls: arrived with the others, stored after all of them.
@@ -274,7 +274,7 @@ describe('sums are those of the records', () => {
     judge(reading, questionOf({ by: ['model', 'key'], timeZone: 'Europe/Berlin' }), calls);
   });
 
-  test('who called only after the range is in none of its sums, though the quarter is read whole', () => {
+  test('calls after the range count in none of its sums, although the whole quarter is read', () => {
     const { writer, reading } = open('UTC');
     const quarterMs = Math.floor(END_MS / 900_000) * 900_000;
     const calls = randomCalls(60, 31).map((call, nth) => ({
@@ -293,7 +293,7 @@ describe('sums are those of the records', () => {
     }
   });
 
-  test('after the account’s zone changed, its days are those of the new one', () => {
+  test('after a change of the account’s time zone, days follow the new one', () => {
     const { writer, reading } = open('Europe/Berlin');
     const calls = randomCalls(600, 3);
     fillCalls(writer, calls);
@@ -338,7 +338,7 @@ describe('sums are those of the records', () => {
     },
   );
 
-  test('more than a hundred groups: the first, and the others together', () => {
+  test('of more than a hundred groups, the rest is summed up', () => {
     const { writer, reading } = open('UTC');
     const calls = randomCalls(1_200, 9).map((call, nth) => ({
       ...call,
@@ -354,7 +354,7 @@ describe('sums are those of the records', () => {
     }
   });
 
-  test('a filter leaves only its calls, and a workspace sees only its own', () => {
+  test('a filter selects its calls, and a workspace sees only its own', () => {
     const { writer, reading } = open('UTC');
     const calls = randomCalls(800, 21);
     fillCalls(writer, calls);
@@ -432,7 +432,7 @@ test(`usage, records and ledger are the same to the nano-dollar, over ${CALLS} c
   }
 }, 60_000);
 
-test('a proof tells sums that are not those of the records, and entries that were changed', () => {
+test('a proof finds sums that differ from the records, and changed entries', () => {
   const { writer, reading, path } = open('Europe/Berlin');
   fillCalls(writer, randomCalls(300, 1));
   while (writer.foldUsage());

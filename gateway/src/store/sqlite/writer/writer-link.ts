@@ -161,7 +161,7 @@ function startWriterThread(program: URL, onLost: (failure: StoreError) => void):
       worker.postMessage(message);
     },
     end() {
-      if (lost === null) lose('it was told to');
+      if (lost === null) lose('it was closed');
     },
   };
 }
