@@ -1,4 +1,4 @@
-/** Tests unsaved-settlements.ts: what ends at once, what ends later, and how often. */
+/** Tests unsaved settlements: which calls end at once, which later, and how often. */
 import { expect, test } from 'bun:test';
 import { createUnsavedSettlements } from './ledger.ts';
 
