@@ -19,12 +19,7 @@ export function SessionPanel({ sessions }: { readonly sessions: readonly Session
     {
       id: 'client',
       head: 'Browser',
-      cell: (session) => (
-        <span className="inline-flex items-center gap-2" title={session.client ?? undefined}>
-          {clientName(session.client)}
-          {session.this && <Badge tone="accent">Current</Badge>}
-        </span>
-      ),
+      cell: (session) => <span title={session.client ?? undefined}>{clientName(session.client)}</span>,
     },
     { id: 'address', head: 'IP address', cell: ({ address }) => <code>{address ?? 'Unknown'}</code>, wideOnly: true },
     { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 90 },
@@ -34,7 +29,9 @@ export function SessionPanel({ sessions }: { readonly sessions: readonly Session
       head: '',
       width: 96,
       cell: (session) =>
-        session.this ? null : (
+        session.this ? (
+          <Badge tone="accent">Current</Badge>
+        ) : (
           <Button
             kind="quiet"
             className="h-6 px-2"
