@@ -181,7 +181,7 @@ test('a routing preview matches the request', async () => {
   }
   const [goes] = await run('another-name', '');
   expect(goes?.text).toStartWith(
-    'another-name is another name of file-unpriced. To filed as file-unpriced: the only target',
+    'another-name is another name of file-unpriced. filed as file-unpriced: the only target',
   );
   const [priced] = await run('file-priced', '');
   expect(priced?.text).toEndWith('It costs $1 per million tokens of input and $2 of output, by the configuration.');
