@@ -154,7 +154,7 @@ function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: C
   const spoken = speaks(upstream.protocols, protocol)
     ? `it supports ${protocol}, so requests pass through unchanged`
     : `requests are translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
-  const goes = `${named}${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;
+  const goes = `${nameOf(upstream)}: ${place}; ${spoken}. ${named}${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;
   const [, ...others] = targets;
   if (others.length === 0) return [{ outcome: 'goes', text: goes }];
   const waiting = others
