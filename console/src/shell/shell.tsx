@@ -40,7 +40,9 @@ export function Shell({ session }: { readonly session: Session }) {
     return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
   useEffect(() => {
-    const onSign = () => {
+    const onSign = (event: Event) => {
+      // Chromium also sends a pointermove when content moves under a resting pointer. That is no activity.
+      if (event instanceof PointerEvent && event.type === 'pointermove' && !event.movementX && !event.movementY) return;
       for (const sign of SIGNS) removeEventListener(sign, onSign, { capture: true });
       prefetchPalette();
     };
