@@ -238,10 +238,11 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     );
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
-    // Last, because a key is created and shown only once: a failed start must not use it up.
-    const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
+    // The key comes last of all that is written: it is shown only once, so a start that fails must not use it up.
+    const isNew = directory.keys.size === 0;
     const setUpNeed = deps.settings.config.server.console && !(await setUp.isClaimed());
-    const setUpLink = setUpNeed && firstKey !== null ? await setUp.makeLink() : null;
+    const setUpLink = setUpNeed && isNew ? await setUp.makeLink() : null;
+    const firstKey = isNew ? await makeFirstKey(control) : null;
     return {
       deps,
       server,

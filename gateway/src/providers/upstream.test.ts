@@ -114,6 +114,15 @@ describe('a request with a fixed credential', () => {
     expect(await send(providerOf(openaiCompatible, changes))).toMatchObject({ kind: 'connect' });
     expect(arrived).toEqual([]);
   });
+
+  test('is not sent there over a connection that another provider left idle', async () => {
+    const origin = `http://localhost:${server.port}`;
+    const changes = { baseUrl: origin, credentials: { origin, secrets: {} } };
+    expect(await send(providerOf(openaiCompatible, changes))).toBe('end');
+    const publicOnly = providerOf(openaiCompatible, { ...changes, publicOnly: true });
+    expect(await send(publicOnly)).toMatchObject({ kind: 'connect' });
+    expect(arrived).toEqual([]);
+  });
 });
 
 describe('a kind that authorizes each request', () => {

@@ -72,36 +72,46 @@ interface Dial {
 const IDLE_MS_MAX = 30_000;
 const IDLE_PER_ORIGIN_MAX = 1024;
 const idle = new Map<string, Connection[]>();
+/** Those whose address was checked to be public. A connection that was not checked must never serve such an origin. */
+const idlePublic = new Map<string, Connection[]>();
+
+function poolOf({ publicOnly }: Origin): Map<string, Connection[]> {
+  return publicOnly === true ? idlePublic : idle;
+}
 
 /** The most recently used idle connection, if any: it is the least likely to be stale. */
 export function takeIdle(origin: Origin): Connection | null {
-  const connections = idle.get(origin.key);
+  const pool = poolOf(origin);
+  const connections = pool.get(origin.key);
   const connection = connections?.pop();
   if (connection === undefined) return null;
   if (performance.now() - connection.idleSinceMs > IDLE_MS_MAX) {
     for (const old of [connection, ...(connections ?? [])]) old.socket.end();
-    idle.delete(origin.key);
+    pool.delete(origin.key);
     return null;
   }
   return connection;
 }
 
 /** Returns a connection to the pool after an exchange that left it clean. */
-export function returnUnused(connection: Connection): void {
+export function returnIdle(connection: Connection): void {
   connection.user = null;
   connection.reused = true;
   connection.idleSinceMs = performance.now();
   if (connection.closed) return;
-  const connections = idle.get(connection.origin.key);
-  if (connections === undefined) idle.set(connection.origin.key, [connection]);
+  const pool = poolOf(connection.origin);
+  const connections = pool.get(connection.origin.key);
+  if (connections === undefined) pool.set(connection.origin.key, [connection]);
   else if (connections.length < IDLE_PER_ORIGIN_MAX) connections.push(connection);
   else connection.socket.end();
 }
 
 /** Closes the idle connections to all origins; used at shutdown. */
 export function closeIdle(): void {
-  for (const connections of idle.values()) for (const connection of connections) connection.socket.end();
-  idle.clear();
+  for (const pool of [idle, idlePublic]) {
+    for (const connections of pool.values()) for (const connection of connections) connection.socket.end();
+    pool.clear();
+  }
 }
 
 /**
@@ -223,7 +233,7 @@ function discard(connection: Connection): void {
 }
 
 function forget(connection: Connection): void {
-  const connections = idle.get(connection.origin.key);
+  const connections = poolOf(connection.origin).get(connection.origin.key);
   const at = connections?.indexOf(connection) ?? -1;
   if (at !== -1) connections?.splice(at, 1);
 }
@@ -236,7 +246,7 @@ const lookUpHost: LookUpHost = async (host) =>
 
 /** A host that a console provider may not use, with a message for the operator. */
 export class PrivateAddressError extends Error {
-  override readonly name = 'NotPublic';
+  override readonly name = 'PrivateAddressError';
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type ConnectionUser,
   dial,
   type Origin,
-  returnUnused,
+  returnIdle,
   takeIdle,
   type UpstreamFailure,
   type UpstreamFailureKind,
@@ -350,7 +350,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     if (connection !== null && reusable) {
       this.#phase = 'over';
       unwatchDeadline(this);
-      returnUnused(connection);
+      returnIdle(connection);
     } else this.#close();
     this.#listener.onEnd();
   }

@@ -80,7 +80,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     try {
       this.begin();
     } catch (error) {
-      this.fail(error);
+      this.abandon(failureOf(error));
     }
   }
 
@@ -99,6 +99,12 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     if (this.#waiting === null) return;
     this.#tap?.abort();
     this.onAnswerFailed(failure);
+  }
+
+  /** Ends an attempt that could not be sent. */
+  protected abandon(failure: CallFailure): void {
+    this.#stopWaiting();
+    this.fail(failure);
   }
 
   onEnough(): void {
@@ -165,11 +171,10 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     this.#start();
   }
 
-  /** Ends the loop without an answer. An error other than a CallFailure is a fault of the gateway. */
+  /** Ends the loop without an answer. */
   protected fail(error: unknown): void {
     const { call } = this;
-    const failure =
-      error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
+    const failure = failureOf(error);
     this.row.note(null, failure.kind);
     if (failure.details.cause !== undefined) {
       call.deps.log.upstream(call.requestId, call.route.upstream.provider, String(failure.details.cause));
@@ -184,8 +189,30 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
 
   protected noteOutcome(_outcome: AttemptOutcome): void {}
 
-  protected send(listener: ExchangeListener): UpstreamTap {
-    return send(this.call, this.plan, this.#isCount, this.row, listener);
+  protected send(reader: ExchangeListener): UpstreamTap {
+    const { call, plan } = this;
+    const { protocol, body } = plan;
+    const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
+    const isStream = call.facts.stream || plan.startFolding !== null;
+    const own = plan.translation === null ? protocol.passThrough : null;
+    const exchange = call.route.upstream.openExchange(
+      {
+        protocol: protocol.name,
+        operation: this.#isCount ? 'count_tokens' : isStream ? 'stream' : 'plain',
+        headers: own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version),
+        body,
+        answers: call.facts.answers,
+        requestId: call.requestId,
+        atMs: call.atMs,
+        onSent() {
+          call.dispatched = true;
+        },
+      },
+      call.settings.config.limits.responseBytesMax,
+      listener,
+    );
+    this.row.marks = exchange;
+    return exchange;
   }
 }
 
@@ -217,13 +244,18 @@ class AnswerAttempts extends Attempts {
     } else super.handleEvent();
   }
 
+  protected override abandon(failure: CallFailure): void {
+    if (this.#relay !== null) this.#relay.interrupt(failure);
+    else if (this.#fold !== null) this.#fold.interrupt(failure);
+    else super.abandon(failure);
+  }
+
   #beginStream(): void {
     const { plan, row } = this;
     const call = this.#held;
     const observer = plan.startObserver();
     const { relay, listener } = openRelay(call, { upstream: plan.protocol, observer, row });
     this.#relay = relay;
-    relay.connect(this.send(row.listen(listener, observer)));
     relay.started.then(
       (start) => this.judge(start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, plan }),
       (failure: unknown) => {
@@ -231,6 +263,7 @@ class AnswerAttempts extends Attempts {
         this.fail(failure);
       },
     );
+    relay.connect(this.send(row.listen(listener, observer)));
   }
 
   #beginFold(folding: Folding): void {
@@ -299,33 +332,9 @@ function rememberUnknown({ deps, principal, route }: Routed, member: string): vo
   deps.refusedMembers.note(route.upstream, member, principal.workspaceId, Date.now());
 }
 
-function send(
-  call: Routed,
-  plan: UpstreamCall,
-  isCount: boolean,
-  row: AttemptRow,
-  reader: ExchangeListener,
-): UpstreamTap {
-  const { protocol, body } = plan;
-  const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
-  const stream = call.facts.stream || plan.startFolding !== null;
-  const own = plan.translation === null ? protocol.passThrough : null;
-  const exchange = call.route.upstream.openExchange(
-    {
-      protocol: protocol.name,
-      operation: isCount ? 'count_tokens' : stream ? 'stream' : 'plain',
-      headers: own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version),
-      body,
-      answers: call.facts.answers,
-      requestId: call.requestId,
-      atMs: call.atMs,
-      onSent() {
-        call.dispatched = true;
-      },
-    },
-    call.settings.config.limits.responseBytesMax,
-    listener,
-  );
-  row.marks = exchange;
-  return exchange;
+/** An error other than a CallFailure is a fault of the gateway. */
+function failureOf(error: unknown): CallFailure {
+  return error instanceof CallFailure
+    ? error
+    : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
 }
