@@ -59,11 +59,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A configuration holds providers of the registered kinds, and carries prices and catalog entries.
   config: [...FLOOR, 'providers', 'billing/price.ts', 'catalog'],
 
+  // Balances and open calls in memory, over the journal's port.
+  'store/ledger': ['lib', 'generation', 'errors', 'store/ports'],
   // Implements ports; rollups need the price that each record names and the days of each account's time zone.
   'store/sqlite': [
     ...GROUND,
     'errors',
     'store/ports',
+    'store/ledger',
+    'store/journal',
     'billing/money.ts',
     'billing/price.ts',
     'billing/price-book.ts',

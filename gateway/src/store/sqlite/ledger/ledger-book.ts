@@ -3,9 +3,9 @@
  * memory, written once per transaction) and seals. Decides nothing about calls.
  */
 import type { Database } from 'bun:sqlite';
+import { type Balance, EMPTY_BALANCE, foldBalance, type Transfer } from '../../ledger/fold-balance.ts';
 import { ConstraintViolation, StoreError } from '../../ports/store-errors.ts';
-import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
-import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
+import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries } from './ledger-entry.ts';
 
 /** An entry as given by the caller; the book adds the other members. */
 export type NewEntry = Omit<LedgerEntry, 'seq' | 'epoch' | 'prepaid'>;

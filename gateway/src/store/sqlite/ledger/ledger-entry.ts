@@ -1,19 +1,5 @@
 /** Defines ledger entries, and the hashes that chain entries, epochs and seals. No I/O. */
-import type { EntryKind } from '../../ports/ledger.ts';
-
-/** Integer nano-USD. */
-type NanoUsd = bigint;
-
-/** The effect of an entry on one account's money. */
-export interface Transfer {
-  readonly kind: EntryKind;
-  readonly account: string;
-  /** Whether the account was prepaid at that time. */
-  readonly prepaid: boolean;
-  readonly amount: NanoUsd;
-  /** For a post or void: the amount returned from held to available. Else 0. */
-  readonly released: NanoUsd;
-}
+import type { Transfer } from '../../ledger/fold-balance.ts';
 
 /** One immutable entry. No two have the same `ref`, `kind` and `nth`. */
 export interface LedgerEntry extends Transfer {

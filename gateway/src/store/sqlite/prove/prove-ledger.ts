@@ -5,6 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import type { Usage } from '../../../generation/usage.ts';
+import { type Balance, EMPTY_BALANCE, foldBalance } from '../../ledger/fold-balance.ts';
 import type { LedgerProof, NotedEntry } from '../../ports/ledger.ts';
 import { StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { openReadConnection } from '../database/connection.ts';
@@ -20,7 +21,6 @@ import {
   recordValue,
   SELECT_ENTRIES,
 } from '../ledger/entry-row.ts';
-import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance.ts';
 import type { LedgerEntry } from '../ledger/ledger-entry.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';

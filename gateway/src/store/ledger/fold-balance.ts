@@ -1,11 +1,24 @@
 /**
- * Applies ledger entries to an account's balance and refuses those that the account does not cover. The writer and the
- * ledger proof share this fold.
+ * Applies ledger entries to an account's balance and refuses those that the account does not cover. The ledger, the
+ * read model and the proofs share this fold.
  */
 
-import type { AccountBalance } from '../../ports/ledger.ts';
-import { ConstraintViolation, InsufficientFunds } from '../../ports/store-errors.ts';
-import type { Transfer } from './ledger-entry.ts';
+import type { AccountBalance, EntryKind } from '../ports/ledger.ts';
+import { ConstraintViolation, InsufficientFunds } from '../ports/store-errors.ts';
+
+/** Integer nano-USD. */
+type NanoUsd = bigint;
+
+/** The effect of a hold, an end or a movement on one account's money. */
+export interface Transfer {
+  readonly kind: EntryKind;
+  readonly account: string;
+  /** Whether the account was prepaid at that time. */
+  readonly prepaid: boolean;
+  readonly amount: NanoUsd;
+  /** For a post or void: the amount returned from held to available. Else 0. */
+  readonly released: NanoUsd;
+}
 
 /** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */
 export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
