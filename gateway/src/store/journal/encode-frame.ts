@@ -1,0 +1,165 @@
+/** Encodes frames of the journal into a block; `frame-members.ts` describes the format. */
+import type { Usage } from '../../generation/usage.ts';
+import type { NewAuditEntry } from '../ports/audit.ts';
+import type { EndFrame, Frame, HoldFrame, MovementFrame } from '../ports/journal.ts';
+import type { CallDraft } from '../ports/ledger.ts';
+import type { AttemptRecord, CallRecord } from '../ports/records.ts';
+import type { BlockWriter } from './block-writer.ts';
+import { ATTEMPT, AUDIT, KIND, MEMBER } from './frame-members.ts';
+
+/**
+ * Adds the frame to the block. Unpaired surrogates in text become U+FFFD.
+ *
+ * @throws ConstraintViolation `invalid` for a frame of more than 1 MiB, a number that is not finite, or an amount beyond
+ * 64 bits; the block is then as before.
+ */
+export function encodeFrame(writer: BlockWriter, frame: Frame): void {
+  writer.beginFrame(KIND[frame.kind]);
+  try {
+    encodeMembers(writer, frame);
+    writer.endFrame();
+  } catch (fault) {
+    writer.dropFrame();
+    throw fault;
+  }
+}
+
+function encodeMembers(writer: BlockWriter, frame: Frame): void {
+  switch (frame.kind) {
+    case 'end':
+      encodeRecord(writer, frame.record);
+      encodeEnd(writer, frame);
+      break;
+    case 'hold':
+      encodeHold(writer, frame);
+      break;
+    case 'refused':
+      encodeRecord(writer, frame.record);
+      break;
+    case 'extend':
+      writer.writeText(MEMBER.callId, frame.call_id);
+      writer.writeNumber(MEMBER.atMs, frame.at_ms);
+      writer.writeFlag(MEMBER.prepaid, frame.prepaid);
+      writer.writeNumber(MEMBER.nth, frame.nth);
+      writer.writeAmount(MEMBER.amount, frame.amount);
+      break;
+    case 'checkpoint':
+      writer.writeText(MEMBER.callId, frame.call_id);
+      writer.writeCount(MEMBER.input, frame.usage.input);
+      writer.writeCount(MEMBER.output, frame.usage.output);
+      encodeRarerUsage(writer, frame.usage);
+      writer.writeAmount(MEMBER.cost, frame.cost);
+      break;
+    case 'movement':
+      encodeMovement(writer, frame);
+      break;
+  }
+}
+
+/** The members up to the provider's name. */
+function encodeCaller(writer: BlockWriter, draft: CallDraft): void {
+  writer.writeText(MEMBER.callId, draft.request_id);
+  writer.writeNumber(MEMBER.atMs, draft.at_ms);
+  writer.writeWord(MEMBER.account, draft.account);
+  writer.writeWord(MEMBER.workspace, draft.workspace);
+  writer.writeWord(MEMBER.keyId, draft.key_id);
+  writer.writeWord(MEMBER.keyName, draft.key_name);
+  writer.writeWord(MEMBER.protocol, draft.protocol);
+  writer.writeWord(MEMBER.model, draft.model);
+  writer.writeWord(MEMBER.servedModel, draft.served_model);
+  writer.writeWord(MEMBER.provider, draft.provider);
+}
+
+function encodeRecord(writer: BlockWriter, record: CallRecord): void {
+  const { usage, usage_flags, reason, attempts } = record;
+  encodeCaller(writer, record);
+  writer.writeCount(MEMBER.status, record.status);
+  writer.writeWord(MEMBER.finishReason, record.finish_reason);
+  writer.writeCount(MEMBER.input, usage.input);
+  writer.writeCount(MEMBER.output, usage.output);
+  writer.writeWord(MEMBER.usageSource, record.usage_source);
+  writer.writeWord(MEMBER.endUser, record.end_user);
+  writer.writeText(MEMBER.session, record.session);
+  writer.writeFlag(MEMBER.stream, record.stream);
+  writer.writeWord(MEMBER.error, record.error);
+  encodeRarerUsage(writer, usage);
+  if (usage_flags !== null) writer.writeWord(MEMBER.usageFlags, JSON.stringify(usage_flags));
+  writer.writeWord(MEMBER.priceVersion, record.price_version);
+  writer.writeDecimal(MEMBER.cost, record.cost_nano_usd);
+  writer.writeNumber(MEMBER.ttfbMs, record.ttfb_ms ?? undefined);
+  writer.writeCount(MEMBER.durationMs, record.duration_ms);
+  if (reason !== null) writer.writeText(MEMBER.reason, JSON.stringify(reason));
+  for (let index = 0; index < attempts.length; index++) encodeAttempt(writer, attempts[index] as AttemptRecord);
+}
+
+function encodeRarerUsage(writer: BlockWriter, usage: Usage): void {
+  writer.writeCount(MEMBER.cacheRead, usage.cache_read);
+  writer.writeCount(MEMBER.cacheWrite5m, usage.cache_write_5m);
+  writer.writeCount(MEMBER.cacheWrite1h, usage.cache_write_1h);
+  writer.writeCount(MEMBER.reasoning, usage.reasoning);
+  if (usage.extras !== undefined) writer.writeText(MEMBER.extras, JSON.stringify(usage.extras));
+}
+
+function encodeAttempt(writer: BlockWriter, attempt: AttemptRecord): void {
+  const start = writer.beginNested(MEMBER.attempt);
+  writer.writeWord(ATTEMPT.provider, attempt.provider);
+  writer.writeWord(ATTEMPT.model, attempt.model);
+  writer.writeNumber(ATTEMPT.status, attempt.status ?? undefined);
+  writer.writeWord(ATTEMPT.error, attempt.error);
+  writer.writeNumber(ATTEMPT.startMs, attempt.start_ms);
+  writer.writeNumber(ATTEMPT.connectMs, attempt.connect_ms);
+  writer.writeNumber(ATTEMPT.ttfbMs, attempt.ttfb_ms);
+  writer.writeNumber(ATTEMPT.ttftMs, attempt.ttft_ms);
+  writer.writeCount(ATTEMPT.durationMs, attempt.duration_ms);
+  writer.endNested(start);
+}
+
+function encodeEnd(writer: BlockWriter, { hold, posted, released, writtenOff, at_ms }: EndFrame): void {
+  if (hold !== null) {
+    writer.writeAmount(MEMBER.held, hold.amount);
+    writer.writeFlag(MEMBER.prepaid, hold.prepaid);
+  }
+  if (posted !== 0n) writer.writeAmount(MEMBER.posted, posted);
+  if (released !== 0n) writer.writeAmount(MEMBER.released, released);
+  if (writtenOff !== 0n) writer.writeAmount(MEMBER.writtenOff, writtenOff);
+  writer.writeNumber(MEMBER.endedMs, at_ms);
+}
+
+function encodeHold(writer: BlockWriter, { draft, amount, prepaid }: HoldFrame): void {
+  encodeCaller(writer, draft);
+  writer.writeWord(MEMBER.endUser, draft.end_user);
+  writer.writeText(MEMBER.session, draft.session);
+  writer.writeFlag(MEMBER.stream, draft.stream);
+  writer.writeWord(MEMBER.priceVersion, draft.price_version);
+  writer.writeAmount(MEMBER.held, amount);
+  writer.writeFlag(MEMBER.prepaid, prepaid);
+}
+
+function encodeMovement(writer: BlockWriter, { of, movement, prepaid, audit }: MovementFrame): void {
+  writer.writeText(MEMBER.callId, movement.id);
+  writer.writeNumber(MEMBER.atMs, movement.at_ms);
+  writer.writeWord(MEMBER.account, movement.account);
+  writer.writeFlag(MEMBER.prepaid, prepaid);
+  writer.writeNumber(MEMBER.movementOf, of === 'topup' ? 1 : 2);
+  writer.writeAmount(MEMBER.amount, movement.amount);
+  writer.writeText(MEMBER.note, movement.note);
+  if (audit !== null) encodeAudit(writer, audit);
+}
+
+function encodeAudit(writer: BlockWriter, entry: NewAuditEntry): void {
+  const { actor, address } = entry.by;
+  const start = writer.beginNested(MEMBER.audit);
+  writer.writeNumber(AUDIT.atMs, entry.atMs);
+  writer.writeWord(AUDIT.account, entry.account);
+  writer.writeWord(AUDIT.workspace, entry.workspace);
+  writer.writeWord(AUDIT.actorKind, actor.kind);
+  writer.writeWord(AUDIT.actorId, actor.id);
+  writer.writeWord(AUDIT.actorName, actor.name);
+  writer.writeText(AUDIT.address, address);
+  writer.writeWord(AUDIT.act, entry.act);
+  writer.writeWord(AUDIT.subjectKind, entry.subject.kind);
+  writer.writeText(AUDIT.subjectId, entry.subject.id);
+  if (entry.before !== null) writer.writeText(AUDIT.before, JSON.stringify(entry.before));
+  if (entry.after !== null) writer.writeText(AUDIT.after, JSON.stringify(entry.after));
+  writer.endNested(start);
+}

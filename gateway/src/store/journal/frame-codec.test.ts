@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { EndFrame, Frame } from '../ports/journal.ts';
+import { anyFrame, SAMPLE_FRAMES } from '../testing/sample-frames.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { BlockWriter } from './block-writer.ts';
+import { decodeFrames } from './decode-frames.ts';
+import { encodeFrame } from './encode-frame.ts';
+import { JournalFormatError } from './frame-reader.ts';
+
+function encode(frames: readonly Frame[]): Buffer {
+  const writer = new BlockWriter();
+  for (const frame of frames) encodeFrame(writer, frame);
+  return writer.bytes();
+}
+
+const END = SAMPLE_FRAMES.end;
+
+/** Decodes, or says why not. Any other failure than JournalFormatError fails the test. */
+function tryDecode(body: Uint8Array, count: number): Frame[] | string {
+  try {
+    return decodeFrames(body, count);
+  } catch (fault) {
+    if (fault instanceof JournalFormatError) return fault.message;
+    throw fault;
+  }
+}
+
+function frameOf(kind: number, ...bytes: number[]): Uint8Array {
+  return Uint8Array.of(kind, bytes.length, ...bytes);
+}
+
+describe('frames', () => {
+  test('decode to exactly what was encoded', () => {
+    fc.assert(
+      fc.property(fc.array(anyFrame, { maxLength: 6 }), (frames) => {
+        expect(decodeFrames(encode(frames), frames.length)).toStrictEqual(frames);
+      }),
+    );
+  });
+
+  test('decode with the same order of members, so that their JSON text is the same', () => {
+    const frames = Object.values(SAMPLE_FRAMES);
+    const text = (frame: unknown) =>
+      JSON.stringify(frame, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+    expect(decodeFrames(encode(frames), frames.length).map(text)).toEqual(frames.map(text));
+  });
+
+  test('have U+FFFD for an unpaired surrogate', () => {
+    const end = { ...END, record: sampleRecord('r', { model: 'a\ud800b', session: `${'x'.repeat(60)}\udc00` }) };
+    const [decoded] = decodeFrames(encode([end]), 1) as [EndFrame];
+    expect(decoded.record.model).toBe('a\ufffdb');
+    expect(decoded.record.session).toBe(`${'x'.repeat(60)}\ufffd`);
+  });
+});
+
+describe('bytes that are no frames', () => {
+  test('of a block cut short are refused', () => {
+    const frames = Object.values(SAMPLE_FRAMES);
+    const body = encode(frames);
+    for (let length = 0; length < body.length; length++) {
+      expect(tryDecode(body.subarray(0, length), frames.length)).toBeString();
+    }
+  });
+
+  test('with a flipped byte are refused, or decode without harm', () => {
+    const frames = Object.values(SAMPLE_FRAMES);
+    const body = encode(frames);
+    for (let at = 0; at < body.length; at++) {
+      for (const flip of [0x01, 0x80, 0xff]) {
+        const flipped = Uint8Array.from(body);
+        flipped[at] = (flipped[at] as number) ^ flip;
+        tryDecode(flipped, frames.length);
+      }
+    }
+  });
+
+  test('of any content are refused, or decode without harm', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.nat(6),
+        fc.constantFrom(1, 2, 3, 4, 5, 6),
+        (bytes, count, kind) => {
+          tryDecode(bytes, count);
+          tryDecode(frameOf(kind, ...bytes.subarray(0, 100)), 1);
+        },
+      ),
+    );
+  });
+
+  test('are refused with their place', () => {
+    const refused: [string, Uint8Array, number, string][] = [
+      ['nothing where a frame should be', Uint8Array.of(), 1, 'Frame 1 of the block ends within a member'],
+      [
+        'bytes after the last frame',
+        encode([END, END]),
+        1,
+        'Frame 1 of the block is the last one, and bytes follow it',
+      ],
+      ['fewer frames than stated', encode([END]), 0xffff_ffff, 'Frame 2 of the block ends'],
+      ['a frame beyond the block', Uint8Array.of(2, 9, 0), 1, 'has 9 bytes by its length'],
+      ['an unknown kind', frameOf(7), 1, 'is of kind 7, which this version does not know'],
+      ['a number of member 0', frameOf(2, 0, 0), 1, 'has member 0 after member 0'],
+      ['members out of order', frameOf(2, 2 << 3, 1, 1 << 3, 1), 1, 'has member 1 after member 2'],
+      ['a repeated member', frameOf(2, 2 << 3, 1, 2 << 3, 1), 1, 'has member 2 after member 2'],
+      ['a wrong wire type', frameOf(2, (2 << 3) | 2, 0), 1, 'has member 2 of wire type 2'],
+      ['an unknown wire type', frameOf(2, (2 << 3) | 7), 1, 'has member 2 of wire type 7'],
+      ['a text beyond the frame', frameOf(2, (1 << 3) | 2, 0xff, 0xff, 0x7f), 1, 'has a member of 2097151 bytes'],
+      ['a text that is not UTF-8', frameOf(2, (1 << 3) | 2, 1, 0xff), 1, 'has a text that is not UTF-8'],
+      ['an unknown word', frameOf(2, (1 << 3) | 4, 0), 1, 'refers to a word that the block does not have'],
+      ['a number beyond 2^53', frameOf(2, 2 << 3, 255, 255, 255, 255, 255, 255, 255, 127), 1, 'beyond 2^53'],
+      ['an endless number', frameOf(2, 2 << 3, ...new Array(60).fill(128), 0), 1, 'has a number of too many bytes'],
+      ['a number that is NaN', frameOf(2, (2 << 3) | 1, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f), 1, 'has a member that is NaN'],
+      ['a flag of 2', frameOf(2, 0x88, 0x02, 2), 1, 'has the flag 2'],
+      ['text that is no JSON', frameOf(5, 0xc2, 0x01, 1, 0x7b), 1, 'has a text that is no JSON object'],
+      ['a missing member', frameOf(2), 1, 'lacks its member 1 (callId)'],
+      ['members nested too deep', frameOf(2, ...nested(40)), 1, 'nested deeper than 8'],
+    ];
+    for (const [name, body, count, problem] of refused) {
+      expect([name, tryDecode(body, count)]).toEqual([name, expect.stringContaining(problem)]);
+    }
+  });
+});
+
+/** Members of the unknown number 120, each within the one before it. */
+function nested(levels: number): number[] {
+  let bytes: number[] = [];
+  for (let level = 0; level < levels; level++) bytes = [0xc5, 0x07, bytes.length, ...bytes];
+  return bytes;
+}
