@@ -2,11 +2,12 @@
 import type { Reason } from '../../errors/reason.ts';
 import type { MediaAndToolUsage, Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
-import type { AuditActor, AuditedMembers, NewAuditEntry } from '../ports/audit.ts';
+import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
 import type { CallDraft } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
-import { ATTEMPT, AUDIT, KIND, MEMBER } from './frame-members.ts';
+import { readAttempt, readAudit } from './decode-nested.ts';
+import { KIND, MEMBER } from './frame-members.ts';
 import { FrameReader } from './frame-reader.ts';
 
 /**
@@ -356,98 +357,4 @@ class Members {
     if (this.of === 1) return 'topup';
     return this.of === 2 ? 'correct' : this.#reader.fail(`is a movement of kind ${this.of}`);
   }
-}
-
-function readAttempt(reader: FrameReader): AttemptRecord {
-  const outerEnd = reader.enterNested();
-  let provider: string | null = null;
-  let model: string | null = null;
-  let status: number | null = null;
-  let error: string | null = null;
-  let start_ms: number | undefined;
-  let connect_ms: number | null | undefined;
-  let ttfb_ms: number | null | undefined;
-  let ttft_ms: number | null | undefined;
-  let duration_ms = 0;
-  const { durationMs: knownMax } = ATTEMPT;
-  for (let member = reader.next(knownMax, 0); member !== 0; member = reader.next(knownMax, 0)) {
-    switch (member) {
-      case ATTEMPT.provider:
-        provider = reader.text();
-        break;
-      case ATTEMPT.model:
-        model = reader.text();
-        break;
-      case ATTEMPT.status:
-        status = reader.number();
-        break;
-      case ATTEMPT.error:
-        error = reader.text();
-        break;
-      case ATTEMPT.startMs:
-        start_ms = reader.number();
-        break;
-      case ATTEMPT.connectMs:
-        connect_ms = reader.numberOrNull();
-        break;
-      case ATTEMPT.ttfbMs:
-        ttfb_ms = reader.numberOrNull();
-        break;
-      case ATTEMPT.ttftMs:
-        ttft_ms = reader.numberOrNull();
-        break;
-      case ATTEMPT.durationMs:
-        duration_ms = reader.number();
-        break;
-      default:
-        reader.skip();
-    }
-  }
-  reader.leaveNested(outerEnd, MEMBER.attempt);
-  if (provider === null || model === null) return reader.fail('has an attempt without provider or model');
-  if (start_ms !== undefined && connect_ms !== undefined && ttfb_ms !== undefined && ttft_ms !== undefined) {
-    return { provider, model, status, error, start_ms, connect_ms, ttfb_ms, ttft_ms, duration_ms };
-  }
-  return {
-    provider,
-    model,
-    status,
-    error,
-    ...(start_ms !== undefined && { start_ms }),
-    ...(connect_ms !== undefined && { connect_ms }),
-    ...(ttfb_ms !== undefined && { ttfb_ms }),
-    ...(ttft_ms !== undefined && { ttft_ms }),
-    duration_ms,
-  };
-}
-
-function readAudit(reader: FrameReader): NewAuditEntry {
-  const outerEnd = reader.enterNested();
-  const texts: (string | null)[] = new Array(AUDIT.after + 1).fill(null);
-  let atMs = 0;
-  let before: AuditedMembers | null = null;
-  let after: AuditedMembers | null = null;
-  for (let member = reader.next(AUDIT.after, 0); member !== 0; member = reader.next(AUDIT.after, 0)) {
-    if (member === AUDIT.atMs) atMs = reader.number();
-    else if (member === AUDIT.before) before = reader.json('object') as AuditedMembers;
-    else if (member === AUDIT.after) after = reader.json('object') as AuditedMembers;
-    else if (member < AUDIT.before) texts[member] = reader.text();
-    else reader.skip();
-  }
-  reader.leaveNested(outerEnd, MEMBER.audit);
-  const given = (name: keyof typeof AUDIT) =>
-    texts[AUDIT[name]] ?? reader.fail(`has an audit entry without its member ${AUDIT[name]} (${name})`);
-  return {
-    atMs,
-    account: given('account'),
-    workspace: texts[AUDIT.workspace] ?? null,
-    by: {
-      actor: { kind: given('actorKind') as AuditActor['kind'], id: given('actorId'), name: given('actorName') },
-      address: texts[AUDIT.address] ?? null,
-    },
-    act: given('act'),
-    subject: { kind: given('subjectKind'), id: given('subjectId') },
-    before,
-    after,
-  };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { EndFrame, Frame } from '../ports/journal.ts';
+import type { CallRecord } from '../ports/records.ts';
+import { ConstraintViolation } from '../ports/store-errors.ts';
 import { anyFrame, SAMPLE_FRAMES } from '../testing/sample-frames.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { BlockWriter } from './block-writer.ts';
@@ -44,6 +46,84 @@ describe('frames', () => {
     const text = (frame: unknown) =>
       JSON.stringify(frame, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
     expect(decodeFrames(encode(frames), frames.length).map(text)).toEqual(frames.map(text));
+  });
+
+  test('repeat no word within a block, and begin each block with an empty dictionary', () => {
+    const writer = new BlockWriter();
+    encodeFrame(writer, END);
+    const first = Buffer.from(writer.bytes());
+    encodeFrame(writer, END);
+    expect(writer.length - first.length).toBeLessThan(first.length - 80);
+    writer.reset();
+    encodeFrame(writer, END);
+    expect(writer.bytes()).toEqual(first);
+  });
+
+  test('leave the head of the buffer to the caller', () => {
+    const writer = new BlockWriter(92);
+    for (let round = 0; round < 3; round++) {
+      writer.reset();
+      for (let count = 0; count < 1_000; count++) encodeFrame(writer, END);
+      writer.bytes().fill(round, 0, 92);
+      expect(decodeFrames(writer.bytes().subarray(92), 1_000)).toEqual(new Array(1_000).fill(END));
+    }
+  });
+
+  test('that cannot be encoded leave the block as before', () => {
+    const writer = new BlockWriter();
+    encodeFrame(writer, END);
+    const before = Buffer.from(writer.bytes());
+    const hold = { amount: 1n, prepaid: true };
+    const changed = (changes: Partial<CallRecord>): Frame => ({
+      ...END,
+      record: sampleRecord('new', { key_name: 'a new word', ...changes }),
+    });
+    const refused: Frame[] = [
+      changed({ session: 'x'.repeat(1024 * 1024) }),
+      changed({ session: '\uffff'.repeat(400_000) }),
+      changed({ model: 'y'.repeat(20 * 1024 * 1024) }),
+      changed({ duration_ms: Number.NaN }),
+      changed({ ttfb_ms: Number.POSITIVE_INFINITY }),
+      changed({
+        attempts: [{ provider: 'p', model: 'm', status: null, error: null, ttft_ms: Number.NaN, duration_ms: 0 }],
+      }),
+      ...['', '-0', '00', '1.5', '1e3', ' 1', '9223372036854775808', '99999999999999999999'].map((cost_nano_usd) =>
+        changed({ cost_nano_usd }),
+      ),
+      { ...END, hold: { amount: 2n ** 63n, prepaid: true } },
+      { ...END, hold, writtenOff: -(2n ** 63n) - 1n },
+    ];
+    for (const frame of refused) {
+      expect(() => encodeFrame(writer, frame)).toThrow(ConstraintViolation);
+      expect(writer.bytes()).toEqual(before);
+    }
+    encodeFrame(writer, END);
+    expect(decodeFrames(writer.bytes(), 2)).toEqual([END, END]);
+  });
+
+  test('of nearly 1 MiB are taken', () => {
+    const end = { ...END, record: sampleRecord('r', { session: 'é'.repeat(524_000) }) };
+    expect(decodeFrames(encode([end, END]), 2)).toEqual([end, END]);
+  });
+
+  test('pass over members that this version does not know, and keep their words', () => {
+    const unknown = [0xb8, 0x1f, 7, 0xbb, 0x1f, 1, 0x61, 0xbd, 0x1f, 7, 0x0b, 1, 0x62, 0x14, 0, 0x12, 0];
+    const later = { ...SAMPLE_FRAMES.extend, call_id: 'b' };
+    const [kind = 0, length = 0, ...rest] = encode([SAMPLE_FRAMES.extend]);
+    const first = Uint8Array.of(kind, length + unknown.length, ...rest, ...unknown);
+    const second = [...encode([{ ...later, call_id: '' }])];
+    // The call id becomes a reference to the dictionary's second word.
+    second[2] = (1 << 3) | 4;
+    second[3] = 1;
+    expect(tryDecode(Uint8Array.of(...first, ...second), 2)).toEqual([SAMPLE_FRAMES.extend, later]);
+  });
+
+  test('have the bytes of this format, whatever the version of the program', async () => {
+    const golden = await Bun.file(`${import.meta.dir}/golden-frames.json`).json();
+    const hex = Object.fromEntries(
+      Object.entries(SAMPLE_FRAMES).map(([kind, frame]) => [kind, encode([frame]).toString('hex')]),
+    );
+    expect(hex).toEqual(golden);
   });
 
   test('have U+FFFD for an unpaired surrogate', () => {
