@@ -57,7 +57,7 @@ function fill(calls: number): void {
       changes: 1,
     })),
   ]);
-  let startMs = performance.now();
+  const startMs = performance.now();
   for (let nth = 0; nth < calls; nth += 1_000) {
     const batch = Array.from({ length: Math.min(1_000, calls - nth) }, (_, index) => {
       const atMs = Math.floor(nowMs - DAYS * DAY_MS * (1 - (nth + index) / calls));
@@ -66,16 +66,6 @@ function fill(calls: number): void {
     fillCalls(writer, batch);
   }
   say(`${calls} requests stored in ${sinceMs(startMs)} ms`);
-  startMs = performance.now();
-  let steps = 0;
-  let longestMs = 0;
-  for (let more = true; more; steps++) {
-    const stepMs = performance.now();
-    more = writer.foldUsage();
-    longestMs = Math.max(longestMs, performance.now() - stepMs);
-  }
-  const perCall = ((performance.now() - startMs) * 1_000) / calls;
-  say(`rolled up in ${steps} steps, the longest ${longestMs.toFixed(1)} ms: ${perCall.toFixed(1)} µs per request`);
   writer.close();
 }
 

@@ -91,11 +91,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           : log.error({ cause: failure.message }, 'request records cannot be written: requests are answered with 503'),
       onSpoolProblem: (problem) => log.error({ problem }, 'the spool could not store all settlements'),
       onSpoolDrained: (calls) => log.warn({ calls }, 'moved settlements from the spool into the ledger'),
-      onFoldingFault: (cause) =>
-        log.warn(
-          { cause: String(cause) },
-          'usage sums cannot be updated; the console reads single records until they can',
-        ),
     });
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);

@@ -27,7 +27,7 @@ const ZONE = 'Europe/Berlin';
 
 /** `count` calls over the twenty days before NOW_MS, rolled up as they arrive. */
 export async function openUsageRig(dataDir: string, count: number) {
-  const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1, gatherMs: 0 } });
+  const store = await openStore({ dataDir });
   const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
   await store.policies.save([
     { of: 'account', isNew: true, account: { id: 'acme', name: 'Acme', ...account } },

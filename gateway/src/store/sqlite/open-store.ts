@@ -22,7 +22,6 @@ import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
 import { createKeyUseStore, createProviderStore, readProviders } from './policy/provider-store.ts';
-import { type FoldingPace, startFolding } from './rollup/start-folding.ts';
 import type { Drained } from './spool/drain-spool.ts';
 import { openSpool, type Spool } from './spool/spool.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
@@ -56,10 +55,6 @@ export interface StoreOptions {
   readonly onSpoolProblem?: (problem: string) => void;
   /** Called with the number of calls whose settlements moved from the spool into the ledger, also at opening. */
   readonly onSpoolDrained?: (calls: number) => void;
-  /** Called once when usage sums for the console cannot be updated although calls are stored; the update is retried. */
-  readonly onFoldingFault?: (cause: unknown) => void;
-  /** How often usage sums are updated; tests override it. */
-  readonly foldingPace?: FoldingPace;
   /** The writer thread's program; tests override it. */
   readonly writerProgram?: URL;
   /** Failpoints of the spool; tests only. */
@@ -116,7 +111,6 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       : createContentStore(dataDir, options.content.masterKey, options.content.bytesMax);
   const queries = createQueries(reading);
   const usage = createUsageReader(path, USAGE_PROGRAM);
-  const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
   const startThread = () => createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
   const [thread, spendThread] = [startThread(), startThread()];
   const [workerQueries, seedQueries] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
@@ -142,7 +136,6 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       reading.close();
       spendThread.close();
       usage.close();
-      folding.stop();
       await writer.close();
       await opened.close();
       await contentClosed;

@@ -44,10 +44,10 @@ export const CALL_RECORD_COLUMNS = [
   'attempts',
 ] as const;
 
-export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')})`;
+export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}, block) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}, 0)`;
 
 /** The same for a call that holds nothing: inserts no row where the call in the last parameter has an open hold. */
-export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}
+export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}, block) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}, 0
   WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
 
 /** A record's values in the order of the insert statement, without the last, its attempts. */

@@ -81,7 +81,10 @@ const ACCOUNTS_AND_KEYS = [
 const CALLS_AND_LEDGER = [
   // No foreign keys: a record outlives what it refers to, and the hot path pays for no look-ups. One tree and no index:
   // request ids are UUIDv7, so their order is that of arrival, and a row costs one page at the end of the tree.
-  // `usage_apart`: JSON of audio, images and server tools. `usage_flags`: a JSON list. `reason`: JSON.
+  // `usage_apart`: JSON of audio, images and server tools. `usage_flags`: a JSON list. `reason`: JSON. `held` (all that
+  // the call held), `posted`, `written_off` and `ended_ms` are NULL for calls that held nothing, and for records from
+  // before the journal, whose ledger lines are in ledger_entry. `block`: the block of the journal with the call's end;
+  // of records from before the journal 0 where they were not rolled up at the upgrade, else NULL.
   `CREATE TABLE call_record (
     request_id TEXT PRIMARY KEY NOT NULL,
     at_ms INTEGER NOT NULL,
@@ -113,12 +116,22 @@ const CALLS_AND_LEDGER = [
     attempts TEXT NOT NULL,
     usage_apart TEXT,
     usage_flags TEXT,
-    reason TEXT
+    reason TEXT,
+    held INTEGER,
+    posted INTEGER,
+    written_off INTEGER,
+    ended_ms INTEGER,
+    block INTEGER
   ) STRICT, WITHOUT ROWID`,
+  // Finds the records of one block, and those that are not rolled up yet.
+  'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
+  // Few calls are in it: all others ended within an hour of the time in their id.
+  'CREATE INDEX call_record_long ON call_record (account, ended_ms) WHERE abs(ended_ms - at_ms) > 3600000',
   `CREATE TRIGGER call_record_keeps BEFORE UPDATE ON call_record
     BEGIN SELECT RAISE(ABORT, 'a call record never changes'); END`,
   `CREATE TRIGGER call_record_stays BEFORE DELETE ON call_record
     BEGIN SELECT RAISE(ABORT, 'a call record is never deleted'); END`,
+  // The ledger of calls from before the journal: nothing is added to these tables.
   'CREATE TABLE ledger_epoch (id INTEGER PRIMARY KEY, started_at_ms INTEGER NOT NULL, seal BLOB NOT NULL) STRICT',
   // `ref` is the id of the call or movement, `prepaid` the account's mode at the time. No CHECK on the kind: it would
   // cost a hot row 1.5 µs, and `verify` checks it.
@@ -178,6 +191,49 @@ const CALLS_AND_LEDGER = [
     draft TEXT NOT NULL,
     checkpoint TEXT
   ) STRICT, WITHOUT ROWID`,
+];
+
+const JOURNAL = [
+  // The mark: every block up to `seq` is in the tables. `head` is its hash, or, before the first block, the last hash
+  // of the ledger from before the journal; `id` names the stream of blocks.
+  `CREATE TABLE stream (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    epoch INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    head BLOB NOT NULL CHECK (length(head) = 32)
+  ) STRICT`,
+  // Last the bytes: the other columns are read without them.
+  `CREATE TABLE block (
+    seq INTEGER PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    frames INTEGER NOT NULL,
+    prev BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    bytes BLOB NOT NULL
+  ) STRICT`,
+  // Top-ups and corrections. `block`: the block of the journal.
+  `CREATE TABLE movement (
+    kind TEXT NOT NULL CHECK (kind IN ('topup', 'correct')),
+    id TEXT NOT NULL,
+    account TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    note TEXT,
+    at_ms INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX movement_account ON movement (account, at_ms)',
+  ...['block', 'movement'].flatMap((table) => [
+    `CREATE TRIGGER ${table}_keeps BEFORE UPDATE ON ${table}
+      BEGIN SELECT RAISE(ABORT, 'a ${table} never changes'); END`,
+    `CREATE TRIGGER ${table}_stays BEFORE DELETE ON ${table}
+      BEGIN SELECT RAISE(ABORT, 'a ${table} is never deleted'); END`,
+  ]),
+  `CREATE TRIGGER stream_advances BEFORE UPDATE ON stream WHEN NEW.id <> OLD.id OR NEW.seq < OLD.seq
+    BEGIN SELECT RAISE(ABORT, 'the mark of the journal never goes back'); END`,
+  `CREATE TRIGGER stream_stays BEFORE DELETE ON stream
+    BEGIN SELECT RAISE(ABORT, 'the mark of the journal is never deleted'); END`,
 ];
 
 const IDEMPOTENT_RUNS = [
@@ -263,11 +319,9 @@ const PROVIDERS_AND_PRICES = [
 ];
 
 const USAGE_SUMS = [
-  // Every record up to this one is rolled up, except those in usage_late; none above it is.
-  'CREATE TABLE usage_through (one INTEGER PRIMARY KEY CHECK (one = 1), request_id TEXT NOT NULL) STRICT',
-  "INSERT INTO usage_through (one, request_id) VALUES (1, '')",
-  // Records of calls that ended after younger ones had been rolled up.
-  'CREATE TABLE usage_late (request_id TEXT PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID',
+  // Records whose `block` is at most this or NULL are rolled up, and no others. `at_ms`: the time of the last roll-up.
+  'CREATE TABLE usage_through (one INTEGER PRIMARY KEY CHECK (one = 1), block INTEGER NOT NULL, at_ms INTEGER NOT NULL) STRICT',
+  'INSERT INTO usage_through (one, block, at_ms) VALUES (1, -1, 0)',
   // A number for each account, the zone in which its days are cut, and the first day from which they are complete.
   `CREATE TABLE usage_account (
     id INTEGER PRIMARY KEY,
@@ -314,10 +368,11 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 24,
+  version: 25,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,
+    ...JOURNAL,
     ...IDEMPOTENT_RUNS,
     ...PEOPLE_TABLES,
     ...AUDIT_TRAIL,

@@ -83,6 +83,50 @@ test('an upgraded database has the tables, indexes and triggers of a new one', (
   expect(schemaOf(upgraded)).toEqual(schemaOf(fresh));
 });
 
+test('records that were not rolled up yet keep that; the others need no block', () => {
+  const database = openEmptyOldDatabase();
+  const columns = database
+    .query<{ name: string; type: string; notnull: number }, []>(
+      'SELECT name, type, "notnull" FROM pragma_table_info(\'call_record\')',
+    )
+    .all()
+    .filter(({ notnull }) => notnull === 1);
+  for (const id of ['req_1', 'req_2', 'req_3', 'req_4']) {
+    database.run(
+      `INSERT INTO call_record (${columns.map(({ name }) => name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      columns.map(({ name, type }) => (name === 'request_id' ? id : type === 'TEXT' ? 'x' : 1)),
+    );
+  }
+  database.run("INSERT INTO usage_through (one, request_id) VALUES (1, 'req_3')");
+  database.run("INSERT INTO usage_late (request_id) VALUES ('req_2')");
+  migrate(database, 1);
+  expect(database.query('SELECT request_id, block, ended_ms FROM call_record').all()).toEqual([
+    { request_id: 'req_1', block: null, ended_ms: null },
+    { request_id: 'req_2', block: 0, ended_ms: null },
+    { request_id: 'req_3', block: null, ended_ms: null },
+    { request_id: 'req_4', block: 0, ended_ms: null },
+  ]);
+  expect(() => database.run('UPDATE call_record SET block = 1')).toThrow('never changes');
+});
+
+test('what the journal has brought never changes, and its mark never goes back', () => {
+  const database = new Database(':memory:', { strict: true });
+  migrate(database, 1);
+  const zeros = (bytes: number) => `zeroblob(${bytes})`;
+  database.run(`INSERT INTO stream VALUES (1, ${zeros(16)}, 1, 5, ${zeros(32)})`);
+  database.run(`INSERT INTO block VALUES (5, 1, 1, ${zeros(32)}, ${zeros(32)}, ${zeros(9)})`);
+  database.run("INSERT INTO movement VALUES ('topup', 'm', 'default', 5, NULL, 1, 5)");
+  for (const table of ['block', 'movement']) {
+    expect(() => database.run(`UPDATE ${table} SET ${table === 'block' ? 'frames' : 'amount'} = 1`)).toThrow(
+      'never changes',
+    );
+    expect(() => database.run(`DELETE FROM ${table}`)).toThrow('never deleted');
+  }
+  expect(() => database.run('UPDATE stream SET seq = 4')).toThrow('never goes back');
+  expect(() => database.run('DELETE FROM stream')).toThrow('never deleted');
+  database.run('UPDATE stream SET seq = 6, epoch = 2');
+});
+
 /** A database of version 20 with three more accounts. */
 function openBefore(): Database {
   const database = openEmptyOldDatabase();

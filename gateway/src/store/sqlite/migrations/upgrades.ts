@@ -158,4 +158,60 @@ export const UPGRADES: readonly Migration[] = [
       'ALTER TABLE ledger_stretch RENAME TO entry_range',
     ],
   },
+  // The journal and its read model. Usage is rolled up by the blocks of the journal instead of the ids of records.
+  {
+    version: 25,
+    statements: [
+      ...['held', 'posted', 'written_off', 'ended_ms', 'block'].map(
+        (column) => `ALTER TABLE call_record ADD COLUMN ${column} INTEGER`,
+      ),
+      'DROP TRIGGER call_record_keeps',
+      'UPDATE call_record SET block = 0 WHERE request_id > (SELECT request_id FROM usage_through)',
+      'UPDATE call_record SET block = 0 WHERE request_id IN (SELECT request_id FROM usage_late)',
+      `CREATE TRIGGER call_record_keeps BEFORE UPDATE ON call_record
+        BEGIN SELECT RAISE(ABORT, 'a call record never changes'); END`,
+      'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
+      'CREATE INDEX call_record_long ON call_record (account, ended_ms) WHERE abs(ended_ms - at_ms) > 3600000',
+      'DROP TABLE usage_late',
+      'DROP TABLE usage_through',
+      'CREATE TABLE usage_through (one INTEGER PRIMARY KEY CHECK (one = 1), block INTEGER NOT NULL, at_ms INTEGER NOT NULL) STRICT',
+      'INSERT INTO usage_through (one, block, at_ms) VALUES (1, -1, 0)',
+      `CREATE TABLE stream (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        id BLOB NOT NULL CHECK (length(id) = 16),
+        epoch INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        head BLOB NOT NULL CHECK (length(head) = 32)
+      ) STRICT`,
+      `CREATE TABLE block (
+        seq INTEGER PRIMARY KEY,
+        epoch INTEGER NOT NULL,
+        frames INTEGER NOT NULL,
+        prev BLOB NOT NULL,
+        hash BLOB NOT NULL,
+        bytes BLOB NOT NULL
+      ) STRICT`,
+      `CREATE TABLE movement (
+        kind TEXT NOT NULL CHECK (kind IN ('topup', 'correct')),
+        id TEXT NOT NULL,
+        account TEXT NOT NULL,
+        amount INTEGER NOT NULL,
+        note TEXT,
+        at_ms INTEGER NOT NULL,
+        block INTEGER NOT NULL,
+        PRIMARY KEY (kind, id)
+      ) STRICT, WITHOUT ROWID`,
+      'CREATE INDEX movement_account ON movement (account, at_ms)',
+      ...['block', 'movement'].flatMap((table) => [
+        `CREATE TRIGGER ${table}_keeps BEFORE UPDATE ON ${table}
+          BEGIN SELECT RAISE(ABORT, 'a ${table} never changes'); END`,
+        `CREATE TRIGGER ${table}_stays BEFORE DELETE ON ${table}
+          BEGIN SELECT RAISE(ABORT, 'a ${table} is never deleted'); END`,
+      ]),
+      `CREATE TRIGGER stream_advances BEFORE UPDATE ON stream WHEN NEW.id <> OLD.id OR NEW.seq < OLD.seq
+        BEGIN SELECT RAISE(ABORT, 'the mark of the journal never goes back'); END`,
+      `CREATE TRIGGER stream_stays BEFORE DELETE ON stream
+        BEGIN SELECT RAISE(ABORT, 'the mark of the journal is never deleted'); END`,
+    ],
+  },
 ];

@@ -57,7 +57,7 @@ test('finds a call that ended thousands of entries after its start, and one that
   for (const call of calls.slice(1)) keep(writer, [hold(call), settle(call)]);
   keep(writer, [settle(first)]);
   for (const isNoted of [false, true]) {
-    if (isNoted) while (writer.foldUsage());
+    if (isNoted) writer.rollUp();
     for (const call of [first, second, calls.at(-1) ?? first, calls[1_500] ?? first]) {
       expect(kindsOf(reading, call)).toEqual(['hold', 'post']);
     }
@@ -81,7 +81,7 @@ test('a clock that was set back hides no entry of a call or a proof', () => {
   };
   const calls = [...run(START_MS + 2 * hourMs), ...run(START_MS), ...run(START_MS + 4 * hourMs)];
   for (const isNoted of [false, true]) {
-    if (isNoted) while (writer.foldUsage());
+    if (isNoted) writer.rollUp();
     for (const call of calls.filter((_, index) => index % 397 === 0)) {
       expect(kindsOf(reading, call)).toEqual(['hold', 'post']);
     }
@@ -106,7 +106,7 @@ test('ranges without a call are skipped', () => {
   );
   keep(writer, topups);
   keep(writer, [hold(after), settle(after)]);
-  while (writer.foldUsage());
+  writer.rollUp();
   expect(kindsOf(reading, before)).toEqual(['hold', 'post']);
   expect(kindsOf(reading, after)).toEqual(['hold', 'post']);
   const found = findEntryRanges(reading, before.request_id, before.request_id, 1_000);

@@ -1,20 +1,9 @@
 /**
  * Indexes where in the ledger the entries of calls are: for each complete range of entries, its lowest and highest
- * call id. Uses ids rather than times, so that a clock that was set back hides no entry. Costs a call nothing:
- * ranges are indexed afterwards, and entries that are not indexed yet are scanned.
+ * call id. Uses ids rather than times, so that a clock that was set back hides no entry. The last, incomplete range is
+ * scanned.
  */
 import type { Database } from 'bun:sqlite';
-
-export interface EntryRangeIndex {
-  /**
-   * Inside a transaction: indexes the next complete range and returns whether there was one. After a rollback, call
-   * `forget`.
-   */
-  addNext(): boolean;
-  hasNext(): boolean;
-  forget(): void;
-  close(): void;
-}
 
 /** Entries from `first` to `last`, both inclusive. */
 export interface EntryRange {
@@ -25,37 +14,18 @@ export interface EntryRange {
 const RANGE_ENTRIES = 1_000;
 
 /** Leaves out top-ups and corrections, whose ids are of another kind. */
-const NOTE = `INSERT INTO entry_range (number, first_ref, last_ref)
-  SELECT ?1, coalesce(min(ref), ''), coalesce(max(ref), '') FROM ledger_entry
-  WHERE seq > ?1 * ${RANGE_ENTRIES} AND seq <= (?1 + 1) * ${RANGE_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
+const INDEX = `INSERT INTO entry_range (number, first_ref, last_ref)
+  SELECT (seq - 1) / ${RANGE_ENTRIES}, coalesce(min(ref) FILTER (WHERE kind NOT IN ('topup', 'correct')), ''),
+    coalesce(max(ref) FILTER (WHERE kind NOT IN ('topup', 'correct')), '')
+  FROM ledger_entry WHERE seq > (SELECT coalesce(max(number) + 1, 0) FROM entry_range) * ${RANGE_ENTRIES}
+  GROUP BY 1 HAVING count(*) = ${RANGE_ENTRIES}`;
 const LAST_SEQ = 'SELECT max(seq) AS seq FROM ledger_entry';
 const NEXT_NUMBER = 'SELECT coalesce(max(number) + 1, 0) AS number FROM entry_range';
 const FIND = 'SELECT number FROM entry_range WHERE first_ref <= ? AND last_ref >= ? ORDER BY number';
 
-export function openEntryRangeIndex(database: Database): EntryRangeIndex {
-  const note = database.prepare<unknown, [number]>(NOTE);
-  const lastSeq = database.prepare<{ seq: number | null }, []>(LAST_SEQ);
-  let next: number | null = null;
-  const hasNext = () => {
-    next ??= readNext(database);
-    return (lastSeq.get()?.seq ?? 0) >= (next + 1) * RANGE_ENTRIES;
-  };
-  return {
-    hasNext,
-    addNext() {
-      if (!hasNext() || next === null) return false;
-      note.run(next);
-      next += 1;
-      return true;
-    },
-    forget() {
-      next = null;
-    },
-    close() {
-      note.finalize();
-      lastSeq.finalize();
-    },
-  };
+/** Indexes every complete range that is not indexed yet. */
+export function indexEntryRanges(database: Database): void {
+  database.run(INDEX);
 }
 
 /**

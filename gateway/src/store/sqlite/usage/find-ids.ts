@@ -10,7 +10,7 @@ import type { BlockStep } from '../rollup/block-book.ts';
 import type { SumBlock } from '../rollup/sum-block.ts';
 import { COUNTERS } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
-import { readThrough } from '../rollup/usage-mark.ts';
+import { readUsageMark, type UsageMark } from '../rollup/usage-mark.ts';
 import type { SeriesKind } from '../rollup/usage-series.ts';
 import { recordCondition } from './conditions.ts';
 import { QUARTER_MS, type Span } from './plan-spans.ts';
@@ -31,17 +31,18 @@ const FIRST_SPAN_MS = 6 * 3_600_000;
 /** Newest first, without overlap; together the ranges contain every matching call, and others. */
 export function* findIds(database: Database, question: FoundBy): Iterable<IdRange> {
   const { fromMs, toMs, beforeId } = question;
-  // Calls that are not rolled up yet are the newest, except late ones.
+  // Calls that are not rolled up yet are the newest, except those that ended late.
   let below = toMs === null ? '~' : requestIdFloor(toMs + ID_SLACK_MS);
   if (beforeId !== null && beforeId < below) below = beforeId;
-  const tail = requestIdFloor((timeOf(readThrough(database)) ?? 0) - ID_SLACK_MS);
+  const mark = readUsageMark(database);
+  const tail = requestIdFloor(mark.atMs - ID_SLACK_MS);
   const oldest = fromMs === null ? '' : requestIdFloor(fromMs - ID_SLACK_MS);
   if (below <= oldest) return;
   if (below > tail) {
     yield { from: oldest > tail ? oldest : tail, below };
     below = tail;
   }
-  yield* rolledRanges(database, question, narrowKind(question.condition), below);
+  yield* rolledRanges(database, question, { kind: narrowKind(question.condition), mark, tail }, below);
 }
 
 /** The kind of series that has most of the requested columns. */
@@ -58,10 +59,15 @@ function knownTo(kind: SeriesKind, condition: CallCondition): CallCondition {
   return { ...none, workspace, ...(kind === 'session' ? { session } : { end_user }) };
 }
 
-function* rolledRanges(database: Database, question: FoundBy, kind: SeriesKind, top: string): Iterable<IdRange> {
+function* rolledRanges(
+  database: Database,
+  question: FoundBy,
+  rolled: { readonly kind: SeriesKind; readonly mark: UsageMark; readonly tail: string },
+  top: string,
+): Iterable<IdRange> {
   const oldestMs = question.fromMs ?? 0;
-  const starts = openStarts(database, question, kind);
-  const late = readLateStarts(database, question);
+  const starts = openStarts(database, question, rolled.kind);
+  const late = readLateStarts(database, question, rolled);
   let below = top;
   let endMs = (timeOf(top) ?? FAR_MS) + ID_SLACK_MS;
   for (let spanMs = FIRST_SPAN_MS; endMs > oldestMs; spanMs *= 2) {
@@ -115,14 +121,19 @@ function openStarts(database: Database, { tenant, condition, outcome }: FoundBy,
 
 const NO_ACCOUNT = { id: 0, sinceMs: 0, timeZone: 'UTC' } as const;
 
-/** For late calls: those not rolled up although newer ones are. */
-function readLateStarts(database: Database, { tenant, condition, outcome }: FoundBy): number[] {
+/** For calls with an id before the tail that are not rolled up. */
+function readLateStarts(
+  database: Database,
+  { tenant, condition, outcome }: FoundBy,
+  { mark, tail }: { readonly mark: UsageMark; readonly tail: string },
+): number[] {
   const { sql, parameters } = recordCondition(tenant, condition, outcome);
   const read = database.prepare<{ at_ms: number }, (string | number | null)[]>(
-    `SELECT at_ms FROM usage_late CROSS JOIN call_record USING (request_id) WHERE ${sql}`,
+    `SELECT at_ms FROM call_record INDEXED BY call_record_block WHERE block > ? AND request_id < ? AND ${sql}`,
   );
   try {
-    return read.all(...parameters).map(({ at_ms }) => Math.floor(at_ms / QUARTER_MS) * QUARTER_MS);
+    const rows = read.all(mark.block, tail, ...parameters);
+    return rows.map(({ at_ms }) => Math.floor(at_ms / QUARTER_MS) * QUARTER_MS);
   } finally {
     read.finalize();
   }

@@ -51,12 +51,12 @@ function open(folded: number, zone: string | null = null): { reading: Database; 
     writer,
     calls.filter((call) => !late.includes(call)),
   );
-  for (let step = 0; step < folded; step++) writer.foldUsage({ stepMs: 0 });
+  for (let step = 0; step < folded; step++) writer.rollUp();
   fillCalls(writer, late);
   if (zone !== null) {
     const sql = "UPDATE account SET time_zone = ? WHERE id = 'default'";
     writer.keepWrites([[{ sql, parameters: [zone], changes: 1 }]]);
-    while (writer.foldUsage());
+    writer.rollUp();
   }
   const reading = openReadConnection(path);
   closers.push(() => reading.close());

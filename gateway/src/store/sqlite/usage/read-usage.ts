@@ -7,7 +7,6 @@ import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal
 import type { RankedSum } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { kindFor, recordCondition } from './conditions.ts';
-import { timeOf } from './find-ids.ts';
 import { chooseGroups, REST, UsageGather } from './gather-usage.ts';
 import { bucketOf, planSpans, type SpanPlan } from './plan-spans.ts';
 import { GroupRanks, type Rolling, rankCallers } from './rank-callers.ts';
@@ -28,7 +27,7 @@ export function readUsage(
   const kind = kindFor(condition, by.map(columnOf));
   const account = readUsageAccount(database, tenant.account);
   const kept = account ?? { timeZone: question.timeZone, sinceMs: 0 };
-  const plan = planSpans(question, kind !== null, kept, timeOf(unfolded.through) ?? 0);
+  const plan = planSpans(question, kind !== null, kept, unfolded.mark.atMs);
   checkRecords(plan, question);
   const gather = new UsageGather(question);
   gatherRecords(database, question, plan, { unfolded, deadline, gather });
@@ -77,8 +76,7 @@ function gatherRecords(
   const rolled = days === null ? quarters : [days, ...quarters];
   if (rolled.length === 0) return;
   const { toMs } = question;
-  const [, to] = idsOf({ startMs: 0, endMs: toMs });
-  unfolded.scan(to, condition, deadline, (record) => {
+  unfolded.scan(condition, (record) => {
     const { at_ms: atMs } = record;
     if (atMs < toMs && rolled.some(({ startMs, endMs }) => atMs >= startMs && atMs < endMs)) gather.takeRecord(record);
   });

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import { UsageRefusal } from '../../ports/usage.ts';
 import { SUMMED_COLUMNS, type SummedRecord } from '../rollup/tally.ts';
-import { readThrough } from '../rollup/usage-mark.ts';
+import { readUsageMark, type UsageMark } from '../rollup/usage-mark.ts';
 import type { Condition } from './conditions.ts';
 import type { Span } from './plan-spans.ts';
 
@@ -45,56 +45,34 @@ export function scanRecords(
 
 /** The records that are not rolled up yet, in one state of the database. */
 export interface Unfolded {
-  /** The last record that is rolled up. */
-  readonly through: string;
-  /** Reads records after the mark with ids below `to`, or some beyond it, and late records. */
-  scan(to: string, condition: Condition, deadline: Deadline, take: (record: SummedRecord) => void): void;
+  readonly mark: UsageMark;
+  scan(condition: Condition, take: (record: SummedRecord) => void): void;
 }
 
-/** Maximum number of records cached for the next question about the same calls: the backlog of a busy server, 5 MB. */
+/** Maximum number of records cached for the next question about the same calls: 5 MB. */
 const KEPT_MAX = 20_000;
 
 /** Must run inside a transaction, which sees one state. Reads only the mark at first. */
 export function openUnfolded(database: Database): Unfolded {
-  const through = readThrough(database);
+  const mark = readUsageMark(database);
   const kept = new Map<string, readonly SummedRecord[]>();
   return {
-    through,
-    scan(to, condition, deadline, take) {
+    mark,
+    scan(condition, take) {
       const key = JSON.stringify(condition);
-      const known = kept.get(key);
-      if (known !== undefined) return known.forEach(take);
-      const read: SummedRecord[] = [];
-      const isWhole = to > newestId(database);
-      const takeAndKeep = (record: SummedRecord) => {
-        if (isWhole && read.length <= KEPT_MAX) read.push(record);
-        take(record);
-      };
-      // The record at the mark is rolled up: the shortest successor of its id is the first that may not be.
-      scanRecords(database, [`${through}\u0000`, to], condition, deadline, takeAndKeep);
-      scanLate(database, through, condition, takeAndKeep);
-      if (isWhole && read.length <= KEPT_MAX) kept.set(key, read);
+      const known = kept.get(key) ?? readUnfolded(database, mark, condition);
+      if (known.length <= KEPT_MAX) kept.set(key, known);
+      known.forEach(take);
     },
   };
 }
 
-function newestId(database: Database): string {
-  const row = database.query<{ newest: string | null }, []>('SELECT max(request_id) AS newest FROM call_record').get();
-  return row?.newest ?? '';
-}
-
-function scanLate(
-  database: Database,
-  through: string,
-  condition: Condition,
-  take: (record: SummedRecord) => void,
-): void {
+function readUnfolded(database: Database, { block }: UsageMark, { sql, parameters }: Condition): SummedRecord[] {
   const read = database.prepare<SummedRecord, (string | number | null)[]>(
-    `SELECT ${SUMMED_COLUMNS} FROM usage_late CROSS JOIN call_record USING (request_id)
-      WHERE request_id <= ? AND ${condition.sql}`,
+    `SELECT ${SUMMED_COLUMNS} FROM call_record INDEXED BY call_record_block WHERE block > ? AND ${sql}`,
   );
   try {
-    for (const record of read.all(through, ...condition.parameters)) take(record);
+    return read.all(block, ...parameters);
   } finally {
     read.finalize();
   }
@@ -103,20 +81,17 @@ function scanLate(
 /** Records of calls that arrived within the span and are rolled up. */
 export function scanRolled(
   database: Database,
-  { through }: Unfolded,
+  { mark }: Unfolded,
   { startMs, endMs }: Span,
   condition: Condition,
   deadline: Deadline,
   take: (record: SummedRecord) => void,
 ): void {
-  const [from, to] = idsOf({ startMs, endMs });
-  const next = `${through}\u0000`;
   const rolled = {
-    sql: `${condition.sql} AND at_ms >= ? AND at_ms < ?
-      AND NOT EXISTS (SELECT 1 FROM usage_late WHERE usage_late.request_id = call_record.request_id)`,
-    parameters: [...condition.parameters, startMs, endMs],
+    sql: `${condition.sql} AND at_ms >= ? AND at_ms < ? AND (block IS NULL OR block <= ?)`,
+    parameters: [...condition.parameters, startMs, endMs, mark.block],
   };
-  scanRecords(database, [from, to < next ? to : next], rolled, deadline, take);
+  scanRecords(database, idsOf({ startMs, endMs }), rolled, deadline, take);
 }
 
 export interface Deadline {

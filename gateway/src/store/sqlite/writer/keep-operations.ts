@@ -15,7 +15,6 @@ import {
 } from '../ledger/call-record-row.ts';
 import type { LedgerBook } from '../ledger/ledger-book.ts';
 import { INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
-import type { UsageMark } from '../rollup/usage-mark.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
 
 export interface OpenHoldRow extends OpenHold {
@@ -62,7 +61,6 @@ export function createOperationKeeper(
   database: Database,
   book: LedgerBook,
   epoch: number,
-  mark: UsageMark,
   reach: ReachFailpoint,
 ): OperationKeeper {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
@@ -135,7 +133,6 @@ export function createOperationKeeper(
     book.add(end, recordText(record, attempts));
     reach('after-post');
     insertRecord.run(...record, attempts);
-    mark.noteRecord(call_id);
     reach('after-record');
   }
 
@@ -185,7 +182,6 @@ export function createOperationKeeper(
               `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
             );
           }
-          mark.noteRecord(String(operation[1][0]));
           return;
         case 'h':
           return hold(operation);

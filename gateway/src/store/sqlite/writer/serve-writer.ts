@@ -24,8 +24,6 @@ export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
       }
       if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
       if (request.kind === 'drain') return { drained: opened(writer).drain() };
-      if (request.kind === 'fold')
-        return { folded: { more: opened(writer).foldUsage({ gatherMs: request.gatherMs }) } };
       if (request.kind === 'probe') opened(writer).probe();
       else opened(writer).close();
       return true;

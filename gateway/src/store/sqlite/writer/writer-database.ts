@@ -10,8 +10,7 @@ import { EntryRefused, type LedgerBook, openLedgerBook } from '../ledger/ledger-
 import { type Epoch, type Recovered, readLastEpoch, recoverHolds, takeEpoch } from '../ledger/ledger-epoch.ts';
 
 import { migrate } from '../migrations/migrate.ts';
-import { type FoldPace, openUsageFolder } from '../rollup/fold-usage.ts';
-import { openUsageMark } from '../rollup/usage-mark.ts';
+import { openUsageFolder } from '../rollup/fold-usage.ts';
 import { type Drained, drainSpool, spoolPath } from '../spool/drain-spool.ts';
 import { type Fault, faultOf, isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
 import { createOperationKeeper, type OperationKeeper } from './keep-operations.ts';
@@ -37,11 +36,8 @@ export interface WriterDatabase {
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** Moves the spool's entries into the ledger; durable when it returns. @throws the disk's fault. */
   drain(): Drained;
-  /**
-   * Runs one step of the usage rollup; returns whether more work is due now. After a fault, the gathered records are
-   * gathered again. @throws the fault
-   */
-  foldUsage(pace?: FoldPace): boolean;
+  /** Writes the sums of usage that are gathered. */
+  rollUp(): void;
   /** @throws the fault where the disk still accepts no writes. */
   probe(): void;
   close(): void;
@@ -107,9 +103,7 @@ function goOnInEpoch(database: Database, spool: string, expected: number, reach:
 
 function openTools(database: Database, { id, seal }: Epoch, reach: ReachFailpoint) {
   const book = openLedgerBook(database, id, seal);
-  const mark = openUsageMark(database);
-  const keeper = createOperationKeeper(database, book, id, mark, reach);
-  return { book, mark, keeper, folder: openUsageFolder(database, mark, reach), reach };
+  return { book, keeper: createOperationKeeper(database, book, id, reach), folder: openUsageFolder(database), reach };
 }
 
 function writerDatabase(
@@ -144,7 +138,12 @@ function writerDatabase(
       tools.reach('after-spool-drain');
       return drained;
     },
-    foldUsage: (pace) => tools.folder.fold(Date.now(), pace),
+    rollUp() {
+      inTransaction(database, () => {
+        tools.folder.begin(Date.now());
+        tools.folder.finish(0, Date.now(), 0);
+      });
+    },
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),
@@ -154,7 +153,6 @@ function writerDatabase(
     close() {
       tools.folder.close();
       tools.keeper.close();
-      tools.mark.close();
       tools.book.close();
       database.close();
     },

@@ -36,8 +36,6 @@ export type WriterRequest =
   | { readonly kind: 'drain' }
   /** Writes and deletes a few pages, to check whether the disk accepts writes again. */
   | { readonly kind: 'probe' }
-  /** Rolls up some records; gathered records may wait `gatherMs` for more. */
-  | { readonly kind: 'fold'; readonly gatherMs: number }
   | { readonly kind: 'close' };
 
 /** One refused operation, by its index in the batch. */
@@ -66,13 +64,8 @@ export interface WriterDrained {
   readonly drained: Drained;
 }
 
-/** Whether more records are due for rollup. */
-export interface WriterFolded {
-  readonly folded: { readonly more: boolean };
-}
-
 /** `true`: everything requested is durable. */
-export type WriterReply = true | WriterOpened | WriterDrained | WriterFolded | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterDrained | WriterTrouble;
 
 /** Builds the reply to a request that failed as a whole. */
 export function failedReply({ kind, message }: Fault): WriterTrouble {
@@ -81,7 +74,7 @@ export function failedReply({ kind, message }: Fault): WriterTrouble {
 
 /** Returns the failed parts of a reply; null: none. */
 export function troubleOf(reply: WriterReply): WriterTrouble | null {
-  return reply === true || 'opened' in reply || 'drained' in reply || 'folded' in reply ? null : reply;
+  return reply === true || 'opened' in reply || 'drained' in reply ? null : reply;
 }
 
 /** Returns the failure of the whole request, or null. Errors lose their class between threads; this restores it. */

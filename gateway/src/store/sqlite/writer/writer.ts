@@ -32,11 +32,6 @@ export interface Writer extends Readonly<WriterOpened> {
   write(statements: readonly WriteStatement[]): Promise<void>;
   /** Moves the spool's entries into the ledger; rejects with a StoreError, and then none of them has been moved. */
   drain(): Promise<Drained>;
-  /**
-   * Runs one step of the usage rollup, in which gathered records wait `gatherMs` for more; returns whether more work is
-   * due now. Rejects with a StoreError.
-   */
-  fold(gatherMs: number): Promise<boolean>;
   writable(): boolean;
   /** Waits for pending work, then closes the database. Later requests are rejected as `closed`. */
   close(): Promise<void>;
@@ -173,15 +168,6 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
         link.request({ kind: 'drain' }, (reply) => {
           if (reply !== true && 'drained' in reply) resolve(reply.drained);
           else reject(wholeFailure(reply) ?? new Error('the writer did not say what it took from the spool'));
-        });
-      });
-    },
-    fold(gatherMs) {
-      return new Promise((resolve, reject) => {
-        if (closing !== null) return reject(closedFailure());
-        link.request({ kind: 'fold', gatherMs }, (reply) => {
-          if (typeof reply === 'object' && 'folded' in reply) resolve(reply.folded.more);
-          else reject(wholeFailure(reply) ?? new Error('the writer did not say what it rolled up'));
         });
       });
     },
