@@ -36,7 +36,7 @@ export function foldBalance(balance: Balance, transfer: Transfer): Balance | Ins
   }
   const problem = amountProblem(transfer);
   if (problem !== null) return invalid(problem);
-  const after = moved(balance, transfer);
+  const after = moveMoney(balance, transfer);
   if (after.held < 0n) return invalid(`it takes ${amount + released} from ${balance.held} held`);
   const spends = kind === 'hold' || kind === 'extend' || kind === 'correct';
   if (prepaid && spends && after.available < balance.available && after.available < 0n) {
@@ -72,7 +72,8 @@ function amountProblem({ kind, amount }: Transfer): string | null {
   }
 }
 
-function moved(balance: Balance, { kind, amount, released }: Transfer): Balance {
+/** Returns the balance after a transfer that `foldBalance` allowed, or that takes one back. */
+export function moveMoney(balance: Balance, { kind, amount, released }: Transfer): Balance {
   const { available, held } = balance;
   switch (kind) {
     case 'topup':

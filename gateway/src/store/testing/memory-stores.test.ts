@@ -1,19 +1,19 @@
 /** Runs the contract suites against the ledger and the policy store in memory. */
 import { testLedger } from '../contracts/ledger-contract.ts';
 import { testPolicy } from '../contracts/policy-contract.ts';
-import type { AccountMode } from '../ports/ledger.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryPolicy } from './memory-policy.ts';
 
 testLedger('memory', async () => {
-  const modes = new Map<string, AccountMode>([['default', 'postpaid']]);
-  const ledger = createMemoryLedger(modes);
+  const memory = createMemoryLedger();
   return {
-    ledger,
-    setAccount: async (id, mode) => void modes.set(id, mode),
-    readCalls: async () => [...ledger.records.values()],
-    prove: () => ledger.prove(),
-    restart: async () => ledger.recover(),
+    get ledger() {
+      return memory.ledger;
+    },
+    setAccount: async (id, mode) => memory.setAccount(id, mode),
+    readCalls: async () => memory.readCalls(),
+    prove: () => memory.prove(),
+    restart: async () => memory.restart(),
     close: async () => undefined,
   };
 });

@@ -1,0 +1,150 @@
+/**
+ * Implements the ledger port over the journal: decides in memory, then appends a frame. The read model is asked only for
+ * earlier movements.
+ */
+import type { NewAuditEntry } from '../ports/audit.ts';
+import type { Journal } from '../ports/journal.ts';
+import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../ports/ledger.ts';
+import type { CallRecord, CallRecorder } from '../ports/records.ts';
+import { ConstraintViolation, createStoreError, StoreError } from '../ports/store-errors.ts';
+import { BalanceBook, foldInto } from './balance-book.ts';
+import { checkMovement, checkUnheld } from './check-values.ts';
+import type { Recovered, UnendedCall } from './end-unended.ts';
+import { OpenCalls } from './open-calls.ts';
+
+type MovementKind = 'topup' | 'correct';
+
+export interface LedgerParts {
+  readonly journal: Journal;
+  /** Of all accounts, as the journal's frames left them. */
+  readonly balances: readonly AccountBalance[];
+  /** The calls that the previous process left open. */
+  readonly left: readonly UnendedCall[];
+  /** Looks among all movements that are in the journal by now. Rejects where the read model cannot be read. */
+  findMovement(kind: MovementKind, id: string): Promise<Movement | null>;
+}
+
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  readonly recorder: CallRecorder;
+  readonly recovered: Recovered;
+  /** Applies a stored account from now on. */
+  setAccount(id: string, mode: AccountMode): void;
+  /** The balances at this moment. */
+  readNow(): readonly AccountBalance[];
+  /** Appends what waits; call before the journal is closed. */
+  close(): void;
+}
+
+const KEPT = Promise.resolve();
+
+/** Opens the ledger, and ends the calls that the previous process left open. */
+export function createLedger({ journal, balances, left, findMovement }: LedgerParts): OpenedLedger {
+  const book = new BalanceBook(balances);
+  const calls = new OpenCalls(journal, book);
+  let moving: Promise<unknown> = KEPT;
+  const recovered = { posted: 0, voided: 0 };
+  for (const call of left) recovered[calls.endLeft(call, 'gateway_crashed') ? 'posted' : 'voided'] += 1;
+
+  function appendRecord(record: CallRecord): Promise<void> {
+    return new Promise((resolve, reject) => {
+      checkUnheld(record);
+      if (calls.has(record.request_id))
+        throw new ConstraintViolation(
+          'conflict',
+          `The call ${record.request_id} holds money; its record comes with its settlement.`,
+        );
+      journal.append({ kind: 'refused', record }, { onDurable: resolve, onRefused: reject });
+    });
+  }
+
+  /** One movement at a time: a repeated one must find the first. */
+  function moveNext(of: MovementKind, movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance> {
+    const moved = moving.then(() => move(of, movement, entry ?? null));
+    moving = moved.catch(() => undefined);
+    return moved;
+  }
+
+  async function move(of: MovementKind, movement: Movement, audit: NewAuditEntry | null): Promise<AccountBalance> {
+    checkMovement(of, movement);
+    const before = await findMovement(of, movement.id);
+    if (before !== null && (before.account !== movement.account || before.amount !== movement.amount))
+      throw new ConstraintViolation(
+        'conflict',
+        `The ${of} ${movement.id} moved ${before.amount} nano-USD of account ${before.account} before; it cannot be another one now.`,
+      );
+    if (before === null) await append(of, movement, audit);
+    const [balance] = book.read(movement.account);
+    if (balance === undefined) throw new Error(`the account ${movement.account} is in the journal but not in memory`);
+    return balance;
+  }
+
+  /** A debit binds at once, a credit once it is durable. */
+  function append(of: MovementKind, movement: Movement, audit: NewAuditEntry | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const account = book.find(movement.account);
+      const folded = foldInto(account, of, movement.amount);
+      if (folded instanceof StoreError)
+        throw createStoreError(folded.kind, `The ${of} was refused: ${folded.message}.`);
+      const { amount } = movement;
+      const toppedUp = of === 'topup' ? amount : 0n;
+      const isDebit = amount < 0n;
+      const add = (change: bigint) => {
+        const { available } = account.balance;
+        account.balance = { ...account.balance, available: available + change };
+      };
+      if (isDebit) add(amount);
+      journal.append(
+        { kind: 'movement', of, movement, prepaid: account.prepaid, audit },
+        {
+          onDurable() {
+            if (!isDebit) add(amount);
+            account.balance = { ...account.balance, toppedUp: account.balance.toppedUp + toppedUp };
+            resolve();
+          },
+          onRefused(failure) {
+            if (isDebit) add(-amount);
+            reject(failure);
+          },
+        },
+      );
+    });
+  }
+
+  const ledger: Ledger = {
+    hold(hold) {
+      try {
+        return calls.hold(hold) ?? KEPT;
+      } catch (failure) {
+        return Promise.reject(failure);
+      }
+    },
+    extend: async (call_id, nth, amount) => calls.extend(call_id, nth, amount),
+    checkpoint: async (checkpoint) => calls.checkpoint(checkpoint),
+    settle: (settlement: Settlement) =>
+      new Promise((resolve, reject) => {
+        calls.settle(settlement, resolve, reject);
+      }),
+    settleUnheld: async (settlement) => calls.settleUnheld(settlement),
+    append(record) {
+      const { cost_nano_usd: cost } = record;
+      if (cost === null || cost === '0') return appendRecord(record);
+      const problem = `The record of a call that held nothing: found cost_nano_usd ${cost}, expected 0 or null. Hold the call first, and settle it.`;
+      return Promise.reject(new ConstraintViolation('invalid', problem));
+    },
+    abandon: async (call_id) => calls.abandon(call_id),
+    topup: (movement, entry) => moveNext('topup', movement, entry),
+    correct: (movement, entry) => moveNext('correct', movement, entry),
+    readMovement: findMovement,
+    readBalances: async (account) => book.read(account),
+    writable: () => journal.writable(),
+  };
+  return {
+    ledger,
+    recorder: { append: appendRecord, writable: ledger.writable },
+    recovered,
+    readNow: () => book.read(),
+    setAccount: (id, mode) => book.setMode(id, mode),
+    close: () => calls.writeHolds(),
+  };
+}

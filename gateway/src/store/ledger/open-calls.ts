@@ -1,0 +1,269 @@
+/**
+ * Holds the calls that have money set aside, and appends their frames. Money that a frame takes is taken at once, and
+ * given back if the frame is refused; money that it gives back is free once the frame is durable. So no order of
+ * refusals lets an account spend what the journal does not show.
+ */
+
+import type { FrameWaiter, Journal } from '../ports/journal.ts';
+import type { Checkpoint, Hold, Settlement } from '../ports/ledger.ts';
+import { ConstraintViolation, createStoreError, type StoreError } from '../ports/store-errors.ts';
+import { type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
+import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
+import { endUnended, type UnendedCall } from './end-unended.ts';
+
+/** How long the hold of a call that does not stream waits for the call's end, to go into the same frame. */
+const LAZY_MS = 5;
+
+type Resolve = () => void;
+type Reject = (failure: StoreError) => void;
+
+/** A call from its hold until its end is durable. The waiter of its end frame. */
+class OpenCall implements FrameWaiter, UnendedCall {
+  checkpoint: UnendedCall['checkpoint'] = null;
+  extensions = 0;
+  /** Whether the hold has a frame of its own. */
+  hasHoldFrame = false;
+  /** The end that is on its way to the disk. */
+  end: Settlement | null = null;
+  /** Frames of the hold or an extension on their way to the disk. */
+  waiting = 0;
+  /** To be ended as soon as nothing is on its way. */
+  isAbandoned = false;
+  #resolve: Resolve = () => undefined;
+  #reject: Reject = () => undefined;
+
+  constructor(
+    private readonly calls: OpenCalls,
+    readonly draft: Hold['draft'],
+    public amount: bigint,
+    readonly account: BookAccount,
+    readonly prepaid: boolean,
+  ) {}
+
+  endBy(settlement: Settlement, resolve: Resolve, reject: Reject): void {
+    this.end = settlement;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onDurable(): void {
+    this.calls.ended(this);
+    this.#resolve();
+  }
+
+  onRefused(failure: StoreError): void {
+    this.calls.reopen(this);
+    this.#reject(failure);
+  }
+}
+
+export class OpenCalls {
+  readonly #open = new Map<string, OpenCall>();
+  /** Calls whose hold has no frame yet. */
+  #lazy: OpenCall[] = [];
+  #timer: Timer | null = null;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly book: BalanceBook,
+  ) {}
+
+  has(call_id: string): boolean {
+    return this.#open.has(call_id);
+  }
+
+  /** Sets the money aside. The frame of a call that does not stream may wait for its end. @throws StoreError */
+  hold({ draft, amount }: Hold): Promise<void> | null {
+    checkDraft(draft);
+    const { request_id } = draft;
+    const account = this.book.find(draft.account);
+    const refused = take(account, 'hold', amount);
+    if (refused !== null) throw refusal(`The call ${request_id} was not held`, refused);
+    if (this.#open.has(request_id)) {
+      endHold(account, 0n, amount, 0n);
+      throw new ConstraintViolation('conflict', `The call ${request_id} is held already.`);
+    }
+    const call = new OpenCall(this, draft, amount, account, account.prepaid);
+    this.#open.set(request_id, call);
+    this.journal.provideFor(this.#open.size);
+    if (!draft.stream) {
+      this.#holdLater(call);
+      return null;
+    }
+    return this.#appendTaking(call, amount, 'hold', () => this.#open.delete(request_id));
+  }
+
+  /** @throws StoreError */
+  extend(call_id: string, nth: number, amount: bigint): Promise<void> {
+    const call = this.#require(call_id);
+    const refused = take(call.account, 'extend', amount);
+    if (refused !== null) throw refusal(`The hold of call ${call_id} was not extended`, refused);
+    if (nth !== call.extensions + 1) {
+      endHold(call.account, 0n, amount, 0n);
+      throw new ConstraintViolation('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
+    }
+    this.#writeHold(call);
+    call.amount += amount;
+    call.extensions = nth;
+    return this.#appendTaking(call, amount, 'extend', () => {
+      call.amount -= amount;
+      call.extensions -= 1;
+    });
+  }
+
+  /** Not waited for: a lost checkpoint costs the operator the output since the one before. @throws StoreError */
+  checkpoint(checkpoint: Checkpoint): void {
+    checkCheckpoint(checkpoint);
+    const call = this.#require(checkpoint.call_id);
+    this.#writeHold(call);
+    call.checkpoint = checkpoint;
+    this.journal.append({ kind: 'checkpoint', ...checkpoint }, null);
+  }
+
+  /** @throws StoreError */
+  settle(settlement: Settlement, resolve: Resolve, reject: Reject): void {
+    checkSettlement(settlement);
+    const { record, posted, released } = settlement;
+    const call = this.#require(record.request_id);
+    if (posted + released !== call.amount || record.account !== call.account.id)
+      throw new ConstraintViolation(
+        'invalid',
+        `The call ${record.request_id} holds ${call.amount} nano-USD of account ${call.account.id}; a settlement that posts ${posted} and releases ${released} of account ${record.account} does not fit it.`,
+      );
+    call.endBy(settlement, resolve, reject);
+    this.#appendEnd(call, settlement, call);
+  }
+
+  /** Ends a call of which nobody knows whether its hold was stored. @throws StoreError */
+  settleUnheld(settlement: Settlement): void {
+    checkSettlement(settlement);
+    const { record, posted, writtenOff } = settlement;
+    if (posted !== 0n)
+      throw new ConstraintViolation(
+        'invalid',
+        `The settlement of call ${record.request_id}, whose hold may not have been stored: found posted ${posted}, expected 0. Write its cost off.`,
+      );
+    const account = this.book.find(record.account);
+    const call = this.#open.get(record.request_id) ?? new OpenCall(this, record, 0n, account, account.prepaid);
+    if (call.end !== null || call.waiting > 0)
+      throw new ConstraintViolation('conflict', `The call ${record.request_id} is being held or settled.`);
+    this.#endNow(call, { ...settlement, released: call.amount, writtenOff });
+  }
+
+  /** Ends the call as a restart would; does nothing for a call that holds nothing. */
+  abandon(call_id: string): void {
+    const call = this.#open.get(call_id);
+    if (call === undefined) return;
+    call.isAbandoned = true;
+    this.#endAbandoned(call);
+  }
+
+  /** Ends a call of the previous process, whose hold is in the journal. Returns whether anything was posted. */
+  endLeft(left: UnendedCall, error: string): boolean {
+    const account = this.book.find(left.draft.account);
+    const call = new OpenCall(this, left.draft, left.amount, account, account.prepaid);
+    call.hasHoldFrame = true;
+    const settlement = endUnended(left, error);
+    this.#endNow(call, settlement);
+    return settlement.posted > 0n;
+  }
+
+  /** Appends the holds that wait for their end. */
+  writeHolds(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const waited = this.#lazy;
+    this.#lazy = [];
+    for (const call of waited) if (call.end === null && this.#isOpen(call)) this.#writeHold(call);
+  }
+
+  /** Called by the call when its end is durable. */
+  ended({ draft, account, end }: OpenCall): void {
+    if (end !== null) endHold(account, end.posted, end.released, end.writtenOff);
+    this.#open.delete(draft.request_id);
+  }
+
+  /** Called by the call when its end was refused. */
+  reopen(call: OpenCall): void {
+    call.end = null;
+    if (!this.#isOpen(call)) return;
+    if (!call.hasHoldFrame) this.#holdLater(call);
+    this.#endAbandoned(call);
+  }
+
+  #isOpen(call: OpenCall): boolean {
+    return this.#open.get(call.draft.request_id) === call;
+  }
+
+  /** @throws ConstraintViolation `conflict` where the call holds nothing or is being settled. */
+  #require(call_id: string): OpenCall {
+    const call = this.#open.get(call_id);
+    if (call === undefined || call.end !== null)
+      throw new ConstraintViolation('conflict', `The call ${call_id} holds nothing, or is settled already.`);
+    return call;
+  }
+
+  #holdLater(call: OpenCall): void {
+    this.#lazy.push(call);
+    this.#timer ??= setTimeout(() => this.writeHolds(), LAZY_MS);
+  }
+
+  #writeHold(call: OpenCall): void {
+    if (call.hasHoldFrame) return;
+    call.hasHoldFrame = true;
+    const { draft, amount, prepaid } = call;
+    this.journal.append({ kind: 'hold', draft, amount, prepaid }, null);
+  }
+
+  /** Appends the frame of a hold or extension, whose money is taken already; `undo` takes back the rest of it. */
+  #appendTaking(call: OpenCall, amount: bigint, kind: 'hold' | 'extend', undo: () => void): Promise<void> {
+    const { draft, account, prepaid } = call;
+    call.hasHoldFrame = true;
+    call.waiting += 1;
+    return new Promise((resolve, reject) => {
+      const waiter: FrameWaiter = {
+        onDurable: () => {
+          call.waiting -= 1;
+          resolve();
+          this.#endAbandoned(call);
+        },
+        onRefused: (failure) => {
+          call.waiting -= 1;
+          endHold(account, 0n, amount, 0n);
+          undo();
+          reject(failure);
+          this.#endAbandoned(call);
+        },
+      };
+      if (kind === 'hold') this.journal.append({ kind, draft, amount, prepaid }, waiter);
+      else {
+        const { request_id: call_id } = draft;
+        const at_ms = Date.now();
+        this.journal.append({ kind, call_id, nth: call.extensions, amount, prepaid: account.prepaid, at_ms }, waiter);
+      }
+    });
+  }
+
+  #endAbandoned(call: OpenCall): void {
+    if (!call.isAbandoned || call.end !== null || call.waiting > 0 || !this.#isOpen(call)) return;
+    this.#endNow(call, endUnended(call, 'gateway_fault'));
+  }
+
+  /** Ends the call by a frame that nobody waits for: the journal never gives it up. */
+  #endNow(call: OpenCall, settlement: Settlement): void {
+    call.end = settlement;
+    this.#appendEnd(call, settlement, null);
+    this.ended(call);
+  }
+
+  #appendEnd(call: OpenCall, settlement: Settlement, waiter: FrameWaiter | null): void {
+    const { record, posted, released, writtenOff } = settlement;
+    const { amount, prepaid } = call;
+    const hold = call.hasHoldFrame ? null : { amount, prepaid };
+    this.journal.append({ kind: 'end', record, hold, posted, released, writtenOff, at_ms: Date.now() }, waiter);
+  }
+}
+
+function refusal(what: string, { kind, message }: StoreError): StoreError {
+  return createStoreError(kind, `${what}: ${message}.`);
+}
