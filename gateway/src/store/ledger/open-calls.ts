@@ -21,8 +21,8 @@ type Reject = (failure: StoreError) => void;
 class OpenCall implements FrameWaiter, UnendedCall {
   checkpoint: UnendedCall['checkpoint'] = null;
   extensions = 0;
-  /** Whether the hold has a frame of its own. */
-  hasHoldFrame = false;
+  /** The hold's own frame: none; on its way to the disk, and may be refused; or never given up. */
+  holdFrame: 'none' | 'waiting' | 'certain' = 'none';
   /** The end that is on its way to the disk. */
   end: Settlement | null = null;
   /** Frames of the hold or an extension on their way to the disk. */
@@ -117,7 +117,8 @@ export class OpenCalls {
     const call = this.#require(checkpoint.call_id);
     this.#writeHold(call);
     call.checkpoint = checkpoint;
-    this.journal.append({ kind: 'checkpoint', ...checkpoint }, null);
+    // After a refused hold this frame would belong to no call.
+    if (call.holdFrame === 'certain') this.journal.append({ kind: 'checkpoint', ...checkpoint }, null);
   }
 
   /** @throws StoreError */
@@ -162,7 +163,7 @@ export class OpenCalls {
   endLeft(left: UnendedCall, error: string): boolean {
     const account = this.book.find(left.draft.account);
     const call = new OpenCall(this, left.draft, left.amount, account, account.prepaid);
-    call.hasHoldFrame = true;
+    call.holdFrame = 'certain';
     const settlement = endUnended(left, error);
     this.#endNow(call, settlement);
     return settlement.posted > 0n;
@@ -187,7 +188,7 @@ export class OpenCalls {
   reopen(call: OpenCall): void {
     call.end = null;
     if (!this.#isOpen(call)) return;
-    if (!call.hasHoldFrame) this.#holdLater(call);
+    if (call.holdFrame === 'none') this.#holdLater(call);
     this.#endAbandoned(call);
   }
 
@@ -209,8 +210,8 @@ export class OpenCalls {
   }
 
   #writeHold(call: OpenCall): void {
-    if (call.hasHoldFrame) return;
-    call.hasHoldFrame = true;
+    if (call.holdFrame !== 'none') return;
+    call.holdFrame = 'certain';
     const { draft, amount, prepaid } = call;
     this.journal.append({ kind: 'hold', draft, amount, prepaid }, null);
   }
@@ -218,12 +219,13 @@ export class OpenCalls {
   /** Appends the frame of a hold or extension, whose money is taken already; `undo` takes back the rest of it. */
   #appendTaking(call: OpenCall, amount: bigint, kind: 'hold' | 'extend', undo: () => void): Promise<void> {
     const { draft, account, prepaid } = call;
-    call.hasHoldFrame = true;
+    if (kind === 'hold') call.holdFrame = 'waiting';
     call.waiting += 1;
     return new Promise((resolve, reject) => {
       const waiter: FrameWaiter = {
         onDurable: () => {
           call.waiting -= 1;
+          call.holdFrame = 'certain';
           resolve();
           this.#endAbandoned(call);
         },
@@ -259,7 +261,7 @@ export class OpenCalls {
   #appendEnd(call: OpenCall, settlement: Settlement, waiter: FrameWaiter | null): void {
     const { record, posted, released, writtenOff } = settlement;
     const { amount, prepaid } = call;
-    const hold = call.hasHoldFrame ? null : { amount, prepaid };
+    const hold = call.holdFrame === 'none' ? { amount, prepaid } : null;
     this.journal.append({ kind: 'end', record, hold, posted, released, writtenOff, at_ms: Date.now() }, waiter);
   }
 }

@@ -86,32 +86,34 @@ export interface Movement {
 }
 
 /**
- * Every promise resolves once its effect is durable; where it rejects, except as OutcomeUnknown, nothing has changed. A
- * repeated id is a ConstraintViolation `conflict`, an unknown account or a bad value `invalid`. While the store accepts no
- * writes, extensions and settlements of held calls go to a spool, and from there into the store later.
+ * Every promise resolves once its effect is durable, or, where a method says so, once it is certain to become so while
+ * the process lives. Where it rejects, nothing has changed; with OutcomeUnknown, a restart before the next write may
+ * show the change all the same. A repeated id of an open call is a ConstraintViolation `conflict`, an unknown account or
+ * a bad value `invalid`. Ids of calls are unique: those of ended calls are not remembered. Money that a call or a
+ * movement gives back can be held again once its end is durable.
  */
 export interface Ledger {
-  /** Rejects with InsufficientFunds where the account is prepaid and has less than the amount available. */
+  /**
+   * Rejects with InsufficientFunds where the account is prepaid and has less than the amount available. The hold of a
+   * call that does not stream is not waited for.
+   */
   hold(hold: Hold): Promise<void>;
   /** `nth` counts the extensions of a call from 1. Rejects as `hold` does. */
   extend(call_id: string, nth: number, amount: NanoUsd): Promise<void>;
+  /** Is not waited for. */
   checkpoint(checkpoint: Checkpoint): Promise<void>;
-  /**
-   * Writes the record and its post (or void, where nothing is posted) in one transaction. Rejects a second settlement
-   * of a call.
-   */
+  /** Ends the call with its record. Rejects a second settlement of a call; where it rejects, the call stays open. */
   settle(settlement: Settlement): Promise<void>;
   /**
-   * Ends a call where it is unknown whether its hold was stored. Posts nothing and absorbs the cost. The record may
-   * appear a little after the promise resolves.
+   * Ends a call where it is unknown whether its hold was stored. Posts nothing and writes the cost off. Is not waited
+   * for.
    */
   settleUnheld(settlement: Settlement): Promise<void>;
   /** Adds the record of a call that never held anything. */
   append(record: CallRecord): Promise<void>;
   /**
    * Ends a call whose settlement failed or never came, as a restart would: charges its last checkpoint, or nothing
-   * without one. Does nothing for a call that holds nothing. Where it rejects, it runs again once the store accepts
-   * writes.
+   * without one. Does nothing for a call that holds nothing. Is not waited for.
    */
   abandon(call_id: string): Promise<void>;
   /**
@@ -123,7 +125,7 @@ export interface Ledger {
   correct(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
   /** The movement of that kind and id; null: none. */
   readMovement(kind: 'topup' | 'correct', id: string): Promise<Movement | null>;
-  /** All balances, ordered by account id; with `account`, only that account's, if it exists. */
+  /** All balances by account id; with `account`, only that account's, if it exists. */
   readBalances(account?: string): Promise<readonly AccountBalance[]>;
   /** False once writes fail; calls then get 503. */
   writable(): boolean;

@@ -12,7 +12,11 @@ export interface MemoryLedger {
   readCalls(): readonly CallRecord[];
   /** Kills the ledger: only durable frames are left. Ends every open call as a start does. */
   restart(): OpenedLedger['recovered'];
-  /** Recomputes everything from the frames, and compares the balances. */
+  /** Appends the holds that wait for their end. */
+  appendHolds(): void;
+  /** Recomputes everything from the durable frames. */
+  proveDurable(): LedgerProof;
+  /** Writes all frames, recomputes everything from them, and compares the balances. */
   prove(): LedgerProof;
 }
 
@@ -55,6 +59,8 @@ export function createMemoryLedger(): MemoryLedger {
       opened = open(new FrameBooks(durable));
       return opened.recovered;
     },
+    appendHolds: () => opened.close(),
+    proveDurable: () => new FrameBooks(journal.durable).prove(),
     prove() {
       opened.close();
       journal.write();

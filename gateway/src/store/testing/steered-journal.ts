@@ -1,6 +1,7 @@
 /** A journal in memory whose disk a test steers, and the books that its durable frames make. For tests. */
-import { type Balance, EMPTY_BALANCE, foldBalance, type Transfer } from '../ledger/fold-balance.ts';
+
 import type { UnendedCall } from '../ledger/end-unended.ts';
+import { type Balance, EMPTY_BALANCE, foldBalance, type Transfer } from '../ledger/fold-balance.ts';
 import type { Frame, FrameWaiter, Journal } from '../ports/journal.ts';
 import type { AccountBalance, AccountMode, LedgerProof, Movement } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
@@ -25,7 +26,10 @@ export class SteeredJournal implements Journal {
   #isDue = false;
 
   append(frame: Frame, waiter: FrameWaiter | null): void {
-    if (this.failure !== null && waiter !== null) return waiter.onRefused(this.failure);
+    if (this.failure !== null && waiter !== null) {
+      waiter.onRefused(this.failure);
+      return;
+    }
     this.#waiting.push({ frame, waiter });
     if (this.isHeld || this.#isDue) return;
     this.#isDue = true;
