@@ -59,6 +59,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A configuration holds providers of the registered kinds, and carries prices and catalog entries.
   config: [...FLOOR, 'providers', 'billing/price.ts', 'catalog'],
 
+  // The file of blocks; nothing of it knows the database.
+  'store/journal': ['lib', 'generation', 'errors', 'store/ports', 'protocols/names.ts'],
   // Balances and open calls in memory, over the journal's port.
   'store/ledger': ['lib', 'generation', 'errors', 'store/ports'],
   // Implements ports; rollups need the price that each record names and the days of each account's time zone.

@@ -135,7 +135,7 @@ export class OpenCalls {
     this.#appendEnd(call, settlement, call);
   }
 
-  /** Ends a call of which nobody knows whether its hold was stored. @throws StoreError */
+  /** Ends a call of which it is unknown whether its hold was stored. @throws StoreError */
   settleUnheld(settlement: Settlement): void {
     checkSettlement(settlement);
     const { record, posted, writtenOff } = settlement;
@@ -251,7 +251,7 @@ export class OpenCalls {
     this.#endNow(call, endUnended(call, 'gateway_fault'));
   }
 
-  /** Ends the call by a frame that nobody waits for: the journal never gives it up. */
+  /** Ends the call by a frame without a waiter: the journal never gives it up. */
   #endNow(call: OpenCall, settlement: Settlement): void {
     call.end = settlement;
     this.#appendEnd(call, settlement, null);

@@ -20,7 +20,7 @@ export class SteeredJournal implements Journal {
   readonly durable: Frame[] = [];
   /** While true, frames wait for `write` or `refuse`. Otherwise they are durable at the end of the turn. */
   isHeld = false;
-  /** Set: the journal takes no frames, and keeps those that nobody waits for. */
+  /** Set: the journal takes no frames, and keeps those without a waiter. */
   failure: StoreError | null = null;
   #waiting: Waiting[] = [];
   #isDue = false;
