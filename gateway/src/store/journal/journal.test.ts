@@ -1,0 +1,68 @@
+/** Tests the journal's files on the disk: starts one after another, segments, and what is read back. */
+import { expect, test } from 'bun:test';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { openBlockCursor, readBlocks } from './block-cursor.ts';
+import { decodeFrames } from './decode-frames.ts';
+import { DISK } from './file-port.ts';
+import { openJournal } from './journal.ts';
+import { recoverJournal } from './recover-journal.ts';
+
+const newFolder = temporaryFolders();
+const START = { epoch: 0, seq: 0, head: new Uint8Array(32) };
+
+function idsOf(blocks: Iterable<{ body: Uint8Array; frames: number }>): string[] {
+  return [...blocks]
+    .flatMap(({ body, frames }) => decodeFrames(body, frames))
+    .map((frame) => (frame.kind === 'refused' ? frame.record.request_id : frame.kind));
+}
+
+test('frames of several starts and segments are read back in order, and read segments can be released', async () => {
+  const folder = newFolder();
+  const given: string[] = [];
+  for (let start = 1; start <= 3; start++) {
+    const found = recoverJournal(folder, null);
+    expect([found.problems, found.epoch]).toEqual([[], start - 1]);
+    const problems: unknown[] = [];
+    const journal = await openJournal({
+      folder,
+      stream: found.stream,
+      end: found.end,
+      epoch: found.epoch + 1,
+      onChange: (failure) => problems.push(failure),
+      onProblem: (problem) => problems.push(problem),
+      segmentBytes: 32 * 1024,
+    });
+    const cursor = openBlockCursor(folder, found.end);
+    for (let count = 0; count < 100; count++) {
+      const id = `request-${start}-${count}`;
+      given.push(id);
+      const frame = { kind: 'refused', record: sampleRecord(id) } as const;
+      if (count % 3 === 0) journal.append(frame, null);
+      else {
+        await new Promise<void>((resolve, reject) => {
+          journal.append(frame, { onDurable: resolve, onRefused: reject });
+        });
+        expect(idsOf(cursor.read(journal.durableSeq)).at(-1)).toBe(id);
+      }
+    }
+    expect(journal.writable()).toBe(true);
+    const last = await journal.flush();
+    expect(last).toBe(journal.durableSeq);
+    await journal.close();
+    cursor.close();
+    expect(problems).toEqual([]);
+  }
+  const { end } = recoverJournal(folder, null);
+  expect(idsOf(readBlocks(folder, START, end.seq))).toEqual(given);
+
+  const before = DISK.list(folder).length;
+  const { stream } = recoverJournal(folder, end);
+  const ignored = { onChange: () => undefined, onProblem: () => undefined };
+  const journal = await openJournal({ folder, stream, end, epoch: 4, ...ignored, segmentBytes: 32 * 1024 });
+  journal.release(end.seq);
+  await journal.close();
+  expect(before).toBeGreaterThan(3);
+  expect(DISK.list(folder).length).toBeLessThanOrEqual(2);
+  expect(recoverJournal(folder, end).end).toEqual(end);
+});

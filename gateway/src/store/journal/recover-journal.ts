@@ -1,0 +1,143 @@
+/**
+ * Checks the journal's segments at a start: finds the last block, cuts a torn tail, and refuses damage. A block counts as
+ * damaged, not torn, if something written later says that it was durable: a later block's `synced`, or the `after` of a
+ * later segment.
+ */
+import { randomBytes } from 'node:crypto';
+import type { JournalEnd } from '../ports/journal.ts';
+import { Unavailable } from '../ports/store-errors.ts';
+import { findBlock, HASH_BYTES } from './block.ts';
+import { ChainReader } from './block-cursor.ts';
+import { DISK, type FilePort } from './file-port.ts';
+import { listSegments, type Segment, STREAM_BYTES } from './segments.ts';
+
+export interface RecoveredJournal {
+  readonly stream: Uint8Array;
+  /** The last block that counts; all up to it are durable. */
+  readonly end: JournalEnd;
+  /** The highest epoch that was seen; a start takes the next. */
+  readonly epoch: number;
+  /** Sentences for the operator. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Checks the segments from the database's mark on. `end`: the mark; null: the database has none. `stream`: the database's
+ * stream, if it has one; without one and without segments the stream is new. Changes no file: the head of the next segment
+ * makes the cut final, so that a start may be repeated.
+ *
+ * @throws Unavailable `incompatible` for damage, missing segments, or segments of another stream; it names the place
+ */
+export function recoverJournal(
+  folder: string,
+  end: JournalEnd | null,
+  stream: Uint8Array | null = null,
+  files: FilePort = DISK,
+): RecoveredJournal {
+  const mark = end ?? { epoch: 0, seq: 0, head: new Uint8Array(HASH_BYTES) };
+  const segments = listSegments(files, folder);
+  const heads = segments.flatMap(({ head, path }) => (head === null ? [] : [{ ...head, path }]));
+  const found = stream ?? heads[0]?.stream ?? randomBytes(STREAM_BYTES);
+  const foreign = heads.find((head) => Buffer.compare(head.stream, found) !== 0);
+  if (foreign !== undefined) {
+    throw damaged(`${foreign.path} belongs to another database`, 'Move the segments that are not of this data folder.');
+  }
+  const chain = new ChainReader(files, folder, mark);
+  try {
+    chain.refresh();
+    const problems: string[] = [];
+    const touched = new Set<number>();
+    while (chain.next() !== null) touched.add(chain.position?.number ?? 0);
+    if (heads.length === 0 && mark.seq > 0) {
+      problems.push(
+        `The journal has no segments. It continues after block ${mark.seq}, the last one in the database; blocks after it, if there were any, are lost.`,
+      );
+    } else if (chain.seq === mark.seq && chain.passedSeq > 0 && chain.passedSeq < mark.seq) {
+      problems.push(
+        `The journal's segments end at block ${chain.passedSeq}, before the database's last block ${mark.seq}. The journal continues after block ${mark.seq}.`,
+      );
+    }
+    problems.push(...cutTail(files, chain, segments));
+    for (const segment of segments) if (touched.has(segment.number)) makeDurable(files, segment);
+    return {
+      stream: found,
+      end: { epoch: chain.epoch, seq: chain.seq, head: Uint8Array.from(chain.head) },
+      epoch: heads.reduce((highest, head) => Math.max(highest, head.epoch), mark.epoch),
+      problems,
+    };
+  } finally {
+    chain.close();
+  }
+}
+
+/** Returns a sentence for the operator if something is cut after the last block. Throws where it was durable. */
+function cutTail(files: FilePort, chain: ChainReader, segments: readonly Segment[]): readonly string[] {
+  const next = chain.seq + 1;
+  if (chain.isForked) throw damaged(`its block ${chain.seq} is not the one in the database`);
+  const stray = chain.peek();
+  if (stray !== null) throw damaged(`block ${next} (${chain.place()}) does not follow block ${chain.seq}`);
+  const later = segments.find(({ head }) => head !== null && head.after >= next);
+  if (later?.head) {
+    throw damaged(
+      `block ${next} is missing or damaged (${chain.place()}), although ${later.path} begins after block ${later.head.after}`,
+    );
+  }
+  const { number, at } = chain.position ?? { number: 0, at: 0 };
+  let isTorn = false;
+  for (const segment of segments) {
+    if (segment.number < number) continue;
+    const rest = readFrom(files, segment, segment.number === number ? at : 0);
+    if (isBlank(rest)) continue;
+    isTorn = true;
+    for (let place = findBlock(rest, 0, 0); place !== null; place = findBlock(rest, place.at + 1, 0)) {
+      const { seq, synced } = place.block;
+      if (synced < next) continue;
+      throw damaged(
+        `block ${next} is missing or damaged (${chain.place()}), although block ${seq} in ${segment.path} was written after block ${synced} was durable`,
+      );
+    }
+  }
+  if (!isTorn) return [];
+  return [
+    `The journal ends with a torn block (${chain.place()}), as after a power loss. It was cut after block ${chain.seq}; nothing that was confirmed is lost by a power loss.`,
+  ];
+}
+
+function readFrom(files: FilePort, segment: Segment, at: number): Buffer {
+  const file = files.open(segment.path, false);
+  try {
+    const parts: Buffer[] = [];
+    for (let from = at; ; ) {
+      const part = Buffer.alloc(1024 * 1024);
+      const count = files.read(file, part, from);
+      parts.push(part.subarray(0, count));
+      from += count;
+      if (count < part.length) return Buffer.concat(parts);
+    }
+  } finally {
+    files.close(file);
+  }
+}
+
+const ZEROS = Buffer.alloc(64 * 1024);
+
+function isBlank(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at += ZEROS.length) {
+    const part = bytes.subarray(at, at + ZEROS.length);
+    if (part.compare(ZEROS, 0, part.length) !== 0) return false;
+  }
+  return true;
+}
+
+function makeDurable(files: FilePort, { path }: Segment): void {
+  const file = files.open(path, false);
+  try {
+    files.datasyncNow(file);
+  } finally {
+    files.close(file);
+  }
+}
+
+function damaged(what: string, remedy = 'Restore the data folder from a backup, or its disk.'): Unavailable {
+  return new Unavailable('incompatible', `The journal cannot be read: ${what}. ${remedy}`);
+}
