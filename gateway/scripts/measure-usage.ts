@@ -10,7 +10,7 @@ import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/sto
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import { fillCalls } from '../src/store/sqlite/testing/fill-calls.ts';
-import { openWriterDatabase } from '../src/store/sqlite/writer/writer-database.ts';
+import { openIngestRig } from '../src/store/sqlite/testing/ingest-rig.ts';
 import { randomCall, seededRandom, type Variety } from '../src/store/testing/random-calls.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ const [dataDir, callsText = '1000000'] = process.argv.slice(2);
 if (dataDir === undefined)
   throw new Error('found no data folder; run as bun gateway/scripts/measure-usage.ts DIR [calls]');
 const path = databasePath(dataDir);
-if (!existsSync(path)) fill(Number(callsText));
+if (!existsSync(path)) fill(dataDir, Number(callsText));
 const store = await openStore({ dataDir });
 try {
   await measure(store);
@@ -46,10 +46,10 @@ try {
   await store.close();
 }
 
-function fill(calls: number): void {
+function fill(folder: string, calls: number): void {
   const random = seededRandom(7);
   const nowMs = Date.now();
-  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, nowMs, () => undefined);
+  const writer = openIngestRig(folder);
   writer.keepWrites([
     VARIETY.accounts.slice(1).map((id) => ({
       sql: 'INSERT INTO account (id, created_at_ms, time_zone) VALUES (?, 1, ?)',

@@ -2,16 +2,14 @@
  * Stores the keys and workspaces that the calls of `measure-usage.ts` name: without them the console has no pages about
  * them.
  */
-import { databasePath } from '../../src/store/sqlite/database/connection.ts';
-import { openWriterDatabase } from '../../src/store/sqlite/writer/writer-database.ts';
+import { openIngestRig } from '../../src/store/sqlite/testing/ingest-rig.ts';
 
 const KEYS = 40;
 const WORKSPACES = 3;
 
 /** Existing ones stay. */
 export function keepKeys(dataDir: string): void {
-  const place = { path: databasePath(dataDir), databaseBytesMax: null, epoch: null };
-  const writer = openWriterDatabase(place, Date.now(), () => undefined);
+  const writer = openIngestRig(dataDir);
   const workspaces = Array.from({ length: WORKSPACES }, (_, nth) => ({
     sql: "INSERT OR IGNORE INTO workspace (id, account_id, created_at_ms) VALUES (?, 'default', 1)",
     parameters: [`default-w${nth}`],

@@ -21,9 +21,12 @@ export const FAILPOINTS = [
   'recovery-call-ended',
   'recovery-before-commit',
   'recovery-committed',
-  'fold-gathered',
-  'fold-before-commit',
-  'fold-committed',
+  'ingest-begun',
+  'ingest-applied',
+  'ingest-before-commit',
+  'ingest-committed',
+  'take-over-before-commit',
+  'take-over-committed',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];

@@ -18,6 +18,9 @@ import { createLedger, createUnsavedSettlements, readBalances } from './ledger/l
 import type { Recovered } from './ledger/ledger-epoch.ts';
 import { createCallReader, createStatementReader } from './ledger/ledger-readers.ts';
 import { requireCurrentSchema } from './migrations/migrate.ts';
+import { keepAbandonment, keepRecord } from './operations/ledger-operations.ts';
+import { startWriter, type Writer } from './operations/writer.ts';
+import type { WriteStatement } from './operations/writer-messages.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
@@ -27,9 +30,6 @@ import { openSpool, type Spool } from './spool/spool.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
-import { keepAbandonment, keepRecord } from './writer/ledger-operations.ts';
-import { startWriter, type Writer } from './writer/writer.ts';
-import type { WriteStatement } from './writer/writer-messages.ts';
 
 interface ContentOptions {
   readonly masterKey: Secret;
@@ -73,7 +73,7 @@ export interface OpenedStore extends Store {
 
 /** URL literals, so that `bun build --compile` finds the programs. */
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
-const WRITER_PROGRAM = new URL('./writer/writer-worker.ts', import.meta.url);
+const WRITER_PROGRAM = new URL('./operations/writer-worker.ts', import.meta.url);
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**

@@ -10,9 +10,9 @@ import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore } from './open-store.ts';
+import { keepSettlement } from './operations/ledger-operations.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
 import { renderFrame } from './spool/spool-file.ts';
-import { keepSettlement } from './writer/ledger-operations.ts';
 
 const newFolder = temporaryFolders();
 const REASON: Reason = {

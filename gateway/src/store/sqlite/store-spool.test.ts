@@ -13,10 +13,10 @@ import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { keepSettlement } from './operations/ledger-operations.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
 import { renderFrame } from './spool/spool-file.ts';
 import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts';
-import { keepSettlement } from './writer/ledger-operations.ts';
 
 const newFolder = temporaryFolders();
 

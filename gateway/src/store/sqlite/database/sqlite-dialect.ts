@@ -91,6 +91,12 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' 
   /** JSON; null: none. */
   readonly reason: string | null;
   readonly attempts: string;
+  /** This and the next three: null for a call that held nothing, or from before the journal. Nano-USD: read them as text. */
+  readonly held: number | null;
+  readonly posted: number | null;
+  readonly written_off: number | null;
+  readonly ended_ms: number | null;
+  readonly block: number | null;
 }
 
 export interface Tables {

@@ -44,7 +44,11 @@ export const CALL_RECORD_COLUMNS = [
   'attempts',
 ] as const;
 
-export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}, block) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}, 0)`;
+/** What the journal adds to a record. Null but for `block`: the call held nothing. */
+const SETTLEMENT_COLUMNS = ['held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
+
+const INSERTED = [...CALL_RECORD_COLUMNS, ...SETTLEMENT_COLUMNS];
+export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
 
 /** The same for a call that holds nothing: inserts no row where the call in the last parameter has an open hold. */
 export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}, block) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}, 0
@@ -147,6 +151,11 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     usage_flags,
     reason,
     attempts,
+    held: _held,
+    posted: _posted,
+    written_off: _writtenOff,
+    ended_ms: _ended,
+    block: _block,
     ...rest
   } = row;
   const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
@@ -198,10 +207,25 @@ export function renderDraft(draft: CallDraft): string {
 }
 
 /** Renders the checkpoint as JSON text. */
-export function renderCheckpoint({ cost, usage }: Checkpoint): string {
+export function renderCheckpoint({ cost, usage }: Pick<Checkpoint, 'usage' | 'cost'>): string {
   const counters = COUNTERS.map((counter) => usage[counter]);
   const extras = usage.extras === undefined ? [] : [usage.extras];
   return JSON.stringify([cost.toString(), ...counters, ...extras] satisfies CheckpointValues);
+}
+
+/** Parses a text made by `renderDraft`. */
+export function parseDraft(request_id: string, account: string, text: string): CallDraft {
+  const values = JSON.parse(text) as DraftValues;
+  const members = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
+  return { ...members, request_id, account } as unknown as CallDraft;
+}
+
+/** Parses a text made by `renderCheckpoint`. */
+export function parseCheckpoint(text: string): Pick<Checkpoint, 'usage' | 'cost'> {
+  const [cost, ...counters] = JSON.parse(text) as CheckpointValues;
+  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'extras'] : COUNTERS;
+  const usage = Object.fromEntries(names.map((counter, index) => [counter, counters[index]]));
+  return { usage: usage as unknown as Usage, cost: BigInt(cost) };
 }
 
 /** The row of a hold that was never ended; `draft` and `checkpoint` as rendered above. */

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { ReachFailpoint } from '../failpoints.ts';
-import type { OpenHoldRow, OperationKeeper } from '../writer/keep-operations.ts';
+import type { OpenHoldRow, OperationKeeper } from '../operations/keep-operations.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import { NO_HASH, sealEpoch } from './ledger-entry.ts';
 

@@ -7,7 +7,6 @@ import type { NewAuditEntry } from '../../ports/audit.ts';
 import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
 import { ConstraintViolation, OutcomeUnknown } from '../../ports/store-errors.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
-import type { Spool } from '../spool/spool.ts';
 import {
   keepCheckpoint,
   keepExtension,
@@ -17,8 +16,9 @@ import {
   keepSettlement,
   type MovementKind,
   type Operation,
-} from '../writer/ledger-operations.ts';
-import type { Writer } from '../writer/writer.ts';
+} from '../operations/ledger-operations.ts';
+import type { Writer } from '../operations/writer.ts';
+import type { Spool } from '../spool/spool.ts';
 
 /** Implements the port. */
 export function createLedger(

@@ -3,6 +3,7 @@ import { type Price, readPriceVersion } from '../../../billing/price.ts';
 import { costNanoUsd } from '../../../billing/price-book.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';
 import type { Usage } from '../../../generation/usage.ts';
+import type { CallRecord } from '../../ports/records.ts';
 import type { CallOutcome, UsageRank, UsageSums } from '../../ports/usage.ts';
 import { percentilesMs, type Slots, slotOf } from './latency-slots.ts';
 
@@ -95,6 +96,38 @@ export interface SummedRecord {
   readonly cost_left: number | null;
   readonly ttfb_ms: number | null;
   readonly duration_ms: number;
+}
+
+/** The same as the columns below of the record's row. */
+export function summedOf(record: CallRecord): SummedRecord {
+  const { usage, cost_nano_usd: text, usage_source: source } = record;
+  const mayHaveSaved = usage.cache_read > 0 && text !== null && source !== 'void' && source !== 'cache';
+  const cost = BigInt(text ?? 0);
+  return {
+    request_id: record.request_id,
+    at_ms: record.at_ms,
+    account: record.account,
+    workspace: record.workspace,
+    key_id: record.key_id,
+    model: record.model,
+    provider: record.provider,
+    protocol: record.protocol,
+    end_user: record.end_user,
+    session: record.session,
+    status: record.status,
+    error: record.error,
+    input: usage.input,
+    cache_read: usage.cache_read,
+    cache_write_5m: usage.cache_write_5m,
+    cache_write_1h: usage.cache_write_1h,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    saved_at: mayHaveSaved ? record.price_version : null,
+    cost_units: text === null ? null : Number(cost / UNIT),
+    cost_left: text === null ? null : Number(cost % UNIT),
+    ttfb_ms: record.ttfb_ms,
+    duration_ms: record.duration_ms,
+  };
 }
 
 /** The columns of a SummedRecord. */

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { inSavepoint } from '../database/connection.ts';
 import { completeRecordValues } from '../ledger/call-record-row.ts';
 import type { LedgerBook } from '../ledger/ledger-book.ts';
+import type { OperationKeeper } from '../operations/keep-operations.ts';
+import type { Operation } from '../operations/ledger-operations.ts';
 import { isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
-import type { OperationKeeper } from '../writer/keep-operations.ts';
-import type { Operation } from '../writer/ledger-operations.ts';
 import { readFrames } from './spool-file.ts';
 
 /** The result of draining a spool. */

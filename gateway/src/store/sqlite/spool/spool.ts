@@ -5,9 +5,9 @@
 
 import { OutcomeUnknown, StoreError } from '../../ports/store-errors.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
+import type { Operation } from '../operations/ledger-operations.ts';
+import type { Writer } from '../operations/writer.ts';
 import { isAboutRequest } from '../sqlite-fault.ts';
-import type { Operation } from '../writer/ledger-operations.ts';
-import type { Writer } from '../writer/writer.ts';
 import { type Drained, spoolPath } from './drain-spool.ts';
 import { openSpoolFile, setSpoolAside } from './spool-file.ts';
 

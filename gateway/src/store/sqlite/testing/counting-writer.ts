@@ -1,7 +1,7 @@
 /** Runs a writer thread that stores nothing: it refuses each operation with the number of the batch that it came in. */
-import { parseOperations } from '../writer/ledger-operations.ts';
-import type { WriterPort } from '../writer/serve-writer.ts';
-import type { WriterReply, WriterRequest } from '../writer/writer-messages.ts';
+import { parseOperations } from '../operations/ledger-operations.ts';
+import type { WriterPort } from '../operations/serve-writer.ts';
+import type { WriterReply, WriterRequest } from '../operations/writer-messages.ts';
 
 declare const self: Worker;
 

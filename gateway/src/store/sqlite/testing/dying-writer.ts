@@ -2,8 +2,8 @@
  * Runs a writer thread that dies when a batch contains a record called `exit` or `throw`, in the way that the name
  * says. For tests.
  */
-import '../writer/writer-worker.ts';
-import type { WriterRequest } from '../writer/writer-messages.ts';
+import '../operations/writer-worker.ts';
+import type { WriterRequest } from '../operations/writer-messages.ts';
 
 declare const self: Worker;
 

@@ -8,9 +8,9 @@ import { requestIdFloor } from '../../../lib/request-id.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
-import { keepHold, keepMovement, keepSettlement, type Operation } from '../writer/ledger-operations.ts';
-import { openWriterDatabase, type WriterDatabase } from '../writer/writer-database.ts';
-import { findEntryRanges } from './entry-ranges.ts';
+import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
+import { openIngestRig } from '../testing/ingest-rig.ts';
+import { findEntryRanges, indexEntryRanges } from './entry-ranges.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall } from './read-logs.ts';
 
@@ -22,13 +22,40 @@ afterEach(() => {
   for (const close of closers.splice(0).reverse()) close();
 });
 
-function open(): { writer: WriterDatabase; reading: Database } {
-  const path = databasePath(newFolder());
-  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
-  closers.push(() => writer.close());
-  const reading = openReadConnection(path);
+/** The ledger of a folder from before the journal, which a take-over has indexed or not. */
+function open() {
+  const dataDir = newFolder();
+  const rig = openIngestRig(dataDir);
+  closers.push(() => rig.close());
+  const insert = rig.database.prepare(
+    `INSERT INTO ledger_entry (seq, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note, hash)
+      VALUES (?, 1, ?, ?, 0, 'default', 0, ?, ?, 1, NULL, x'00')`,
+  );
+  const insertRecord = rig.database.prepare(INSERT_CALL_RECORD);
+  let seq = 0;
+  const reading = openReadConnection(databasePath(dataDir));
   closers.push(() => reading.close());
-  return { writer, reading };
+  return {
+    reading,
+    index: () => indexEntryRanges(rig.database),
+    add: (entries: readonly Entry[]) =>
+      rig.database.transaction(() => {
+        for (const { kind, ref, amount, released, record } of entries) {
+          seq += 1;
+          insert.run(seq, kind, ref, amount, released);
+          if (record === null) continue;
+          insertRecord.run(...callRecordValues(record), renderAttempts(record), null, null, null, null, 0);
+        }
+      })(),
+  };
+}
+
+interface Entry {
+  readonly kind: string;
+  readonly ref: string;
+  readonly amount: number;
+  readonly released: number;
+  readonly record: Call | null;
 }
 
 function callAt(atMs: number, nth: number) {
@@ -37,27 +64,23 @@ function callAt(atMs: number, nth: number) {
 }
 
 type Call = ReturnType<typeof callAt>;
-const hold = (call: Call) => keepHold({ draft: call, amount: 100n });
-const settle = (call: Call) => keepSettlement({ record: call, posted: 70n, released: 30n, writtenOff: 0n });
-
-function keep(writer: WriterDatabase, operations: readonly Operation[]): void {
-  expect(writer.keepOperations(JSON.stringify(operations))).toBe(true);
-}
+const hold = ({ request_id: ref }: Call): Entry => ({ kind: 'hold', ref, amount: 100, released: 0, record: null });
+const settle = (record: Call): Entry => ({ kind: 'post', ref: record.request_id, amount: 70, released: 30, record });
 
 function kindsOf(reading: Database, { request_id }: Call): string[] {
   return readCall(reading, TENANT, request_id)?.entries.map(({ kind }) => kind) ?? [];
 }
 
 test('finds a call that ended thousands of entries after its start, and one that ended at once', () => {
-  const { writer, reading } = open();
+  const { add, index, reading } = open();
   const calls = Array.from({ length: 3_000 }, (_, nth) => callAt(START_MS + nth * 1_000, nth));
   const [first, second] = calls;
   if (first === undefined || second === undefined) throw new Error('no calls');
-  keep(writer, [hold(first)]);
-  for (const call of calls.slice(1)) keep(writer, [hold(call), settle(call)]);
-  keep(writer, [settle(first)]);
+  add([hold(first)]);
+  add(calls.slice(1).flatMap((call) => [hold(call), settle(call)]));
+  add([settle(first)]);
   for (const isNoted of [false, true]) {
-    if (isNoted) writer.rollUp();
+    if (isNoted) index();
     for (const call of [first, second, calls.at(-1) ?? first, calls[1_500] ?? first]) {
       expect(kindsOf(reading, call)).toEqual(['hold', 'post']);
     }
@@ -68,20 +91,17 @@ test('finds a call that ended thousands of entries after its start, and one that
 }, 60_000);
 
 test('a clock that was set back hides no entry of a call or a proof', () => {
-  const { writer, reading } = open();
+  const { add, index, reading } = open();
   const hourMs = 3_600_000;
   let nth = 0;
   const run = (fromMs: number) => {
     const calls = Array.from({ length: 1_200 }, (_, index) => callAt(fromMs + index * 100, nth++));
-    keep(
-      writer,
-      calls.flatMap((call) => [hold(call), settle(call)]),
-    );
+    add(calls.flatMap((call) => [hold(call), settle(call)]));
     return calls;
   };
   const calls = [...run(START_MS + 2 * hourMs), ...run(START_MS), ...run(START_MS + 4 * hourMs)];
   for (const isNoted of [false, true]) {
-    if (isNoted) writer.rollUp();
+    if (isNoted) index();
     for (const call of calls.filter((_, index) => index % 397 === 0)) {
       expect(kindsOf(reading, call)).toEqual(['hold', 'post']);
     }
@@ -98,15 +118,14 @@ test('a clock that was set back hides no entry of a call or a proof', () => {
 }, 60_000);
 
 test('ranges without a call are skipped', () => {
-  const { writer, reading } = open();
+  const { add, index, reading } = open();
   const [before, after] = [callAt(START_MS, 1), callAt(START_MS + 60_000, 2)];
-  keep(writer, [hold(before), settle(before)]);
-  const topups = Array.from({ length: 2_500 }, (_, nth) =>
-    keepMovement('topup', { id: `z${nth}`, account: 'default', amount: 1n, note: null, at_ms: START_MS }),
-  );
-  keep(writer, topups);
-  keep(writer, [hold(after), settle(after)]);
-  writer.rollUp();
+  add([hold(before), settle(before)]);
+  const topup = { kind: 'topup', amount: 1, released: 0, record: null };
+  const topups = Array.from({ length: 2_500 }, (_, nth): Entry => ({ ...topup, ref: `z${nth}` }));
+  add(topups);
+  add([hold(after), settle(after)]);
+  index();
   expect(kindsOf(reading, before)).toEqual(['hold', 'post']);
   expect(kindsOf(reading, after)).toEqual(['hold', 'post']);
   const found = findEntryRanges(reading, before.request_id, before.request_id, 1_000);

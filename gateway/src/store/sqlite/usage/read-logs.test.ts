@@ -9,7 +9,7 @@ import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { outcomeOf } from '../rollup/tally.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
-import { openWriterDatabase } from '../writer/writer-database.ts';
+import { openIngestRig } from '../testing/ingest-rig.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { startDeadline } from './scan-records.ts';
 
@@ -36,8 +36,9 @@ afterAll(() => {
  * which they are rolled up.
  */
 function open(folded: number, zone: string | null = null): { reading: Database; calls: CallRecord[] } {
-  const path = databasePath(newFolder());
-  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
+  const dataDir = newFolder();
+  const path = databasePath(dataDir);
+  const writer = openIngestRig(dataDir);
   closers.push(() => writer.close());
   writer.keepWrites([
     [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],

@@ -22,7 +22,7 @@ import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
-import { openWriterDatabase, type WriterDatabase } from '../writer/writer-database.ts';
+import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readUsage } from './read-usage.ts';
 import { startDeadline } from './scan-records.ts';
@@ -57,14 +57,15 @@ afterEach(() => {
 });
 
 interface Opened {
-  readonly writer: WriterDatabase;
+  readonly writer: IngestRig;
   readonly reading: Database;
   readonly path: string;
 }
 
 function open(timeZone: string): Opened {
-  const path = databasePath(newFolder());
-  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
+  const dataDir = newFolder();
+  const path = databasePath(dataDir);
+  const writer = openIngestRig(dataDir);
   closers.push(() => writer.close());
   const zones = [
     { sql: "UPDATE account SET time_zone = ? WHERE id = 'default'", parameters: [timeZone], changes: 1 },

@@ -1,4 +1,4 @@
-/** Serves requests in the writer thread: one at a time, each answered once its effect is durable. */
+/** Serves requests in the writer thread: one at a time, in order. */
 import type { ReachFailpoint } from '../failpoints.ts';
 import { faultOf } from '../sqlite-fault.ts';
 import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
@@ -16,14 +16,12 @@ export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
 
   function answer(request: WriterRequest): WriterReply {
     try {
-      if (typeof request === 'string') return opened(writer).keepOperations(request);
       if (request.kind === 'open') {
-        writer = openWriterDatabase(request, Date.now(), reach);
-        const { epoch, recovered, drained } = writer;
-        return { opened: { epoch, recovered, drained } };
+        writer = openWriterDatabase(request, reach);
+        return { opened: writer.opened };
       }
       if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
-      if (request.kind === 'drain') return { drained: opened(writer).drain() };
+      if (request.kind === 'ingest') return { ingested: opened(writer).ingest(request.throughSeq) };
       if (request.kind === 'probe') opened(writer).probe();
       else opened(writer).close();
       return true;

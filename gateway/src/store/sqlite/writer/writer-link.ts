@@ -35,7 +35,7 @@ export interface WriterLink extends Readonly<WriterOpened> {
   close(): Promise<void>;
 }
 
-const NO_EPOCH = 'The thread that writes the database did not name the epoch that it opened.';
+const NOT_OPENED = 'The thread that writes the database did not open it.';
 /** Delay between attempts to write again after a failure. */
 const RETRY_MS = 500;
 
@@ -52,7 +52,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   if (typeof first !== 'object' || !('opened' in first)) {
     thread.end();
     const failure = wholeFailure(first);
-    throw failure instanceof Unavailable ? failure : new Unavailable('failed', failure?.message ?? NO_EPOCH);
+    throw failure instanceof Unavailable ? failure : new Unavailable('failed', failure?.message ?? NOT_OPENED);
   }
   const { opened } = first;
   active = true;
@@ -64,9 +64,8 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     });
   }
 
-  /** A replacement thread continues in this process's epoch: its calls are still running. */
-  function open(fresh: WriterThread, epoch: number | null, onOpened: (reply: WriterReply) => void): void {
-    fresh.request({ kind: 'open', path, databaseBytesMax, epoch }, onOpened);
+  function open(fresh: WriterThread, stream: Uint8Array | null, onOpened: (reply: WriterReply) => void): void {
+    fresh.request({ kind: 'open', path, databaseBytesMax, stream }, onOpened);
   }
 
   /** Handles a failed write or the outcome of a retry. */
@@ -84,7 +83,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     if (isLost) {
       thread.end();
       thread = startThread();
-      open(thread, opened.epoch, (reply) => {
+      open(thread, opened.stream, (reply) => {
         isLost = wholeFailure(reply) !== null;
         hear(isLost ? trouble : null);
       });
@@ -114,11 +113,13 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   };
 }
 
-/** Returns the reply's fault where the disk caused it, not the content of the request. */
+/** Returns the reply's fault where the disk caused it, not the content of the request or of the journal. */
 function diskFailure(reply: WriterReply): StoreError | null {
   const said = troubleOf(reply);
   if (said === null) return null;
-  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutRequest(each));
+  const fault = [said.failed, ...said.writes].find(
+    (each) => each !== null && each.kind !== 'incompatible' && !isAboutRequest(each),
+  );
   return fault ? errorOf(fault) : null;
 }
 

@@ -1,8 +1,9 @@
 /** Defines the messages between the request thread and the writer thread. Requests are answered in order, each once. */
 
+import type { Recovered, UnendedCall } from '../../ledger/end-unended.ts';
+import type { JournalEnd } from '../../ports/journal.ts';
 import type { StoreError } from '../../ports/store-errors.ts';
-import type { Recovered } from '../ledger/ledger-epoch.ts';
-import type { Drained } from '../spool/drain-spool.ts';
+import type { Ingested } from '../ingest/ingest.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 
 /**
@@ -19,62 +20,63 @@ export interface OpenRequest {
   readonly kind: 'open';
   readonly path: string;
   readonly databaseBytesMax: number | null;
-  /** The epoch to continue in after a writer was lost; null: take the next one. */
-  readonly epoch: number | null;
+  /** After a thread was lost: the stream to go on with, whose journal is in use. Null: recover what is there. */
+  readonly stream: Uint8Array | null;
 }
 
-/**
- * A string is a batch of operations (`ledger-operations.ts`), all in one transaction. A bare string crosses threads for
- * an eighth of the cost of any object (3 against 22 µs for 20 records).
- */
 export type WriterRequest =
-  | string
   | OpenRequest
   /** Each write takes effect on its own. */
   | { readonly kind: 'writes'; readonly writes: readonly (readonly WriteStatement[])[] }
-  /** Moves the spool's entries into the ledger. */
-  | { readonly kind: 'drain' }
+  /** Brings the tables up to a durable block of the journal. */
+  | { readonly kind: 'ingest'; readonly throughSeq: number }
   /** Writes and deletes a few pages, to check whether the disk accepts writes again. */
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' };
 
-/** One refused operation, by its index in the batch. */
-export interface RefusedOperation {
-  readonly index: number;
-  readonly fault: Fault;
+/** What the opening found. Everything that is in the journal is in the tables. */
+export interface OpenedJournal {
+  readonly stream: Uint8Array;
+  readonly end: JournalEnd;
+  /** The highest epoch of the journal; this start takes the next. */
+  readonly epoch: number;
+  /** The calls that the previous process left holding money, by id. */
+  readonly left: readonly UnendedCall[];
+  /** Calls of a folder from before the journal that its take-over ended, as a start ends those that were left. */
+  readonly recovered: Recovered;
+  /** Calls of such a folder that ended by what its spool held. */
+  readonly spooled: number;
+  /** Sentences for the operator. */
+  readonly problems: readonly string[];
 }
 
 /** The failed parts of a request; everything else is durable. */
 export interface WriterTrouble {
-  /** Set where the whole request failed, or every operation of the batch. */
+  /** Set where the whole request failed. */
   readonly failed: Fault | null;
-  /** Operations that were refused individually. */
-  readonly refused: readonly RefusedOperation[];
-  /** One per write of the batch; null where it is durable. Empty where the whole request failed. */
+  /** One per write of the request; null where it is durable. Empty where the whole request failed. */
   readonly writes: readonly (Fault | null)[];
 }
 
-/** The result of opening the database. */
 export interface WriterOpened {
-  readonly opened: { readonly epoch: number; readonly recovered: Recovered; readonly drained: Drained };
+  readonly opened: OpenedJournal;
 }
 
-/** The entries taken from the spool; durable. */
-export interface WriterDrained {
-  readonly drained: Drained;
+interface WriterIngested {
+  readonly ingested: Ingested;
 }
 
 /** `true`: everything requested is durable. */
-export type WriterReply = true | WriterOpened | WriterDrained | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterIngested | WriterTrouble;
 
 /** Builds the reply to a request that failed as a whole. */
 export function failedReply({ kind, message }: Fault): WriterTrouble {
-  return { failed: { kind, message }, refused: [], writes: [] };
+  return { failed: { kind, message }, writes: [] };
 }
 
 /** Returns the failed parts of a reply; null: none. */
 export function troubleOf(reply: WriterReply): WriterTrouble | null {
-  return reply === true || 'opened' in reply || 'drained' in reply ? null : reply;
+  return reply === true || 'opened' in reply || 'ingested' in reply ? null : reply;
 }
 
 /** Returns the failure of the whole request, or null. Errors lose their class between threads; this restores it. */

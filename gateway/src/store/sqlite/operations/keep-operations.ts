@@ -132,7 +132,7 @@ export function createOperationKeeper(
     const end = { ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest } as const;
     book.add(end, recordText(record, attempts));
     reach('after-post');
-    insertRecord.run(...record, attempts);
+    insertRecord.run(...record, attempts, null, null, null, null, 0);
     reach('after-record');
   }
 

@@ -1,0 +1,112 @@
+/** Applies the frames of blocks to the tables: call records, movements, open holds, balances and sums of usage. */
+import type { Database } from 'bun:sqlite';
+import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
+import type { CallRecord } from '../../ports/records.ts';
+import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
+import { auditValues, INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
+import type { UsageFolder } from '../rollup/fold-usage.ts';
+import { summedOf } from '../rollup/tally.ts';
+import { openBalanceChanges } from './balance-changes.ts';
+import { Contradiction } from './contradiction.ts';
+import { openOpenHolds } from './open-holds.ts';
+
+/** The block that a frame is from. */
+interface FrameBlock {
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+/** Every method but `close` runs inside the transaction of an ingest. */
+export interface FrameTables {
+  /** @throws Contradiction, or the database's fault, where the frame does not fit the tables */
+  apply(frame: Frame, block: FrameBlock): void;
+  /** Writes what is gathered in memory; call after the last frame of a batch. */
+  write(): void;
+  /** Drops what is gathered of a batch that was rolled back. */
+  forget(): void;
+  close(): void;
+}
+
+const INSERT_MOVEMENT =
+  'INSERT INTO movement (kind, id, account, amount, note, at_ms, block) VALUES (?, ?, ?, ?, ?, ?, ?)';
+
+export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'take'>): FrameTables {
+  const insertRecord = database.prepare(INSERT_CALL_RECORD);
+  const insertMovement = database.prepare(INSERT_MOVEMENT);
+  const insertAudit = database.prepare(INSERT_AUDIT_ENTRY);
+  const holds = openOpenHolds(database);
+  const balances = openBalanceChanges(database);
+
+  function hold(account: string, amount: bigint): void {
+    const change = balances.of(account);
+    change.available -= amount;
+    change.held += amount;
+  }
+
+  function end({ record, hold: own, posted, released, writtenOff, at_ms }: EndFrame, seq: number): void {
+    const { request_id, account } = record;
+    const held = own === null ? holds.end(request_id) : { account, amount: own.amount };
+    const amount = posted + released;
+    if (held.account !== account || held.amount !== amount) {
+      throw new Contradiction(
+        `the call ${request_id} holds ${held.amount} nano-USD of account ${held.account}, and its end disposes of ${amount} of account ${account}`,
+      );
+    }
+    const change = balances.of(account);
+    if (own === null) {
+      change.available += released;
+      change.held -= amount;
+    } else change.available -= posted;
+    change.charged += posted;
+    change.writtenOff += writtenOff;
+    keep(record, [amount, posted, writtenOff, at_ms, seq]);
+  }
+
+  /** `settlement`: the values of the columns from `held` to `block`. */
+  function keep(record: CallRecord, settlement: readonly (bigint | number | null)[]): void {
+    insertRecord.run(...callRecordValues(record), renderAttempts(record), ...settlement);
+    usage.take(summedOf(record));
+  }
+
+  function move({ of, movement, audit }: MovementFrame, seq: number): void {
+    const { id, account, amount, note, at_ms } = movement;
+    insertMovement.run(of, id, account, amount, note, at_ms, seq);
+    const change = balances.of(account);
+    change.available += amount;
+    if (of === 'topup') change.toppedUp += amount;
+    if (audit !== null) insertAudit.run(...auditValues(audit));
+  }
+
+  return {
+    apply(frame, { epoch, seq }) {
+      switch (frame.kind) {
+        case 'end':
+          return end(frame, seq);
+        case 'refused':
+          return keep(frame.record, [null, null, null, null, seq]);
+        case 'hold':
+          holds.open(epoch, frame.draft, frame.amount);
+          return hold(frame.draft.account, frame.amount);
+        case 'extend':
+          return hold(holds.extend(frame.call_id, frame.nth, frame.amount), frame.amount);
+        case 'checkpoint':
+          return holds.checkpoint(frame.call_id, frame.usage, frame.cost);
+        case 'movement':
+          return move(frame, seq);
+      }
+    },
+    write() {
+      holds.write();
+      balances.write();
+    },
+    forget() {
+      holds.forget();
+      balances.forget();
+    },
+    close() {
+      for (const statement of [insertRecord, insertMovement, insertAudit]) statement.finalize();
+      holds.close();
+      balances.close();
+    },
+  };
+}

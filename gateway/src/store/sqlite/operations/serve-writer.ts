@@ -1,0 +1,41 @@
+/** Serves requests in the writer thread: one at a time, each answered once its effect is durable. */
+import type { ReachFailpoint } from '../failpoints.ts';
+import { faultOf } from '../sqlite-fault.ts';
+import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
+import { failedReply, type WriterReply, type WriterRequest } from './writer-messages.ts';
+
+/** The message port of the thread. */
+export interface WriterPort {
+  onmessage: ((event: MessageEvent<WriterRequest>) => void) | null;
+  postMessage(reply: WriterReply): void;
+}
+
+/** Answers the port's requests from now on. `reach` is called at each failpoint. */
+export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
+  let writer: WriterDatabase | null = null;
+
+  function answer(request: WriterRequest): WriterReply {
+    try {
+      if (typeof request === 'string') return opened(writer).keepOperations(request);
+      if (request.kind === 'open') {
+        writer = openWriterDatabase(request, Date.now(), reach);
+        const { epoch, recovered, drained } = writer;
+        return { opened: { epoch, recovered, drained } };
+      }
+      if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
+      if (request.kind === 'drain') return { drained: opened(writer).drain() };
+      if (request.kind === 'probe') opened(writer).probe();
+      else opened(writer).close();
+      return true;
+    } catch (fault) {
+      return failedReply(faultOf(fault));
+    }
+  }
+
+  port.onmessage = ({ data: request }) => port.postMessage(answer(request));
+}
+
+function opened(database: WriterDatabase | null): WriterDatabase {
+  if (database === null) throw new Error('the writer was asked to write before it was opened');
+  return database;
+}
