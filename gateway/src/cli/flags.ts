@@ -184,12 +184,12 @@ export function parseSwitch(text: string): boolean {
   throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected on or off.`);
 }
 
-/** `1204:9f86d0…`: a ledger entry and its hash. */
-export function parseNoted(text: string): { entry: number; hash: string } {
-  const [, entry, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
-  if (entry !== undefined && hash !== undefined) return { entry: Number(entry), hash: hash.toLowerCase() };
+/** `1204:9f86d0…`: a block of the journal, or an entry from before it, and its hash. */
+export function parseNoted(text: string): { number: number; hash: string } {
+  const [, number, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
+  if (number !== undefined && hash !== undefined) return { number: Number(number), hash: hash.toLowerCase() };
   throw new InvalidArgumentError(
-    `found ${JSON.stringify(text)}, expected an entry number, a colon and the entry’s hash of 64 hexadecimal digits, as verify prints them.`,
+    `found ${JSON.stringify(text)}, expected a number, a colon and a hash of 64 hexadecimal digits, as verify prints them.`,
   );
 }
 

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { type Price, parsePriceVersion } from '../../billing/price.ts';
 import { chargedNanoUsd } from '../../billing/price-book.ts';
 import type { Usage } from '../../generation/usage.ts';
-import type { LedgerProof, NotedEntry } from '../../store/ports/ledger.ts';
+import type { LedgerProof, NotedPlace } from '../../store/ports/ledger.ts';
 import { CONTENT_SCHEMA } from '../../store/sqlite/content/content-database.ts';
 import { contentPath } from '../../store/sqlite/content/content-store.ts';
 import { backupDatabase } from '../../store/sqlite/database/backup-database.ts';
@@ -34,29 +34,32 @@ function registerVerify(program: Command, environment: CliEnvironment): void {
       'verify the ledger: order, hashes, sums, and each charge from usage and price; also while a server runs',
     )
     .argument('[file]', 'a database file, such as a backup (default: the database of the data folder)')
-    .option('--noted <entry:hash>', 'an entry that an earlier verify printed; it must still exist', parseNoted)
+    .option('--noted <number:hash>', 'what an earlier verify printed; it must still exist', parseNoted)
     .option('--json', 'print JSON')
-    .action((file: string | undefined, flags: { noted?: NotedEntry; json?: true }) => {
+    .action((file: string | undefined, flags: { noted?: NotedPlace; json?: true }) => {
       const path = file === undefined ? databasePath(environment.dataDir) : resolve(file);
-      const { entries, calls, last, problem } = prove(path, flags.noted);
-      if (flags.json) environment.stdout(renderJsonLine({ ok: problem === null, entries, calls, last, problem }));
+      const { entries, blocks, calls, last, problem } = prove(path, flags.noted);
+      if (flags.json)
+        environment.stdout(renderJsonLine({ ok: problem === null, entries, blocks, calls, last, problem }));
       else if (problem !== null) environment.stdout(`${makeVisible(renderProblem(problem))}\n`);
       else
-        environment.stdout(`The ledger is valid: ${entries} entries, ${calls} settled requests.\n${renderLast(last)}`);
+        environment.stdout(
+          `The ledger is valid: ${blocks} blocks, ${entries} entries, ${calls} settled requests.\n${renderLast(last)}`,
+        );
       if (problem !== null) throw new CliFailure(1, '');
     });
 }
 
-/** Entries cut off at the end leave no trace; a last entry noted elsewhere reveals them. */
-function renderLast(last: NotedEntry | null): string {
-  return last === null ? '' : `Its last entry, to store in another place: --noted ${last.entry}:${last.hash}\n`;
+/** Blocks cut off at the end with all that was made of them leave no trace; a last one noted elsewhere reveals it. */
+function renderLast(last: NotedPlace | null): string {
+  return last === null ? '' : `Its end, to store in another place: --noted ${last.number}:${last.hash}\n`;
 }
 
 /** Bounds the prices kept in memory; a ledger has few versions, each used by many calls. */
 const PRICES_MAX = 10_000;
 
 /** @throws CliFailure with exit code 1 if the file cannot be read. */
-export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
+export function prove(path: string, noted: NotedPlace | null = null): LedgerProof {
   const prices = new Map<string, Price>();
   const priceOf = (version: string) => {
     const price = prices.get(version) ?? parsePriceVersion(version);
@@ -72,8 +75,9 @@ export function prove(path: string, noted: NotedEntry | null = null): LedgerProo
 }
 
 /** Renders the first problem found. */
-export function renderProblem({ entry, message }: NonNullable<LedgerProof['problem']>): string {
-  return `The ledger is invalid: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
+export function renderProblem({ entry, block, message }: NonNullable<LedgerProof['problem']>): string {
+  const place = block !== null ? `block ${block}: ` : entry !== null ? `entry ${entry}: ` : '';
+  return `The ledger is invalid: ${place}${message.replace(/\.$/, '')}.`;
 }
 
 interface Copy {

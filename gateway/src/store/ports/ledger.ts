@@ -131,19 +131,25 @@ export interface Ledger {
   writable(): boolean;
 }
 
-/** An entry and its hash (64 hex digits), which covers all entries up to it. */
-export interface NotedEntry {
-  readonly entry: number;
+/**
+ * A block of the journal, or an entry from before the journal, and its hash (64 hex digits), which covers everything up
+ * to it.
+ */
+export interface NotedPlace {
+  readonly number: number;
   readonly hash: string;
 }
 
 export interface LedgerProof {
+  /** Transfers of money: of the journal, and from before it. */
   readonly entries: number;
+  readonly blocks: number;
+  /** Calls that ended. */
   readonly calls: number;
-  /** The last entry read; null: the ledger is empty. */
-  readonly last: NotedEntry | null;
-  /** The first violation found; null: none. */
-  readonly problem: { readonly entry: number | null; readonly message: string } | null;
+  /** The last block, or the last entry where there is no block; null: the ledger is empty. */
+  readonly last: NotedPlace | null;
+  /** The first violation found, with the block, or the entry from before the journal, if it is in one; null: none. */
+  readonly problem: { readonly entry: number | null; readonly block: number | null; readonly message: string } | null;
 }
 
 export interface ShownEntry {

@@ -96,8 +96,8 @@ export class FrameBooks {
   }
 
   prove(): LedgerProof {
-    const problem = this.problem === null ? null : { entry: null, message: this.problem };
-    return { entries: this.entries, calls: this.calls, last: null, problem };
+    const problem = this.problem === null ? null : { entry: null, block: null, message: this.problem };
+    return { entries: this.entries, blocks: 0, calls: this.calls, last: null, problem };
   }
 
   #apply(frame: Frame): void {

@@ -35,6 +35,9 @@ const COLUMNS = [
 
 export const INSERT_AUDIT_ENTRY = `INSERT INTO audit_entry (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 
+/** All entries, as their values in the order of the insert statement, the oldest first. */
+export const SELECT_AUDIT_VALUES = `SELECT ${COLUMNS.join(', ')} FROM audit_entry ORDER BY seq`;
+
 /** An entry's values in the order of the insert statement. */
 export type AuditValues = readonly (string | number | null)[];
 

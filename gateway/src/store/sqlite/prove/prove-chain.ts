@@ -9,6 +9,7 @@ import {
   SELECT_ENTRIES,
 } from '../ledger/entry-row.ts';
 import { hashEntry, type LedgerEntry, NO_HASH, sealEntries, sealEpoch } from '../ledger/ledger-entry.ts';
+import { atEntry, LedgerInvariantError } from './ledger-invariant-error.ts';
 
 interface EpochRow {
   readonly id: number;
@@ -28,8 +29,8 @@ export interface ChainProof {
    * LedgerInvariantError
    */
   take(entry: LedgerEntry, hash: string, record: string | null): void;
-  /** Call after the last entry. @throws LedgerInvariantError */
-  finish(): void;
+  /** Call after the last entry. Returns the end of the chain, 64 hex digits. @throws LedgerInvariantError */
+  finish(): string;
 }
 
 /** Reads epochs and seals, then follows the chain from its beginning. */
@@ -48,11 +49,12 @@ export function proveChain(database: Database): ChainProof {
 
   /** `entry`: the first entry of the epoch; null: the epoch has none. */
   function enterEpoch(entry: number | null): void {
+    const place = entry === null ? undefined : atEntry(entry);
     epoch += 1;
     const row = epochs[epoch - 1];
-    if (row?.id !== epoch) throw new LedgerInvariantError(entry, `epoch ${epoch} is missing`);
+    if (row?.id !== epoch) throw new LedgerInvariantError(`epoch ${epoch} is missing`, place);
     if (row.seal !== sealEpoch(head, epoch, row.started_at_ms)) {
-      throw new LedgerInvariantError(entry, `the seal of epoch ${epoch} does not follow from what came before it`);
+      throw new LedgerInvariantError(`the seal of epoch ${epoch} does not follow from what came before it`, place);
     }
     head = row.seal;
   }
@@ -61,23 +63,26 @@ export function proveChain(database: Database): ChainProof {
     sealsSeen += 1;
     lastSeal = sealEntries(lastSeal, seal.seq, seal.hash);
     if (seal.hash !== head || seal.seal !== lastSeal) {
-      throw new LedgerInvariantError(seal.seq, `the seal after entry ${seal.seq} does not fit the chain`);
+      throw new LedgerInvariantError(`the seal after entry ${seal.seq} does not fit the chain`, atEntry(seal.seq));
     }
   }
 
   return {
     take(entry, hash, record) {
       if (entry.seq !== seq + 1)
-        throw new LedgerInvariantError(seq + 1, `entry ${seq + 1} is missing; the next is ${entry.seq}`);
+        throw new LedgerInvariantError(`entry ${seq + 1} is missing; the next is ${entry.seq}`, atEntry(seq + 1));
       seq = entry.seq;
       if (entry.epoch < epoch || entry.epoch > epochs.length) {
-        throw new LedgerInvariantError(seq, `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`);
+        throw new LedgerInvariantError(
+          `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`,
+          atEntry(seq),
+        );
       }
       while (epoch < entry.epoch) enterEpoch(seq);
       head = hashEntry(head, entry, record);
       if (head !== hash) {
         const said = record === null ? 'what it says' : "what it says, its call's record";
-        throw new LedgerInvariantError(seq, `its hash does not follow from ${said} and the hash before it`);
+        throw new LedgerInvariantError(`its hash does not follow from ${said} and the hash before it`, atEntry(seq));
       }
       const seal = seals[sealsSeen];
       if (seal?.seq === seq) passSeal(seal);
@@ -85,8 +90,8 @@ export function proveChain(database: Database): ChainProof {
     finish() {
       while (epoch < epochs.length) enterEpoch(null);
       const left = seals[sealsSeen];
-      if (left !== undefined)
-        throw new LedgerInvariantError(null, `there is a seal after entry ${left.seq}, which is not there`);
+      if (left === undefined) return head;
+      throw new LedgerInvariantError(`there is a seal after entry ${left.seq}, which is not there`);
     },
   };
 }
@@ -121,18 +126,4 @@ export function proveChainBetween(database: Database, firstSeq: number, lastSeq:
     seq += 1;
   }
   return seq > lastSeq ? null : seq;
-}
-
-/** The first violation that a proof of the ledger found. */
-
-export class LedgerInvariantError extends Error {
-  override readonly name = 'LedgerInvariantError';
-
-  /** `entry`: the sequence number of the first wrong entry; null where the violation is not in one entry. */
-  constructor(
-    readonly entry: number | null,
-    message: string,
-  ) {
-    super(message);
-  }
 }

@@ -1,46 +1,55 @@
-/** Tests that the proof accepts what the ledger wrote and finds whatever was later changed, added or removed. */
+/** Tests that the proof accepts a ledger from before the journal, and finds what was later changed, added or removed. */
 import { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LedgerProof } from '../../ports/ledger.ts';
-import { heldCall, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
+import { recompute, settledCall } from '../../testing/sample-call.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
-import { databasePath } from '../database/connection.ts';
+import { databasePath, openWriteConnection } from '../database/connection.ts';
+import { CALL_RECORD_COLUMNS } from '../ledger/call-record-row.ts';
 import { type EntryValues, entryOf, hashedRecordOf, hashOf, SELECT_ENTRIES } from '../ledger/entry-row.ts';
 import { hashEntry, SEAL_ENTRIES } from '../ledger/ledger-entry.ts';
-import { openStore } from '../open-store.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { LegacyLedger } from '../testing/write-legacy-ledger.ts';
 import { proveLedger } from './prove-ledger.ts';
 
 const newFolder = temporaryFolders();
 const GUARDS = ['entry', 'epoch', 'seal'].flatMap((table) => [`ledger_${table}_keeps`, `ledger_${table}_stays`]);
 let original: string;
 
-/**
- * Two epochs: a top-up, a correction, calls that were posted, absorbed, extended, voided and recovered; one open call.
- */
-beforeAll(async () => {
-  const dataDir = newFolder();
-  const first = await openStore({ dataDir });
-  const movement = { account: 'default', at_ms: 7, note: 'paid in ☂' };
-  await first.ledger.topup({ ...movement, id: 'm1', amount: 5_000n });
-  await first.ledger.hold(heldCall('call-a', 100n));
-  await first.ledger.extend('call-a', 1, 20n);
-  await first.ledger.settle(settledCall('call-a', { held: 120n, output: 80 }));
-  await first.ledger.hold(heldCall('call-b', 50n));
-  await first.ledger.settle(settledCall('call-b', { held: 50n, output: 7 }));
-  await first.ledger.hold(heldCall('call-c', 40n));
-  await first.ledger.checkpoint({ call_id: 'call-c', usage: usageOf(4), cost: 8n });
-  await first.close();
-  const second = await openStore({ dataDir });
-  await second.ledger.correct({ ...movement, id: 'm2', amount: -30n });
-  await second.ledger.hold(heldCall('call-d', 10n));
-  await second.ledger.settle(settledCall('call-d', { held: 10n, output: 0 }));
-  await second.ledger.append(sampleRecord('call-e', { cost_nano_usd: null }));
-  await second.ledger.hold(heldCall('call-f', 60n));
-  await second.close();
-  original = databasePath(dataDir);
+/** Writes a ledger from before the journal; returns the path of its database. */
+function writeLegacy(write: (ledger: LegacyLedger, database: Database) => void): string {
+  const path = databasePath(newFolder());
+  const database = openWriteConnection(path);
+  migrate(database, 1);
+  database.run('BEGIN');
+  const ledger = new LegacyLedger(database);
+  ledger.beginEpoch();
+  write(ledger, database);
+  ledger.finish();
+  database.run('COMMIT');
+  database.close();
+  return path;
+}
+
+/** Two epochs: a top-up, a correction, calls that were posted, absorbed, extended, voided; one open call. */
+beforeAll(() => {
+  original = writeLegacy((ledger) => {
+    ledger.add({ kind: 'topup', ref: 'm1', amount: 5_000n, note: 'paid in ☂' });
+    ledger.add({ kind: 'hold', ref: 'call-a', amount: 100n });
+    ledger.add({ kind: 'extend', ref: 'call-a', nth: 1, amount: 20n });
+    ledger.endCall('call-a', 120n, 80);
+    ledger.addCall('call-b', 50n, 7);
+    ledger.add({ kind: 'hold', ref: 'call-c', amount: 40n });
+    ledger.beginEpoch(2);
+    ledger.endCall('call-c', 40n, 4);
+    ledger.add({ kind: 'correct', ref: 'm2', amount: -30n, note: 'paid in ☂' });
+    ledger.addCall('call-d', 10n, 0);
+    ledger.addRecord(sampleRecord('call-e', { cost_nano_usd: null }));
+    ledger.openCall('call-f', 60n);
+  });
 });
 
 /** A copy of the ledger without its triggers. */
@@ -124,7 +133,8 @@ test('a change of any value of a settled call’s record is found, with the numb
         database.run(set, [changed as string | number, ref]);
         const now = column === 'request_id' ? String(changed) : ref;
         const { problem } = proveLedger(path, recompute);
-        if (problem?.entry !== seq) {
+        const isHashed = (CALL_RECORD_COLUMNS as readonly string[]).includes(column);
+        if (problem === null || problem.entry !== (isHashed ? seq : null)) {
           throw new Error(`${column} of ${ref} as ${changed}: found ${JSON.stringify(problem)}`);
         }
         database.run(set, [value, now]);
@@ -156,14 +166,13 @@ function tampered(value: string | number | Uint8Array | null | undefined): (stri
 
 describe('sound and tools in a record', () => {
   let path: string;
-  beforeAll(async () => {
-    const dataDir = newFolder();
-    const store = await openStore({ dataDir });
-    await store.ledger.hold(heldCall('call-a', 100n));
+  beforeAll(() => {
     const extras = { audio_output: 4, server_tools: { web_search: 3 } };
-    await store.ledger.settle(settledCall('call-a', { held: 100n, output: 10, extras }));
-    await store.close();
-    path = databasePath(dataDir);
+    const { record, posted, released } = settledCall('call-a', { held: 100n, output: 10, extras });
+    path = writeLegacy((ledger) => {
+      ledger.add({ kind: 'hold', ref: 'call-a', amount: 100n });
+      ledger.add({ kind: 'post', ref: 'call-a', amount: posted, released }, record);
+    });
   });
 
   const proofWith = (usage_apart: string | null) => {
@@ -280,6 +289,7 @@ describe('the proof also finds', () => {
     const { problem } = proveLedger(path, recompute);
     expect(problem).toEqual({
       entry: 7,
+      block: null,
       message: 'the record of call call-b costs 14 nano-USD, its entries post and absorb 15',
     });
   });
@@ -294,6 +304,7 @@ describe('the proof also finds', () => {
     database.close();
     expect(proveLedger(path, recompute).problem).toEqual({
       entry: 3,
+      block: null,
       message: 'the account is prepaid and has 19 nano-USD available, 20 were requested',
     });
   });
@@ -314,36 +325,26 @@ function rehash(database: Database): void {
   }
 }
 
-test('seals are written as the ledger grows, and reveal a change before the last one', async () => {
-  const dataDir = newFolder();
-  const store = await openStore({ dataDir });
-  const calls = Array.from({ length: SEAL_ENTRIES / 2 + 600 }, (_, index) => `c${index}`);
-  await Promise.all(
-    calls.flatMap((id) => [
-      store.ledger.hold(heldCall(id, 9n)),
-      store.ledger.settle(settledCall(id, { held: 9n, output: 2 })),
-    ]),
-  );
-  await store.close();
-  expect(proveLedger(databasePath(dataDir), recompute)).toMatchObject({
-    entries: 2 * calls.length,
-    calls: calls.length,
-    problem: null,
+test('seals reveal a change before the last one', () => {
+  const calls = SEAL_ENTRIES / 2 + 600;
+  const path = writeLegacy((ledger) => {
+    for (let call = 0; call < calls; call++) ledger.addCall(`c${call}`, 9n, 2);
   });
-  const database = new Database(databasePath(dataDir));
+  expect(proveLedger(path, recompute)).toMatchObject({ entries: 2 * calls, calls, problem: null });
+  const database = new Database(path);
   const seals = database.query<{ seq: number }, []>('SELECT seq FROM ledger_seal').all();
   expect(seals).toHaveLength(1);
   database.run('DROP TRIGGER ledger_seal_keeps');
   database.run("UPDATE ledger_seal SET seal = x'00'");
   database.close();
-  expect(proveLedger(databasePath(dataDir), recompute).problem?.entry).toBe(seals[0]?.seq ?? -1);
+  expect(proveLedger(path, recompute).problem?.entry).toBe(seals[0]?.seq ?? -1);
 }, 10_000);
 
-test('a call removed from the end with all its traces is found by a noted entry', async () => {
+test('a call removed from the end with all its traces is found by a noted entry', () => {
   const { path, database } = openUnguarded();
   const before = proveLedger(path, recompute);
   if (before.last === null) throw new Error('the ledger has no last entry');
-  expect(before.last.entry).toBe(13);
+  expect(before.last.number).toBe(13);
   database.run('DELETE FROM ledger_entry WHERE seq = 13');
   database.run('DELETE FROM open_hold');
   database.run('UPDATE account_balance SET held = held - 60, available = available + 60');
@@ -351,73 +352,66 @@ test('a call removed from the end with all its traces is found by a noted entry'
   expect(proveLedger(path, recompute).problem).toBeNull();
   expect(proveLedger(path, recompute, before.last).problem).toEqual({
     entry: null,
-    message: 'entry 13 was noted, and the last one is 12',
+    block: null,
+    message: 'number 13 was noted, and the last one is entry 12',
   });
   expect(proveLedger(original, recompute, before.last).problem).toBeNull();
-  const other = { entry: 4, hash: before.last.hash };
+  const other = { number: 4, hash: before.last.hash };
   expect(proveLedger(original, recompute, other).problem).toMatchObject({
     entry: 4,
     message: expect.stringContaining('noted was'),
   });
 });
 
-test('text of clients in a record is hashed as the database returns it', async () => {
-  const dataDir = newFolder();
-  const store = await openStore({ dataDir });
+test('text of clients in a record is hashed as the database returns it', () => {
   const texts = ['half \ud83d', '\udc00\ud800', 'nul \0 within', '☂ "quoted" \\ \u2028', ''];
-  for (const [at, text] of texts.entries()) {
-    const changes = { model: text, served_model: text, end_user: text, session: text, finish_reason: text };
-    await store.ledger.hold(heldCall(`call-${at}`, 9n));
-    await store.ledger.settle(settledCall(`call-${at}`, { held: 9n, output: 2, changes }));
-    const { draft, amount } = heldCall(`lost-${at}`, 9n);
-    await store.ledger.hold({ draft: { ...draft, model: text, end_user: text }, amount });
-  }
-  await store.close();
-  const again = await openStore({ dataDir });
-  await again.close();
-  expect(again.recovered.voided).toBe(texts.length);
-  expect(proveLedger(databasePath(dataDir), recompute)).toMatchObject({ calls: 2 * texts.length, problem: null });
+  const path = writeLegacy((ledger) => {
+    for (const [at, text] of texts.entries())
+      ledger.addCall(`call-${at}`, 9n, 2, {
+        model: text,
+        served_model: text,
+        end_user: text,
+        session: text,
+        finish_reason: text,
+      });
+  });
+  expect(proveLedger(path, recompute)).toMatchObject({ calls: texts.length, problem: null });
 });
 
-test('before records were hashed, hashes cover the entries only; later ones cover both', async () => {
-  const dataDir = newFolder();
-  const settle = async (id: string) => {
-    const store = await openStore({ dataDir });
-    await store.ledger.hold(heldCall(id, 9n));
-    await store.ledger.settle(settledCall(id, { held: 9n, output: 2 }));
-    await store.close();
-  };
-  await settle('old');
-  const database = new Database(databasePath(dataDir), { strict: true });
+test('before records were hashed, hashes cover the entries only; later ones cover both', () => {
+  const path = writeLegacy((ledger) => {
+    ledger.addCall('old', 9n, 2);
+    ledger.addCall('new', 9n, 2);
+  });
+  const database = new Database(path, { strict: true });
   for (const guard of ['ledger_entry_keeps', 'call_record_keeps']) database.run(`DROP TRIGGER ${guard}`);
   const rename = (id: string) =>
     database.run("UPDATE call_record SET key_name = key_name || '!' WHERE request_id = ?", [id]);
-  const proof = () => proveLedger(databasePath(dataDir), recompute).problem;
+  const proof = () => proveLedger(path, recompute).problem;
   database.run("UPDATE meta SET value = CAST('2' AS BLOB) WHERE name = 'entries_without_records'");
-  const [hold, end] = database.query(`${SELECT_ENTRIES} ORDER BY seq`).values() as unknown as EntryValues[];
-  if (hold === undefined || end === undefined) throw new Error('the call has no entries');
-  const hash = hashEntry(hashOf(hold), entryOf(end), null);
-  database.run('UPDATE ledger_entry SET hash = ? WHERE seq = 2', [Buffer.from(hash, 'hex')]);
-  await settle('new');
+  let hash = '';
+  for (const values of database.query(`${SELECT_ENTRIES} ORDER BY seq`).values() as unknown as EntryValues[]) {
+    const entry = entryOf(values);
+    hash = entry.seq === 1 ? hashOf(values) : hashEntry(hash, entry, hashedRecordOf(values, 2));
+    database.run('UPDATE ledger_entry SET hash = ? WHERE seq = ?', [Buffer.from(hash, 'hex'), entry.seq]);
+  }
   expect(proof()).toBeNull();
   rename('old');
   expect(proof()).toBeNull();
   rename('new');
   expect(proof()).toEqual({
     entry: 4,
+    block: null,
     message: "its hash does not follow from what it says, its call's record and the hash before it",
   });
   database.close();
 });
 
-test('records from before the ledger need no entries', async () => {
-  const dataDir = newFolder();
-  const store = await openStore({ dataDir });
-  await store.recorder.append(sampleRecord('old', { cost_nano_usd: '5' }));
-  await store.close();
-  const proof = () => proveLedger(databasePath(dataDir), recompute).problem;
+test('records from before the ledger need no entries', () => {
+  const path = writeLegacy((ledger) => ledger.addRecord(sampleRecord('old', { cost_nano_usd: '5' })));
+  const proof = () => proveLedger(path, recompute).problem;
   expect(proof()?.message).toContain('the record of call old costs 5 nano-USD');
-  const database = new Database(databasePath(dataDir));
+  const database = new Database(path);
   database.run("UPDATE meta SET value = CAST('old' AS BLOB) WHERE name = 'records_before_ledger'");
   database.close();
   expect(proof()).toBeNull();

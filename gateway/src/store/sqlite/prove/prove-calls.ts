@@ -1,0 +1,104 @@
+/** Follows the calls of a ledger: each is held once and ended once, and its end agrees with its record. */
+import type { Usage } from '../../../generation/usage.ts';
+import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import { LedgerInvariantError } from './ledger-invariant-error.ts';
+
+/** Computes the cost of usage at the price named in a record, in nano-USD. Throws where the price cannot be parsed. */
+export type RecomputeCost = (usage: Usage, priceVersion: string) => bigint;
+
+/** The billing members of a call's record. */
+export interface ChargedRecord {
+  readonly account: string;
+  readonly usage: Usage;
+  readonly usageSource: string;
+  readonly priceVersion: string | null;
+  /** Null: unpriced. */
+  readonly cost: bigint | null;
+}
+
+/** What is known of a call's hold; both null for a hold from before the journal. */
+interface HoldOrigin {
+  readonly draft: CallDraft | null;
+  readonly epoch: number | null;
+}
+
+export interface RunningCall extends HoldOrigin {
+  readonly account: string;
+  held: bigint;
+  extensions: number;
+  writtenOff: bigint;
+  checkpoint: Pick<Checkpoint, 'usage' | 'cost'> | null;
+}
+
+const BEFORE_JOURNAL: HoldOrigin = { draft: null, epoch: null };
+
+/** Every method throws LedgerInvariantError without a place. */
+export class CallsProof {
+  /** Calls that have not ended. */
+  readonly running = new Map<string, RunningCall>();
+  ended = 0;
+  /** Calls that ended with a cost. */
+  charged = 0;
+
+  constructor(private readonly recompute: RecomputeCost) {}
+
+  hold(call_id: string, account: string, amount: bigint, { draft, epoch } = BEFORE_JOURNAL): void {
+    if (this.running.has(call_id)) throw new LedgerInvariantError(`a second hold of call ${call_id}`);
+    this.running.set(call_id, { account, held: amount, extensions: 0, writtenOff: 0n, checkpoint: null, draft, epoch });
+  }
+
+  extend(call_id: string, nth: number, amount: bigint): void {
+    const call = this.find('extend', call_id);
+    call.extensions += 1;
+    if (nth !== call.extensions)
+      throw new LedgerInvariantError(`extension ${nth} of call ${call_id}, expected ${call.extensions}`);
+    call.held += amount;
+  }
+
+  absorb(call_id: string, amount: bigint): void {
+    const call = this.find('absorb', call_id);
+    if (call.writtenOff !== 0n) throw new LedgerInvariantError(`a second absorb of call ${call_id}`);
+    call.writtenOff = amount;
+  }
+
+  /** `disposed`: what the end posts and releases. Null: the call has no record. */
+  end(call_id: string, posted: bigint, disposed: bigint, record: ChargedRecord | null): RunningCall {
+    const call = this.find('post', call_id);
+    if (disposed !== call.held)
+      throw new LedgerInvariantError(`call ${call_id} held ${call.held}, its end disposes of ${disposed}`);
+    if (record === null) throw new LedgerInvariantError(`call ${call_id} ended, and has no record`);
+    const problem = recordProblem(record, call.account, posted + call.writtenOff, this.recompute);
+    if (problem !== null) throw new LedgerInvariantError(`the record of call ${call_id} ${problem}`);
+    this.running.delete(call_id);
+    this.ended += 1;
+    if (record.cost !== null && record.cost !== 0n) this.charged += 1;
+    return call;
+  }
+
+  find(kind: string, call_id: string): RunningCall {
+    const call = this.running.get(call_id);
+    if (call === undefined) throw new LedgerInvariantError(`a ${kind} of call ${call_id}, which holds nothing then`);
+    return call;
+  }
+}
+
+function recordProblem(
+  { account, usage, usageSource, priceVersion, cost }: ChargedRecord,
+  expectedAccount: string,
+  settled: bigint,
+  recompute: RecomputeCost,
+): string | null {
+  if (account !== expectedAccount) return `is of account ${account}, expected ${expectedAccount}`;
+  if ((cost ?? 0n) !== settled) return `costs ${cost} nano-USD, its entries post and absorb ${settled}`;
+  // Unused and cached usage is not charged by tokens.
+  if (usageSource === 'void' || usageSource === 'cache') return null;
+  if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
+  if (cost === null) return `names the price ${priceVersion} and no cost`;
+  let expected: bigint;
+  try {
+    expected = recompute(usage, priceVersion);
+  } catch (fault) {
+    return `cannot be recomputed: ${fault instanceof Error ? fault.message : String(fault)}`;
+  }
+  return expected === cost ? null : `costs ${cost} nano-USD, its usage at ${priceVersion} costs ${expected}`;
+}

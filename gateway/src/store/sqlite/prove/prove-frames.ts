@@ -1,0 +1,90 @@
+/** Proves frames of the journal in their order: folds balances, follows calls, and recomputes every charge. */
+import { type Balance, EMPTY_BALANCE, foldBalance } from '../../ledger/fold-balance.ts';
+import type { EndFrame, Frame } from '../../ports/journal.ts';
+import type { CallDraft, EntryKind } from '../../ports/ledger.ts';
+import type { CallRecord } from '../../ports/records.ts';
+import { StoreError } from '../../ports/store-errors.ts';
+import { LedgerInvariantError } from './ledger-invariant-error.ts';
+import type { CallsProof, ChargedRecord } from './prove-calls.ts';
+
+export class FramesProof {
+  /** Transfers of money that the frames made. */
+  entries = 0;
+
+  /** Continues from `calls` and `balances`, and adds to them. */
+  constructor(
+    readonly calls: CallsProof,
+    readonly balances: Map<string, Balance>,
+  ) {}
+
+  /**
+   * Proves the next frame, of a block of that epoch. Returns what the call held in all where the frame ends one, else
+   * null. @throws LedgerInvariantError without a place
+   */
+  take(frame: Frame, epoch: number): bigint | null {
+    switch (frame.kind) {
+      case 'hold':
+        this.#hold(frame.draft, frame.amount, frame.prepaid, epoch);
+        return null;
+      case 'extend': {
+        const { call_id, nth, amount, prepaid } = frame;
+        this.calls.extend(call_id, nth, amount);
+        this.#move('extend', this.calls.find('extend', call_id).account, prepaid, amount, 0n);
+        return null;
+      }
+      case 'checkpoint':
+        if (frame.cost < 0n) throw new LedgerInvariantError(`a checkpoint of ${frame.cost}, expected 0 or more`);
+        this.calls.find('checkpoint', frame.call_id).checkpoint = frame;
+        return null;
+      case 'end':
+        return this.#end(frame, epoch);
+      case 'refused':
+        refuseCost(frame.record);
+        return null;
+      case 'movement': {
+        const { account, amount } = frame.movement;
+        this.#move(frame.of, account, frame.prepaid, amount, 0n);
+        return null;
+      }
+    }
+  }
+
+  #hold(draft: CallDraft, amount: bigint, prepaid: boolean, epoch: number): void {
+    this.calls.hold(draft.request_id, draft.account, amount, { draft, epoch });
+    this.#move('hold', draft.account, prepaid, amount, 0n);
+  }
+
+  #end({ record, hold, posted, released, writtenOff }: EndFrame, epoch: number): bigint {
+    const { request_id, account } = record;
+    if (hold !== null) this.#hold(record, hold.amount, hold.prepaid, epoch);
+    if (writtenOff !== 0n) this.calls.absorb(request_id, writtenOff);
+    const { held } = this.calls.end(request_id, posted, posted + released, chargedOf(record));
+    if (writtenOff !== 0n) this.#move('absorb', account, false, writtenOff, 0n);
+    this.#move(posted === 0n ? 'void' : 'post', account, false, posted, released);
+    return held;
+  }
+
+  #move(kind: EntryKind, account: string, prepaid: boolean, amount: bigint, released: bigint): void {
+    const before = this.balances.get(account) ?? EMPTY_BALANCE;
+    const folded = foldBalance(before, { kind, account, prepaid, amount, released });
+    if (folded instanceof StoreError)
+      throw new LedgerInvariantError(`a ${kind} of account ${account}: ${folded.message}`);
+    this.balances.set(account, folded);
+    this.entries += 1;
+  }
+}
+
+function chargedOf({ account, usage, usage_source, price_version, cost_nano_usd }: CallRecord): ChargedRecord {
+  return {
+    account,
+    usage,
+    usageSource: usage_source,
+    priceVersion: price_version,
+    cost: cost_nano_usd === null ? null : BigInt(cost_nano_usd),
+  };
+}
+
+function refuseCost({ request_id, cost_nano_usd }: CallRecord): void {
+  if (cost_nano_usd === null || cost_nano_usd === '0') return;
+  throw new LedgerInvariantError(`call ${request_id} held nothing, and costs ${cost_nano_usd} nano-USD`);
+}

@@ -1,0 +1,127 @@
+/** Compares the tables with the frames that they were filled from: call records, movements and their audit entries. */
+import type { Database } from 'bun:sqlite';
+import type { EndFrame, Frame, MovementFrame, RefusedFrame } from '../../ports/journal.ts';
+import { CALL_RECORD_COLUMNS, callRecordValues, renderAttempts } from '../ledger/call-record-row.ts';
+import { auditValues, SELECT_AUDIT_VALUES } from '../policy/audit-row.ts';
+import { LedgerInvariantError } from './ledger-invariant-error.ts';
+import type { BlockRows } from './prove-blocks.ts';
+
+type Value = string | number | null;
+
+const SETTLED = ['held', 'posted', 'written_off', 'ended_ms'] as const;
+const COLUMNS = [...CALL_RECORD_COLUMNS, ...SETTLED];
+/** Amounts as text: beyond 2^53 a number would silently lose its last digits. */
+const AMOUNTS: ReadonlySet<string> = new Set(['cost_nano_usd', 'held', 'posted', 'written_off']);
+const RECORDS = `SELECT ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT)` : column)).join(', ')}
+  FROM call_record WHERE block = ?`;
+/** The kind in the text, so that the legacy entries' partial index is used. */
+const movementOf = (kind: MovementFrame['of']) => `SELECT account, cast(amount AS TEXT), note, at_ms, block,
+  EXISTS (SELECT 1 FROM ledger_entry WHERE ref = ?1 AND kind = '${kind}' AND nth = 0)
+  FROM movement WHERE kind = '${kind}' AND id = ?1`;
+
+export interface RowsProof extends BlockRows {
+  /** Rows that frames stand for so far. */
+  readonly counts: { readonly records: number; readonly movements: number };
+  close(): void;
+}
+
+/** Compares rows of the tables, within the caller's transaction. */
+export function openRowsProof(database: Database): RowsProof {
+  const readRecords = database.prepare<Value[], [number]>(RECORDS);
+  const readMovement = {
+    topup: database.prepare<Value[], [string]>(movementOf('topup')),
+    correct: database.prepare<Value[], [string]>(movementOf('correct')),
+  };
+  const audit = openAuditCursor(database);
+  const counts = { records: 0, movements: 0 };
+  let seq = 0;
+  const records = new Map<string, Value[]>();
+
+  function takeRecord({ record, ...frame }: EndFrame | RefusedFrame, held: bigint | null): void {
+    const { request_id } = record;
+    const row = records.get(request_id);
+    if (row === undefined) throw new LedgerInvariantError(`call ${request_id} has no record of this block`);
+    records.delete(request_id);
+    counts.records += 1;
+    const values = callRecordValues(record);
+    const settled = frame.kind === 'end' ? settledOf(frame, held) : NOT_HELD;
+    for (let at = 0; at < COLUMNS.length; at++) {
+      const past = at - values.length;
+      const expected = past < 0 ? values[at] : past === 0 ? renderAttempts(record) : settled[past - 1];
+      if (row[at] === expected) continue;
+      throw new LedgerInvariantError(
+        `the record of call ${request_id} has ${COLUMNS[at]} ${render(row[at])}, the frame has ${render(expected)}`,
+      );
+    }
+  }
+
+  function takeMovement({ of, movement, audit: entry }: MovementFrame): void {
+    const { id, account, amount, note, at_ms } = movement;
+    const [row] = readMovement[of].values(id);
+    if (row === undefined) throw new LedgerInvariantError(`the ${of} ${id} has no row`);
+    counts.movements += 1;
+    const found = JSON.stringify(row);
+    const expected = JSON.stringify([account, amount.toString(), note, at_ms, seq, 0]);
+    if (found !== expected)
+      throw new LedgerInvariantError(
+        `the row of ${of} ${id} (account, amount, note, time, block, made before the journal) is ${found}, the frame has ${expected}`,
+      );
+    if (entry !== null && !audit.pass(JSON.stringify(auditValues(entry))))
+      throw new LedgerInvariantError(`the audit entry of ${of} ${id} is missing or changed`);
+  }
+
+  return {
+    counts,
+    begin(block) {
+      seq = block;
+      records.clear();
+      for (const row of readRecords.values(block)) records.set(String(row[0]), row as Value[]);
+    },
+    take(frame: Frame, held) {
+      if (frame.kind === 'end' || frame.kind === 'refused') takeRecord(frame, held);
+      else if (frame.kind === 'movement') takeMovement(frame);
+    },
+    finish() {
+      const [stray] = records.keys();
+      if (stray !== undefined)
+        throw new LedgerInvariantError(`the record of call ${stray} names this block, which has no frame of it`);
+    },
+    close() {
+      for (const statement of [readRecords, readMovement.topup, readMovement.correct]) statement.finalize();
+      audit.close();
+    },
+  };
+}
+
+const NOT_HELD: readonly Value[] = SETTLED.map(() => null);
+
+function settledOf({ posted, writtenOff, at_ms }: Omit<EndFrame, 'record'>, held: bigint | null): readonly Value[] {
+  return [String(held), String(posted), String(writtenOff), at_ms];
+}
+
+function render(value: Value | undefined): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+interface AuditCursor {
+  /** Passes over entries up to the first with these values (as JSON); false: there is none. */
+  pass(values: string): boolean;
+  close(): void;
+}
+
+/** Entries of movements are added in the order of their frames, with others between them. */
+function openAuditCursor(database: Database): AuditCursor {
+  const read = database.prepare<Record<string, Value>, []>(SELECT_AUDIT_VALUES);
+  const entries = read.iterate();
+  return {
+    pass(values) {
+      for (let next = entries.next(); next.done !== true; next = entries.next())
+        if (JSON.stringify(Object.values(next.value)) === values) return true;
+      return false;
+    },
+    close() {
+      entries.return?.();
+      read.finalize();
+    },
+  };
+}
