@@ -47,18 +47,20 @@ export interface StoreOptions {
   readonly bindMasterKey?: WriteStatement | null;
   /** Without it the bodies of calls are neither stored nor read. */
   readonly content?: ContentOptions;
-  /** Maximum database size in bytes; beyond it the store behaves as on a full disk. Default: none. */
+  /** Maximum database size in bytes; beyond it the database behaves as on a full disk. Default: none. */
   readonly databaseBytesMax?: number;
-  /** Called when writes begin to fail (with the reason), and when they work again (null). */
+  /** Called when calls can no longer be recorded (with the reason), and when they can again (null). */
   readonly onWritableChange?: (failure: StoreError | null) => void;
-  /** Called with sentences for the operator about problems of the spool. */
-  readonly onSpoolProblem?: (problem: string) => void;
-  /** Called with the number of calls whose settlements moved from the spool into the ledger, also at opening. */
-  readonly onSpoolDrained?: (calls: number) => void;
+  /** The same for the database. Meanwhile calls go on, but nothing can be administered, and no money be read. */
+  readonly onDatabaseChange?: (failure: StoreError | null) => void;
+  /** Called with sentences for the operator about problems of the journal. */
+  readonly onJournalProblem?: (problem: string) => void;
+  /** Called once when the database does not take what is in the journal although it accepts writes; it is retried. */
+  readonly onIngestFault?: (cause: unknown) => void;
   /** The writer thread's program; tests override it. */
   readonly writerProgram?: URL;
-  /** Failpoints of the spool; tests only. */
-  readonly reach?: ReachFailpoint;
+  /** The journal's work on files; tests inject faults. */
+  readonly files?: FilePort;
 }
 
 /** The store of a data folder, with what its opening found. */
@@ -67,8 +69,6 @@ export interface OpenedStore extends Store {
   readonly epoch: number;
   /** The calls that the previous process left running and this start ended. */
   readonly recovered: Recovered;
-  /** What the previous process left in the spool. */
-  readonly drained: Drained;
 }
 
 /** URL literals, so that `bun build --compile` finds the programs. */
@@ -77,58 +77,105 @@ const WRITER_PROGRAM = new URL('./operations/writer-worker.ts', import.meta.url)
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**
- * Opens a data folder's store for writing; creates the database or migrates its tables.
+ * Opens a data folder's store for writing; creates the database or migrates its tables, brings them up to the journal,
+ * and ends the calls that the previous process left open.
  *
- * @throws Unavailable where the database cannot be opened, is newer than this program, or belongs to another program.
+ * @throws Unavailable where the disk takes no writes, or what it has is damaged, newer than this program, or belongs to
+ * another program.
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const path = databasePath(options.dataDir);
-  let spool: Spool | null = null;
-  /** The writer's state change from before the spool was open. */
-  let early: StoreError | null = null;
+  /** Closes what was opened, in reverse order, if the opening fails. */
+  const closers: (() => unknown)[] = [];
+  try {
+    return await openParts(options, closers);
+  } catch (fault) {
+    for (const close of closers.reverse()) await close();
+    throw nameSqliteFault(fault);
+  }
+}
+
+async function openParts(options: StoreOptions, closers: (() => unknown)[]): Promise<OpenedStore> {
+  const { dataDir, bindMasterKey, onJournalProblem = () => undefined } = options;
+  const path = databasePath(dataDir);
   const writer = await startWriter({
     path,
     databaseBytesMax: options.databaseBytesMax ?? null,
     onChange(failure) {
-      if (spool === null) early = failure;
-      else spool.onWriterChange(failure);
+      // A write of unknown outcome may have changed the mode of an account.
+      if (failure === null) void readModes();
+      options.onDatabaseChange?.(failure);
     },
     program: options.writerProgram ?? WRITER_PROGRAM,
   });
-  if (options.bindMasterKey != null) await writeFirst(writer, options.bindMasterKey);
-  const ends = createUnsavedSettlements((call_id) => writer.keep(keepAbandonment(call_id)));
-  const { reading, spool: opened } = await openBeside(writer, path, options, (failure) => {
-    if (failure === null) ends.endAll();
-    options.onWritableChange?.(failure);
+  closers.push(writer.close);
+  for (const problem of writer.opened.problems) onJournalProblem(problem);
+  if (bindMasterKey != null) await writer.write([bindMasterKey]);
+  const reading = openReadConnection(path);
+  closers.push(() => reading.close());
+  const queries = createQueries(reading);
+  const { stream, end, epoch } = writer.opened;
+  const journal = await openJournal({
+    folder: journalFolder(dataDir),
+    stream,
+    end,
+    epoch: epoch + 1,
+    onChange: (failure) => options.onWritableChange?.(failure),
+    onProblem: onJournalProblem,
+    reach: reachFailpoint,
+    ...(options.files && { file: options.files }),
   });
-  spool = opened;
-  if (early !== null) spool.onWriterChange(early);
-  if (writer.opened.drained.settled > 0) options.onSpoolDrained?.(writer.opened.drained.settled);
-  const { dataDir } = options;
+  closers.push(() => journal.close());
+  const catchUp = startCatchingUp(journal, writer, (cause) => options.onIngestFault?.(cause));
+  closers.push(catchUp.stop);
+  const { ledger, recorder, recovered, ...book } = createLedger({
+    journal,
+    balances: await readBalances(queries),
+    left: readUnendedCalls(reading),
+    async findMovement(kind, id) {
+      await catchUp.caughtUp();
+      return readMovement(queries, kind, id);
+    },
+  });
+  reachFailpoint('recovery-appended');
+  await catchUp.caughtUp();
+  reachFailpoint('recovery-ingested');
+  const policies = createPolicyStore(queries, writer);
+  async function readModes(): Promise<void> {
+    for (const { id, mode } of await policies.readAccounts()) book.setAccount(id, mode);
+  }
   const content =
     options.content === undefined
       ? NO_CONTENT
       : createContentStore(dataDir, options.content.masterKey, options.content.bytesMax);
-  const queries = createQueries(reading);
   const usage = createUsageReader(path, USAGE_PROGRAM);
   const startThread = () => createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
   const [thread, spendThread] = [startThread(), startThread()];
   const [workerQueries, seedQueries] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
+  const audit = createAuditTrail(queries, writer);
+  const keyUses = createKeyUseStore(queries, workerQueries, writer);
+  const { prepare, ...spends } = createBudgetSpends({ workerQueries, seedQueries, prepare: spendThread.prepare });
   return {
-    recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
-    ledger: createLedger(queries, writer, opened, ends),
-    policies: createPolicyStore(queries, writer),
-    audit: createAuditTrail(queries, writer),
+    recorder,
+    ledger,
+    policies: {
+      ...policies,
+      async save(changes, entries) {
+        await policies.save(changes, entries);
+        for (const change of changes) if (change.of === 'account') book.setAccount(change.account.id, change.account.mode);
+      },
+    },
+    audit: { ...audit, ...readCaughtUp({ read: audit.read }, catchUp) },
     people: createPeopleStore(queries, writer),
     providers: createProviderStore(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
-    calls: createCallReader(queries),
-    usage,
-    keyUses: createKeyUseStore(queries, workerQueries, writer),
-    statements: createStatementReader(workerQueries),
-    spends: createBudgetSpends({ workerQueries, seedQueries, prepare: spendThread.prepare, writable: opened.writable }),
+    calls: readCaughtUp(createCallReader(queries), catchUp),
+    usage: readCaughtUp(usage, catchUp),
+    keyUses: { ...keyUses, ...readCaughtUp({ readNewestCalls: keyUses.readNewestCalls }, catchUp) },
+    statements: readCaughtUp(createStatementReader(workerQueries), catchUp),
+    spends: { ...readCaughtUp(spends, catchUp), prepare },
     content,
-    ...writer.opened,
+    epoch: journal.epoch,
+    recovered,
     async close() {
       const contentClosed = content.close();
       thread.close();
@@ -136,8 +183,12 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
       reading.close();
       spendThread.close();
       usage.close();
+      book.close();
+      await journal.close();
+      catchUp.stop();
+      // What is not in the tables yet gets there at the next start.
+      await writer.ingest(journal.durableSeq).catch(() => undefined);
       await writer.close();
-      await opened.close();
       await contentClosed;
     },
   };
@@ -151,43 +202,8 @@ const NO_CONTENT: ContentStore = {
   close: async () => undefined,
 };
 
-async function writeFirst(writer: Writer, statement: WriteStatement): Promise<void> {
-  try {
-    await writer.write([statement]);
-  } catch (fault) {
-    await writer.close();
-    throw fault;
-  }
-}
-
-/** Opens the spool and the read connection; on failure it closes the writer thread. */
-async function openBeside(
-  writer: Writer,
-  path: string,
-  { onSpoolProblem, onSpoolDrained, reach }: StoreOptions,
-  onChange: (failure: StoreError | null) => void,
-): Promise<{ readonly reading: Database; readonly spool: Spool }> {
-  const listener = {
-    onChange,
-    onProblem: onSpoolProblem ?? (() => undefined),
-    onDrained: onSpoolDrained ?? (() => undefined),
-  };
-  try {
-    const spool = await openSpool(path, writer, writer.opened.drained, listener, reach ?? (() => undefined));
-    try {
-      return { reading: openReadConnection(path), spool };
-    } catch (fault) {
-      await spool.close();
-      throw fault;
-    }
-  } catch (fault) {
-    await writer.close();
-    throw nameSqliteFault(fault);
-  }
-}
-
 /**
- * Opens a data folder's database read-only; takes no lock.
+ * Opens a data folder read-only; takes no lock. Calls and balances are exact, also beside a running server.
  *
  * @throws Unavailable where the database is missing, belongs to another program, or has another schema version.
  */
@@ -207,10 +223,16 @@ export function openReading(dataDir: string): StoreReading {
     throw nameSqliteFault(fault);
   }
   const queries = createQueries(database);
+  const calls = createCallReader(queries);
+  const read = createTailReader(database, path, journalFolder(dataDir));
   return {
-    ...createCallReader(queries),
+    readCalls: (filter) => read(async (tail) => withRecordsOf(tail, await calls.readCalls(filter), filter)),
     ...createPolicyReader(queries),
-    readBalances: (account) => readBalances(queries, account ?? null),
+    readBalances: (account) =>
+      read(async (tail) => {
+        const stored = await readBalances(queries, account ?? null);
+        return withTransfersOf(tail, stored, (call_id) => findHoldAccount(database, call_id));
+      }),
     readProviders: () => readProviders(queries),
     close: () => database.close(),
   };
