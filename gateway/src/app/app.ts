@@ -87,10 +87,21 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       content: { masterKey: masterKey.key, bytesMax: () => limits().contentBytesMax },
       onWritableChange: (failure) =>
         failure === null
-          ? log.warn('request records are written again')
-          : log.error({ cause: failure.message }, 'request records cannot be written: requests are answered with 503'),
-      onSpoolProblem: (problem) => log.error({ problem }, 'the spool could not store all settlements'),
-      onSpoolDrained: (calls) => log.warn({ calls }, 'moved settlements from the spool into the ledger'),
+          ? log.warn('requests are recorded again')
+          : log.error({ cause: failure.message }, 'requests cannot be recorded: they are answered with 503'),
+      onDatabaseChange: (failure) =>
+        failure === null
+          ? log.warn('the database takes writes again')
+          : log.error(
+              { cause: failure.message },
+              'the database takes no writes: nothing can be changed and no record be read; requests go on',
+            ),
+      onJournalProblem: (problem) => log.error({ problem }, 'a problem of the journal'),
+      onIngestFault: (cause) =>
+        log.error(
+          { cause: String(cause) },
+          'the database cannot be brought up to the journal: no record can be read until it can; requests go on',
+        ),
     });
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);

@@ -32,7 +32,9 @@ export interface OpenedLedger {
   setAccount(id: string, mode: AccountMode): void;
   /** The balances at this moment. */
   readNow(): readonly AccountBalance[];
-  /** Appends what waits; call before the journal is closed. */
+  /** Appends the holds that wait for their end. */
+  appendHolds(): void;
+  /** The same, and takes no more calls; call before the journal is closed. */
   close(): void;
 }
 
@@ -145,6 +147,7 @@ export function createLedger({ journal, balances, left, findMovement }: LedgerPa
     recovered,
     readNow: () => book.read(),
     setAccount: (id, mode) => book.setMode(id, mode),
-    close: () => calls.writeHolds(),
+    appendHolds: () => calls.writeHolds(),
+    close: () => calls.close(),
   };
 }

@@ -6,7 +6,7 @@
 
 import type { FrameWaiter, Journal } from '../ports/journal.ts';
 import type { Checkpoint, Hold, Settlement } from '../ports/ledger.ts';
-import { ConstraintViolation, createStoreError, type StoreError } from '../ports/store-errors.ts';
+import { ConstraintViolation, createStoreError, type StoreError, Unavailable } from '../ports/store-errors.ts';
 import { type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
 import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
 import { endUnended, type UnendedCall } from './end-unended.ts';
@@ -62,6 +62,7 @@ export class OpenCalls {
   /** Calls whose hold has no frame yet. */
   #lazy: OpenCall[] = [];
   #timer: Timer | null = null;
+  #isClosed = false;
 
   constructor(
     private readonly journal: Journal,
@@ -74,6 +75,7 @@ export class OpenCalls {
 
   /** Sets the money aside. The frame of a call that does not stream may wait for its end. @throws StoreError */
   hold({ draft, amount }: Hold): Promise<void> | null {
+    if (this.#isClosed) throw new Unavailable('closed', 'The ledger has been closed.');
     checkDraft(draft);
     const { request_id } = draft;
     const account = this.book.find(draft.account);
@@ -169,6 +171,12 @@ export class OpenCalls {
     return settlement.posted > 0n;
   }
 
+  /** Appends the holds that wait for their end, and takes no more; call before the journal is closed. */
+  close(): void {
+    this.writeHolds();
+    this.#isClosed = true;
+  }
+
   /** Appends the holds that wait for their end. */
   writeHolds(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -205,6 +213,7 @@ export class OpenCalls {
   }
 
   #holdLater(call: OpenCall): void {
+    if (this.#isClosed) return;
     this.#lazy.push(call);
     this.#timer ??= setTimeout(() => this.writeHolds(), LAZY_MS);
   }

@@ -1,35 +1,38 @@
 /**
- * Assembles the SQLite store: the writer thread, the spool, a read connection, and threads for long queries. Opens it
- * read-only too, with or without a running server.
+ * Assembles the store: the journal with the ledger over it, the writer thread, whose tables follow the journal, a read
+ * connection, and threads for long queries. Opens it read-only too, with or without a running server.
  */
-import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Secret } from '../../lib/secret.ts';
+import type { FilePort } from '../journal/file-port.ts';
+import { openJournal } from '../journal/journal.ts';
+import type { Recovered } from '../ledger/end-unended.ts';
+import { createLedger } from '../ledger/ledger.ts';
 import type { ContentStore } from '../ports/content.ts';
 import type { Store, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
+import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
-import type { ReachFailpoint } from './failpoints.ts';
+import { reachFailpoint } from './failpoints.ts';
+import { createTailReader, findHoldAccount, withRecordsOf, withTransfersOf } from './journal-tail.ts';
 import { createIdempotencyStore } from './ledger/idempotency-store.ts';
-import { createLedger, createUnsavedSettlements, readBalances } from './ledger/ledger.ts';
-import type { Recovered } from './ledger/ledger-epoch.ts';
 import { createCallReader, createStatementReader } from './ledger/ledger-readers.ts';
+import { readBalances, readMovement } from './ledger/money-readers.ts';
 import { requireCurrentSchema } from './migrations/migrate.ts';
-import { keepAbandonment, keepRecord } from './operations/ledger-operations.ts';
-import { startWriter, type Writer } from './operations/writer.ts';
-import type { WriteStatement } from './operations/writer-messages.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
 import { createKeyUseStore, createProviderStore, readProviders } from './policy/provider-store.ts';
-import type { Drained } from './spool/drain-spool.ts';
-import { openSpool, type Spool } from './spool/spool.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
+import { startWriter } from './writer/writer.ts';
+import { journalFolder } from './writer/writer-database.ts';
+import type { WriteStatement } from './writer/writer-messages.ts';
 
 interface ContentOptions {
   readonly masterKey: Secret;
@@ -73,7 +76,7 @@ export interface OpenedStore extends Store {
 
 /** URL literals, so that `bun build --compile` finds the programs. */
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
-const WRITER_PROGRAM = new URL('./operations/writer-worker.ts', import.meta.url);
+const WRITER_PROGRAM = new URL('./writer/writer-worker.ts', import.meta.url);
 const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
 
 /**
@@ -113,9 +116,9 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
   const reading = openReadConnection(path);
   closers.push(() => reading.close());
   const queries = createQueries(reading);
-  const { stream, end, epoch } = writer.opened;
+  const { stream, end, epoch, left } = writer.opened;
   const journal = await openJournal({
-    folder: journalFolder(dataDir),
+    folder: journalFolder(path),
     stream,
     end,
     epoch: epoch + 1,
@@ -130,7 +133,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
   const { ledger, recorder, recovered, ...book } = createLedger({
     journal,
     balances: await readBalances(queries),
-    left: readUnendedCalls(reading),
+    left,
     async findMovement(kind, id) {
       await catchUp.caughtUp();
       return readMovement(queries, kind, id);
@@ -175,7 +178,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     spends: { ...readCaughtUp(spends, catchUp), prepare },
     content,
     epoch: journal.epoch,
-    recovered,
+    recovered: sumOf(writer.opened.recovered, recovered),
     async close() {
       const contentClosed = content.close();
       thread.close();
@@ -192,6 +195,10 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       await contentClosed;
     },
   };
+}
+
+function sumOf(one: Recovered, other: Recovered): Recovered {
+  return { posted: one.posted + other.posted, voided: one.voided + other.voided };
 }
 
 const NO_CONTENT: ContentStore = {
@@ -224,7 +231,7 @@ export function openReading(dataDir: string): StoreReading {
   }
   const queries = createQueries(database);
   const calls = createCallReader(queries);
-  const read = createTailReader(database, path, journalFolder(dataDir));
+  const read = createTailReader(database, path, journalFolder(path));
   return {
     readCalls: (filter) => read(async (tail) => withRecordsOf(tail, await calls.readCalls(filter), filter)),
     ...createPolicyReader(queries),

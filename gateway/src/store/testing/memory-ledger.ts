@@ -59,10 +59,10 @@ export function createMemoryLedger(): MemoryLedger {
       opened = open(new FrameBooks(durable));
       return opened.recovered;
     },
-    appendHolds: () => opened.close(),
+    appendHolds: () => opened.appendHolds(),
     proveDurable: () => new FrameBooks(journal.durable).prove(),
     prove() {
-      opened.close();
+      opened.appendHolds();
       journal.write();
       const books = new FrameBooks(journal.durable);
       const balances = opened.readNow();
