@@ -1,6 +1,6 @@
 /**
  * Tests that a gateway killed with -9 under two hundred concurrent callers loses no call and charges none twice: at
- * random moments, and at the writer's failpoint with the most unfinished work. `npm run prove -- crash` runs a thousand
+ * random moments, and between a block's write and its sync. `npm run prove -- crash` runs a thousand
  * rounds and every failpoint.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
@@ -24,9 +24,9 @@ test(`${ROUNDS} kills at random moments: no whole answer is lost, none is charge
   expect(Math.min(complete, cut, recoveredVoids, topups)).toBeGreaterThan(ROUNDS);
 }, 180_000);
 
-test('kill -9 at a failpoint of the writer, under load', async () => {
+test('kill -9 at a failpoint of the journal, under load', async () => {
   const tally = emptyTally();
-  await dieAtWork(fake, tally, 'after-post', SEED);
+  await dieAtWork(fake, tally, 'journal-after-block', SEED);
   expect(tally.rounds).toBe(4);
   expect(tally.cut).toBeGreaterThan(200);
 }, 90_000);

@@ -1,24 +1,19 @@
-/** Kills a whole gateway at each of the writer's failpoints, under load and again during recovery. */
+/** Kills a whole gateway at each failpoint of journal and writer, under load and again during recovery. */
 import { FAILPOINTS, type Failpoint } from '../../src/store/sqlite/failpoints.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { refuseProblems, type Tally, withFolder } from './crash-loop.ts';
 import { playRound, type RoundPlan } from './play-round.ts';
 import { startChances } from './start-chances.ts';
 
-/**
- * The spool's failpoints occur only on a full disk: store/sqlite/ledger-crash.test.ts and fault/disk-full.test.ts cover
- * them. The usage rollup is half a minute behind the calls: store/sqlite/rollup/fold-usage.test.ts covers its
- * failpoints.
- */
-export const AT_WORK: readonly Failpoint[] = FAILPOINTS.filter((point) => !/recovery|spool|fold/.test(point));
-/** Recovery ends calls as settlements do, so it passes their failpoints too. */
-export const IN_RECOVERY: readonly Failpoint[] = FAILPOINTS.filter((point) =>
-  /^recovery|^after-(release|post|record)$/.test(point),
+/** Those that a gateway with this format of data passes often enough under load. */
+export const AT_WORK: readonly Failpoint[] = FAILPOINTS.filter((point) =>
+  /^(ingest-|journal-(before-block|after-block|after-sync))/.test(point),
 );
+/** Every start opens a segment, ends what is open, and ingests it. */
+export const IN_RECOVERY: readonly Failpoint[] = FAILPOINTS.filter((point) => /^(recovery|journal|ingest)/.test(point));
 
-/** Maximum passing to wait for; other failpoints are passed once by each call or batch. */
-const PASSINGS_MAX: Partial<Record<Failpoint, number>> = { 'after-extend': 6, 'after-movement': 4 };
-const PASSINGS_MAX_ELSE = 40;
+/** Maximum passing to wait for: under load the tables are brought up to date a few times a second. */
+const passingsMax = (point: Failpoint) => (point.startsWith('ingest') ? 4 : 40);
 /** By then some calls have a checkpoint, and streams are open. */
 const LOAD_MS = 700;
 /** Calls that recovery must end: more than the highest passing requested of it. */
@@ -27,7 +22,7 @@ const HELD_CALLS = 60;
 /** Kills a gateway at the failpoint under load, twice, each time at another passing. Throws on any problem. */
 export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
   const chances = startChances(seed);
-  const most = PASSINGS_MAX[point] ?? PASSINGS_MAX_ELSE;
+  const most = passingsMax(point);
   await withFolder(fake, tally, async (folder) => {
     for (const passing of [chances.whole(1, most >> 1), chances.whole(most >> 1, most)]) {
       // A start without open holds passes no settlement failpoints in its recovery.
@@ -45,8 +40,7 @@ export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoi
  */
 export async function dieInRecovery(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
   const chances = startChances(seed);
-  const once = point === 'recovery-call-ended' || point.startsWith('after');
-  const passing = once ? chances.whole(1, 40) : 1;
+  const passing = chances.whole(1, point.startsWith('journal') && !point.includes('segment') ? 2 : 1);
   const rounds: RoundPlan[] = [
     { deaths: [], end: { afterMs: LOAD_MS, heldCalls: HELD_CALLS } },
     {

@@ -1,26 +1,10 @@
-/**
- * Names the points in the writer's and the spool's work where tests kill the process. In production they do nothing.
- */
+/** Names the points in the work of journal, writer and start where tests kill the process. In production they do nothing. */
+import { JOURNAL_FAILPOINTS } from '../journal/journal.ts';
 
 export const FAILPOINTS = [
-  'before-begin',
-  'after-begin',
-  'after-hold-insert',
-  'after-extend',
-  'after-release',
-  'after-post',
-  'after-record',
-  'after-movement',
-  'before-balances',
-  'before-commit',
-  'after-commit',
-  'before-spool-append',
-  'after-spool-append',
-  'after-spool-drain',
-  'recovery-begun',
-  'recovery-call-ended',
-  'recovery-before-commit',
-  'recovery-committed',
+  ...JOURNAL_FAILPOINTS,
+  'recovery-appended',
+  'recovery-ingested',
   'ingest-begun',
   'ingest-applied',
   'ingest-before-commit',
@@ -33,3 +17,13 @@ export type Failpoint = (typeof FAILPOINTS)[number];
 
 /** Called at each failpoint. */
 export type ReachFailpoint = (point: Failpoint) => void;
+
+let armed: ReachFailpoint = () => undefined;
+
+/** Called at the failpoints of the request thread. Those of the writer thread are given to `serveWriter`. */
+export const reachFailpoint: ReachFailpoint = (point) => armed(point);
+
+/** For tests: what happens at the failpoints of this thread. */
+export function armFailpoints(reach: ReachFailpoint): void {
+  armed = reach;
+}

@@ -3,7 +3,6 @@
  * connection, and threads for long queries. Opens it read-only too, with or without a running server.
  */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Secret } from '../../lib/secret.ts';
 import type { FilePort } from '../journal/file-port.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -164,7 +163,8 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       ...policies,
       async save(changes, entries) {
         await policies.save(changes, entries);
-        for (const change of changes) if (change.of === 'account') book.setAccount(change.account.id, change.account.mode);
+        for (const change of changes)
+          if (change.of === 'account') book.setAccount(change.account.id, change.account.mode);
       },
     },
     audit: { ...audit, ...readCaughtUp({ read: audit.read }, catchUp) },

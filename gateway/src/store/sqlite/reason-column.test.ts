@@ -3,16 +3,12 @@
  */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Reason } from '../../errors/reason.ts';
 import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openStore } from './open-store.ts';
-import { keepSettlement } from './operations/ledger-operations.ts';
 import { proveLedger } from './prove/prove-ledger.ts';
-import { renderFrame } from './spool/spool-file.ts';
 
 const newFolder = temporaryFolders();
 const REASON: Reason = {
@@ -61,20 +57,4 @@ test('a reason is kept as it was given, and a change of it is found', async () =
   }
   database.close();
   expect(proof(dataDir)).toBeNull();
-});
-
-test('an end that an older version left in the spool is taken in', async () => {
-  const dataDir = newFolder();
-  const store = await openStore({ dataDir });
-  await store.ledger.hold(heldCall('a', 9n));
-  await store.close();
-  const today = keepSettlement(settledCall('a', { held: 9n, output: 2 }));
-  if (today[0] !== 's') throw new Error('a settlement is the operation s');
-  const [tag, posted, released, writtenOff, values, attempts] = today;
-  const then = JSON.stringify([tag, posted, released, writtenOff, values.slice(0, -1), attempts]);
-  writeFileSync(join(dataDir, 'spool'), renderFrame(1, then));
-  const next = await openStore({ dataDir });
-  expect(next.drained).toEqual({ settled: 1, problems: [] });
-  await next.close();
-  expect([await reasonsOf(dataDir), proof(dataDir)]).toEqual([[null], null]);
 });

@@ -2,9 +2,11 @@
  * Tests that acknowledged writes are on disk, and that nothing hangs or is duplicated, when the disk fills or the
  * writer dies.
  */
-import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { outcomeOf } from '../contracts/store-rig.ts';
+import { DISK, type FilePort } from '../journal/file-port.ts';
+import type { StoredAccount } from '../ports/policy.ts';
 import type { StoreError } from '../ports/store-errors.ts';
 import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
@@ -13,12 +15,24 @@ import { databasePath } from './database/connection.ts';
 import { openReading, openStore } from './open-store.ts';
 
 import { proveLedger } from './prove/prove-ledger.ts';
+import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts';
 
 const newFolder = temporaryFolders();
+const EVERYTHING = { limit: 1_000_000, sinceMs: null, requestId: null, keyId: null };
+const MOVEMENT = { account: 'default', amount: 10n, note: null, at_ms: 1 };
+const TEAM: StoredAccount = {
+  id: 'team',
+  name: 'Team',
+  mode: 'postpaid',
+  markUpPpm: 0,
+  timeZone: 'UTC',
+  holds: null,
+  createdAtMs: 1,
+};
 
 async function readIds(dataDir: string): Promise<string[]> {
   const reading = openReading(dataDir);
-  const records = await reading.readCalls({ limit: 1_000_000, sinceMs: null, requestId: null, keyId: null });
+  const records = await reading.readCalls(EVERYTHING);
   reading.close();
   return records.map(({ request_id }) => request_id);
 }
@@ -69,87 +83,142 @@ test('kill -9 at any moment loses no acknowledged record and doubles none', asyn
   expect(acknowledged.length).toBeGreaterThan(1_000);
 }, 20_000);
 
-describe('a full disk', () => {
-  test('rejects records while it is full, reports that, and accepts them again once there is room', async () => {
+/** The disk under the journal, whose faults a test switches on. */
+function watchedDisk() {
+  const disk = { code: null as string | null };
+  const refuse = () => {
+    if (disk.code !== null) throw Object.assign(new Error(`${disk.code}: simulated`), { code: disk.code });
+  };
+  const files: FilePort = {
+    ...DISK,
+    write(file, bytes, position) {
+      refuse();
+      return DISK.write(file, bytes, position);
+    },
+    async fill(file, length, position) {
+      refuse();
+      await DISK.fill(file, length, position);
+    },
+  };
+  return { disk, files };
+}
+
+describe('a full disk under the journal', () => {
+  test('rejects what is waited for, reports that, and accepts it again once there is room', async () => {
     const folder = newFolder();
-    await (await openStore({ dataDir: folder })).close();
-    const filler = new Database(`${folder}/tollgate.db`);
-    filler.run('CREATE TABLE filler (bytes BLOB)');
-    filler.run('INSERT INTO filler VALUES (zeroblob(400000))');
-    filler.close();
     const changes = watchChanges();
+    const { disk, files } = watchedDisk();
+    const store = await openStore({ dataDir: folder, files, onWritableChange: changes.onWritableChange });
+    for (const id of ['abandoned', 'settled']) await store.ledger.hold(heldCall(id, 40n));
+    disk.code = 'ENOSPC';
+    const first = store.recorder.append(sampleRecord('first'));
+    await expect(first).rejects.toMatchObject({ kind: 'unknown' });
+    expect([store.recorder.writable(), changes.seen]).toEqual([false, ['full']]);
+    expect(await outcomeOf(store.recorder.append(sampleRecord('second')))).toBe('full');
+    expect(await outcomeOf(store.ledger.settle(settledCall('abandoned', { held: 40n, output: 10 })))).toBe('full');
+    await store.ledger.abandon('abandoned');
+    expect(await outcomeOf(store.calls.readCalls(EVERYTHING))).toBe('full');
+    expect(await outcomeOf(store.ledger.topup({ ...MOVEMENT, id: 'm' }))).toBe('full');
+    disk.code = null;
+    await changes.until(2);
+    expect([store.recorder.writable(), changes.seen]).toEqual([true, ['full', null]]);
+    await store.ledger.settle(settledCall('settled', { held: 40n, output: 10 }));
+    await store.recorder.append(sampleRecord('after'));
+    expect(await readIds(folder)).toEqual(['settled', 'after', 'abandoned']);
+    expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 20n }]);
+    await store.close();
+    expect(proveLedger(databasePath(folder), recompute).problem).toBeNull();
+  });
+
+  test('a kill meanwhile loses nothing that was acknowledged', async () => {
+    const folder = newFolder();
+    const { disk, files } = watchedDisk();
+    const store = await openStore({ dataDir: folder, files });
+    for (const id of ['ended', 'open']) await store.ledger.hold(heldCall(id, 40n));
+    await store.ledger.settle(settledCall('ended', { held: 40n, output: 10 }));
+    disk.code = 'EIO';
+    expect(await outcomeOf(store.ledger.settle(settledCall('open', { held: 40n, output: 10 })))).toBe('unknown');
+    await store.close().catch(() => undefined);
+    const next = await openStore({ dataDir: folder });
+    expect(next.recovered).toEqual({ posted: 0, voided: 1 });
+    expect(await next.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 20n }]);
+    await next.close();
+    expect(proveLedger(databasePath(folder), recompute)).toMatchObject({ calls: 2, problem: null });
+  });
+});
+
+describe('a full disk under the database', () => {
+  test('calls go on; changes and what reads the tables are refused until there is room, and then all is there', async () => {
+    const folder = newFolder();
+    const changes = watchChanges();
+    const requests = watchChanges();
     const store = await openStore({
       dataDir: folder,
-      databaseBytesMax: 600_000,
-      onWritableChange: changes.onWritableChange,
+      databaseBytesMax: FILLED_BYTES,
+      onDatabaseChange: changes.onWritableChange,
+      onWritableChange: requests.onWritableChange,
     });
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 1_000 }, (_, index) => store.recorder.append(sampleRecord(`r${index}`))),
-    );
-    expect(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason.kind === 'full')).toBe(true);
-    expect(store.recorder.writable()).toBe(false);
-    expect(changes.seen).toEqual(['full']);
-    expect(await readIds(folder)).toEqual([]);
-    // It changes nothing and therefore succeeds on a full disk.
-    await store.ledger.abandon('a call that holds nothing');
-    expect([store.recorder.writable(), changes.seen]).toEqual([false, ['full']]);
-
-    const room = new Database(`${folder}/tollgate.db`);
-    room.run('PRAGMA busy_timeout = 5000');
-    room.run('DROP TABLE filler');
-    room.close();
+    await store.ledger.hold(heldCall('before', 40n));
+    expect(await outcomeOf(fillDatabase(folder, store))).toBe('full');
+    expect([changes.seen, store.ledger.writable(), store.recorder.writable()]).toEqual([['full'], true, true]);
+    await store.ledger.settle(settledCall('before', { held: 40n, output: 10 }));
+    await store.ledger.hold(heldCall('meanwhile', 40n));
+    await store.ledger.settle(settledCall('meanwhile', { held: 40n, output: 10 }));
+    await store.recorder.append(sampleRecord('refused', { session: 'x'.repeat(20_000) }));
+    expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 40n }]);
+    expect(await outcomeOf(store.calls.readCalls(EVERYTHING))).toBe('full');
+    expect(await outcomeOf(store.ledger.topup({ ...MOVEMENT, id: 'm' }))).toBe('full');
+    expect((await readIds(folder)).sort()).toEqual(['before', 'meanwhile', 'refused']);
+    giveRoom(folder);
     await changes.until(2);
-    expect(changes.seen).toEqual(['full', null]);
-    expect(store.recorder.writable()).toBe(true);
-    await store.recorder.append(sampleRecord('after'));
-    expect(await readIds(folder)).toEqual(['after']);
+    expect([changes.seen, requests.seen]).toEqual([['full', null], []]);
+    expect(await store.calls.readCalls(EVERYTHING)).toHaveLength(3);
+    expect(await store.ledger.topup({ ...MOVEMENT, id: 'm' })).toMatchObject({ toppedUp: 10n });
     await store.close();
+    expect(proveLedger(databasePath(folder), recompute)).toMatchObject({ calls: 2, problem: null });
+  });
+
+  test('a kill meanwhile loses nothing: the next start takes it from the journal', async () => {
+    const folder = newFolder();
+    const store = await openStore({ dataDir: folder, databaseBytesMax: FILLED_BYTES });
+    expect(await outcomeOf(fillDatabase(folder, store))).toBe('full');
+    await store.ledger.hold(heldCall('ended', 40n));
+    await store.ledger.settle(settledCall('ended', { held: 40n, output: 10 }));
+    await store.ledger.hold(heldCall('open', 40n));
+    await store.close();
+    giveRoom(folder);
+    const next = await openStore({ dataDir: folder });
+    expect(next.recovered).toEqual({ posted: 0, voided: 1 });
+    expect(await next.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 20n }]);
+    expect(await next.calls.readCalls(EVERYTHING)).toHaveLength(2);
+    await next.close();
   });
 });
 
 describe('a writer that dies', () => {
-  test.each(['exit', 'throw'])('by %s: its batch is rejected, and it is restarted', async (way) => {
+  test.each(['exit', 'throw'])('by %s: its writes are rejected, and it is restarted; calls go on', async (way) => {
     const folder = newFolder();
     const changes = watchChanges();
     const store = await openStore({
       dataDir: folder,
-      onWritableChange: changes.onWritableChange,
-      writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
-    });
-    await store.recorder.append(sampleRecord('before'));
-    const doomed = [store.recorder.append(sampleRecord(way)), store.recorder.append(sampleRecord('with it'))];
-    const kinds = (await Promise.allSettled(doomed)).map(
-      (outcome) => outcome.status === 'rejected' && outcome.reason.kind,
-    );
-    expect(kinds).toEqual(['unknown', 'unknown']);
-    await changes.until(1);
-    expect(store.recorder.writable()).toBe(false);
-    await expect(store.recorder.append(sampleRecord('meanwhile'))).rejects.toMatchObject({ kind: 'failed' });
-    await changes.until(2);
-    expect(changes.seen).toEqual(['unknown', null]);
-    await store.recorder.append(sampleRecord('after'));
-    expect((await readIds(folder)).sort()).toEqual(['after', 'before']);
-    await store.close();
-  });
-
-  test('while calls run: they continue in the same epoch and keep their holds', async () => {
-    const folder = newFolder();
-    const changes = watchChanges();
-    const store = await openStore({
-      dataDir: folder,
-      onWritableChange: changes.onWritableChange,
+      onDatabaseChange: changes.onWritableChange,
       writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
     });
     await store.ledger.hold(heldCall('running', 40n));
-    await store.ledger.hold(heldCall('lost', 40n));
-    const doomed = store.recorder.append(sampleRecord('exit'));
-    await expect(doomed).rejects.toMatchObject({ name: 'OutcomeUnknown' });
-    await changes.until(2);
+    const save = (id: string) =>
+      outcomeOf(store.policies.save([{ of: 'account', isNew: true, account: { ...TEAM, id } }]));
+    expect(await Promise.all([save(way), save('with-it')])).toEqual(['unknown', 'unknown']);
+    await changes.until(1);
+    expect(await save('meanwhile')).toBe('failed');
+    expect(store.recorder.writable()).toBe(true);
     await store.ledger.settle(settledCall('running', { held: 40n, output: 10 }));
-    await store.ledger.abandon('lost');
-    expect(await store.ledger.readBalances()).toMatchObject([{ available: -20n, held: 0n, charged: 20n }]);
+    await changes.until(2);
+    expect(changes.seen).toEqual(['unknown', null]);
+    expect(await save('after')).toBe('kept');
+    expect((await store.calls.readCalls(EVERYTHING)).map(({ request_id }) => request_id)).toEqual(['running']);
+    expect((await store.ledger.readBalances()).map(({ account }) => account)).toEqual(['after', 'default']);
     await store.close();
-    expect(proveLedger(databasePath(folder), recompute)).toMatchObject({ entries: 4, calls: 2, problem: null });
+    expect(proveLedger(databasePath(folder), recompute)).toMatchObject({ calls: 1, problem: null });
     const next = await openStore({ dataDir: folder });
     expect(next).toMatchObject({ epoch: store.epoch + 1, recovered: { posted: 0, voided: 0 } });
     await next.close();
@@ -160,9 +229,9 @@ describe('a writer that dies', () => {
       dataDir: newFolder(),
       writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
     });
-    const doomed = store.recorder.append(sampleRecord('exit'));
+    const doomed = outcomeOf(store.policies.save([{ of: 'account', isNew: true, account: { ...TEAM, id: 'exit' } }]));
     const closed = store.close();
-    await expect(doomed).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+    expect(await doomed).toBe('unknown');
     await closed;
   });
 
@@ -170,7 +239,7 @@ describe('a writer that dies', () => {
     const changes = watchChanges();
     const opening = openStore({
       dataDir: newFolder(),
-      onWritableChange: changes.onWritableChange,
+      onDatabaseChange: changes.onWritableChange,
       writerProgram: new URL('./testing/not-there.ts', import.meta.url),
     });
     await expect(opening).rejects.toMatchObject({ name: 'Unavailable', kind: 'failed' });

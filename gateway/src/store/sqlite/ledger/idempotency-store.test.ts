@@ -5,11 +5,11 @@ import type { RunName } from '../../ports/idempotency.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { createQueries } from '../database/sqlite-dialect.ts';
-import { startWriter } from '../operations/writer.ts';
+import { startWriter } from '../writer/writer.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
 
 const newFolder = temporaryFolders();
-const WRITER_PROGRAM = new URL('../operations/writer-worker.ts', import.meta.url);
+const WRITER_PROGRAM = new URL('../writer/writer-worker.ts', import.meta.url);
 
 async function open(dataDir: string, shareBytesMax: number): Promise<OpenedIdempotencyStore> {
   const path = databasePath(dataDir);

@@ -1,17 +1,17 @@
 /**
- * Runs a writer thread that dies when a batch contains a record called `exit` or `throw`, in the way that the name
- * says. For tests.
+ * Runs a writer thread that dies when an administrative write contains the text `exit` or `throw`, in the way that the
+ * text says. For tests.
  */
-import '../operations/writer-worker.ts';
-import type { WriterRequest } from '../operations/writer-messages.ts';
+import '../writer/writer-worker.ts';
+import type { WriterRequest } from '../writer/writer-messages.ts';
 
 declare const self: Worker;
 
 const answer = self.onmessage;
 
 self.onmessage = (event: MessageEvent<WriterRequest>) => {
-  const records = typeof event.data === 'string' ? event.data : '';
-  if (records.includes('"exit"')) process.exit(1);
-  if (records.includes('"throw"')) throw new Error('the writer broke');
+  const given = event.data.kind === 'writes' ? event.data.writes.flat().flatMap(({ parameters }) => parameters) : [];
+  if (given.includes('exit')) process.exit(1);
+  if (given.includes('throw')) throw new Error('the writer broke');
   answer?.call(self, event);
 };

@@ -1,7 +1,6 @@
 /** Makes a store's database full and gives it space again, for tests: another connection uses up its pages. */
 import { Database } from 'bun:sqlite';
 import type { Store } from '../../ports/store.ts';
-import { sampleRecord } from '../../testing/sample-record.ts';
 import { databasePath } from '../database/connection.ts';
 
 /** A maximum size for the database of the store under test; a filled database exceeds it, an empty one is far below. */
@@ -14,11 +13,13 @@ function change(dataDir: string, ...statements: readonly string[]): void {
   database.close();
 }
 
-/** Rejects once the store, which has the maximum, accepts nothing more: it is unavailable from then on. */
-export async function fillDatabase(dataDir: string, store: Pick<Store, 'recorder'>): Promise<void> {
+/** Rejects once the database of the store, which has the maximum, accepts nothing more. */
+export async function fillDatabase(dataDir: string, store: Pick<Store, 'policies'>): Promise<void> {
   change(dataDir, 'CREATE TABLE filler (bytes BLOB)', `INSERT INTO filler VALUES (zeroblob(${FILLED_BYTES}))`);
   // Larger than a page: it never fits into the free space of the tables' pages.
-  await store.recorder.append(sampleRecord('filler', { session: 'x'.repeat(20_000) }));
+  const name = 'x'.repeat(20_000);
+  const account = { id: 'filler', name, mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null, createdAtMs: 1 };
+  await store.policies.save([{ of: 'account', isNew: true, account: { ...account, mode: 'postpaid' } }]);
 }
 
 /** Harmless if there is space. */

@@ -1,13 +1,16 @@
 /**
- * Holds, extends and settles calls in the data folder given as its first argument, in a separate process, with the
- * writer that dies at a failpoint. Prints what was acknowledged, one JSON object per line: `held`, `settled` with its
- * cost, `moved`. For tests.
+ * Holds, extends and settles calls in the data folder given as its first argument, in a separate process that dies at a
+ * failpoint. Prints what was acknowledged, one JSON object per line: `held`, `settled` with its cost, `moved`. Every
+ * second call does not stream: only its settlement is acknowledged. For tests.
  */
 import { heldCall, settledCall, usageOf } from '../../testing/sample-call.ts';
+import { armFailpoints } from '../failpoints.ts';
 import { openStore } from '../open-store.ts';
+import { armedReach } from './armed-reach.ts';
 
 const [dataDir = '', round = ''] = process.argv.slice(2);
-const { ledger, recovered } = await openStore({
+armFailpoints(armedReach());
+const { ledger, calls, recovered } = await openStore({
   dataDir,
   writerProgram: new URL('./failpoint-writer.ts', import.meta.url),
 });
@@ -21,14 +24,17 @@ async function runCalls(): Promise<never> {
   for (;;) {
     const number = count++;
     const id = `${round}-${number}`;
-    await ledger.hold(heldCall(id, 50n));
-    say({ held: id });
-    let held = 50n;
+    const { draft, amount } = heldCall(id, 50n);
+    const stream = number % 2 === 0;
+    await ledger.hold({ amount, draft: { ...draft, stream } });
+    if (stream) say({ held: id });
+    let held = amount;
     if (number % 3 === 0) {
       await ledger.extend(id, 1, 25n);
+      say({ held: id });
       held += 25n;
     }
-    if (number % 2 === 0) await ledger.checkpoint({ call_id: id, usage: usageOf(10), cost: 20n });
+    if (number % 4 === 0) await ledger.checkpoint({ call_id: id, usage: usageOf(10), cost: 20n });
     if (number % 7 === 0) {
       await ledger.topup({ id: `m${id}`, account: 'default', amount: 10n, note: null, at_ms: 1 });
       say({ moved: `m${id}` });
@@ -36,6 +42,8 @@ async function runCalls(): Promise<never> {
     const settlement = settledCall(id, { held, output: number % 40 });
     await ledger.settle(settlement);
     say({ settled: id, cost: settlement.record.cost_nano_usd });
+    // Every read ingests.
+    if (number % 11 === 0) await calls.readCalls({ limit: 1, sinceMs: null, requestId: id, keyId: null });
   }
 }
 

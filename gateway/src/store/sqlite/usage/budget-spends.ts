@@ -2,8 +2,6 @@
 import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { BindingCaps, BudgetSpends, NamesOfModel, SubjectKind } from '../../ports/limits.ts';
-
-import { Unavailable } from '../../ports/store-errors.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 
 /** The column of each kind of subject. An end user's id begins with its account, whose id contains no `/`. */
@@ -37,11 +35,9 @@ interface SpendParts {
   /** For seeds: the same on a thread of their own, because calls wait for them. */
   readonly seedQueries: Kysely<Tables>;
   prepare(): void;
-  /** False while the spool may hold charges. */
-  writable(): boolean;
 }
 
-export function createBudgetSpends({ workerQueries, seedQueries, prepare, writable }: SpendParts): BudgetSpends {
+export function createBudgetSpends({ workerQueries, seedQueries, prepare }: SpendParts): BudgetSpends {
   let waiting: Question[] = [];
   let isAsking = false;
 
@@ -77,8 +73,6 @@ export function createBudgetSpends({ workerQueries, seedQueries, prepare, writab
       return new Map(named.map(([id, names]) => [id, sumOf(spent, names)]));
     },
     async readSettled(binding, namesOfModel, exceptCalls) {
-      if (!writable())
-        throw new Unavailable('failed', 'The charges of calls are unknown while the store accepts no writes.');
       const { subject } = binding;
       return new Promise((resolve, reject) => {
         waiting.push({ pass: passOf(binding, exceptCalls), names: namesOf(subject, namesOfModel), resolve, reject });
