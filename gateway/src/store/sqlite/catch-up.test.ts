@@ -8,7 +8,7 @@ function watched() {
   const asked: number[] = [];
   const released: number[] = [];
   const waiting: (() => void)[] = [];
-  const state = { given: 0, fault: null as Error | null, isHeld: false, isWritable: true };
+  const state = { given: 0, fault: null as Error | null, failsOnce: false, isHeld: false, isWritable: true };
   const journal = {
     durableSeq: 0,
     async flush() {
@@ -22,7 +22,9 @@ function watched() {
     async ingest(through: number) {
       asked.push(through);
       if (state.isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
-      if (state.fault !== null) throw state.fault;
+      const { fault } = state;
+      if (state.failsOnce) state.fault = null;
+      if (fault !== null) throw fault;
       return { through, released: through - 1 };
     },
     writable: () => state.isWritable,
@@ -65,10 +67,10 @@ test('a failed turn fails its readers, and not those of the next', async () => {
   const { state, caughtUp, stop } = watched();
   state.given = 1;
   state.fault = new Error('away');
+  state.failsOnce = true;
   const failed = caughtUp();
   const next = caughtUp();
   await expect(failed).rejects.toThrow('away');
-  state.fault = null;
   await next;
   stop();
 });
