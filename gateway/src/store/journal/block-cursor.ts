@@ -37,7 +37,7 @@ export function openBlockCursor(folder: string, from: JournalEnd, files: FilePor
         if (block === null) {
           throw new Unavailable(
             'incompatible',
-            `Block ${chain.seq + 1} of the journal is missing or damaged (${chain.place()}).`,
+            `Block ${chain.seq + 1} of the journal is missing or damaged (${chain.where()}).`,
           );
         }
         yield block;
@@ -132,16 +132,14 @@ export class ChainReader {
     return block.prev.equals(prev);
   }
 
-  /** Where the next block should be, in words. */
-  place(): string {
-    if (this.#segment === null || segmentOf(this.segments, this.seq + 1) === null) return this.#folder;
-    return `${this.#segment.path}, byte ${this.#at}`;
+  /** The segment that is open, and the byte after the last block read in it; number 0: none. */
+  get place(): { readonly number: number; readonly at: number } {
+    return { number: this.#segment?.number ?? 0, at: this.#at };
   }
 
-  /** The segment that should hold the next block, and the offset; null: no segment can. */
-  get position(): { readonly number: number; readonly at: number } | null {
-    if (this.#segment === null || segmentOf(this.segments, this.seq + 1) === null) return null;
-    return { number: this.#segment.number, at: this.#at };
+  /** Where the next block should be, in words. */
+  where(): string {
+    return this.#segment === null ? this.#folder : `${this.#segment.path}, byte ${this.#at}`;
   }
 
   close(): void {

@@ -37,8 +37,8 @@ export function recoverJournal(
   const mark = end ?? { epoch: 0, seq: 0, head: new Uint8Array(HASH_BYTES) };
   const segments = listSegments(files, folder);
   const heads = segments.flatMap(({ head, path }) => (head === null ? [] : [{ ...head, path }]));
-  const found = stream ?? heads[0]?.stream ?? randomBytes(STREAM_BYTES);
-  const foreign = heads.find((head) => Buffer.compare(head.stream, found) !== 0);
+  const ours = stream ?? heads[0]?.stream ?? randomBytes(STREAM_BYTES);
+  const foreign = heads.find((head) => Buffer.compare(head.stream, ours) !== 0);
   if (foreign !== undefined) {
     throw damaged(`${foreign.path} belongs to another database`, 'Move the segments that are not of this data folder.');
   }
@@ -46,8 +46,12 @@ export function recoverJournal(
   try {
     chain.refresh();
     const problems: string[] = [];
-    const touched = new Set<number>();
-    while (chain.next() !== null) touched.add(chain.position?.number ?? 0);
+    const spans = new Map<number, Span>();
+    for (let block = chain.next(); block !== null; block = chain.next()) {
+      const { number, at: toByte } = chain.place;
+      const fromByte = spans.get(number)?.fromByte ?? toByte - block.bytes.length;
+      spans.set(number, { fromByte, toByte });
+    }
     if (heads.length === 0 && mark.seq > 0) {
       problems.push(
         `The journal has no segments. It continues after block ${mark.seq}, the last one in the database; blocks after it, if there were any, are lost.`,
@@ -58,9 +62,12 @@ export function recoverJournal(
       );
     }
     problems.push(...cutTail(files, chain, segments));
-    for (const segment of segments) if (touched.has(segment.number)) makeDurable(files, segment);
+    for (const { number, path } of segments) {
+      const span = spans.get(number);
+      if (span !== undefined) makeDurable(files, path, span);
+    }
     return {
-      stream: found,
+      stream: ours,
       end: { epoch: chain.epoch, seq: chain.seq, head: Uint8Array.from(chain.head) },
       epoch: heads.reduce((highest, head) => Math.max(highest, head.epoch), mark.epoch),
       problems,
@@ -70,19 +77,25 @@ export function recoverJournal(
   }
 }
 
+/** Part of a segment. */
+interface Span {
+  readonly fromByte: number;
+  readonly toByte: number;
+}
+
 /** Returns a sentence for the operator if something is cut after the last block. Throws where it was durable. */
 function cutTail(files: FilePort, chain: ChainReader, segments: readonly Segment[]): readonly string[] {
   const next = chain.seq + 1;
   if (chain.isForked) throw damaged(`its block ${chain.seq} is not the one in the database`);
   const stray = chain.peek();
-  if (stray !== null) throw damaged(`block ${next} (${chain.place()}) does not follow block ${chain.seq}`);
+  if (stray !== null) throw damaged(`block ${next} (${chain.where()}) does not follow block ${chain.seq}`);
   const later = segments.find(({ head }) => head !== null && head.after >= next);
   if (later?.head) {
     throw damaged(
-      `block ${next} is missing or damaged (${chain.place()}), although ${later.path} begins after block ${later.head.after}`,
+      `block ${next} is missing or damaged (${chain.where()}), although ${later.path} begins after block ${later.head.after}`,
     );
   }
-  const { number, at } = chain.position ?? { number: 0, at: 0 };
+  const { number, at } = chain.place;
   let isTorn = false;
   for (const segment of segments) {
     if (segment.number < number) continue;
@@ -93,13 +106,13 @@ function cutTail(files: FilePort, chain: ChainReader, segments: readonly Segment
       const { seq, synced } = place.block;
       if (synced < next) continue;
       throw damaged(
-        `block ${next} is missing or damaged (${chain.place()}), although block ${seq} in ${segment.path} was written after block ${synced} was durable`,
+        `block ${next} is missing or damaged (${chain.where()}), although block ${seq} in ${segment.path} was written after block ${synced} was durable`,
       );
     }
   }
   if (!isTorn) return [];
   return [
-    `The journal ends with a torn block (${chain.place()}), as after a power loss. It was cut after block ${chain.seq}; nothing that was confirmed is lost by a power loss.`,
+    `The journal ends with a torn block (${chain.where()}), as after a power loss. It was cut after block ${chain.seq}; nothing that was confirmed is lost by a power loss.`,
   ];
 }
 
@@ -129,9 +142,16 @@ function isBlank(bytes: Buffer): boolean {
   return true;
 }
 
-function makeDurable(files: FilePort, { path }: Segment): void {
+/**
+ * Writes what was read once more and syncs it: after a failed sync the system takes bytes as written that the disk does
+ * not have.
+ */
+function makeDurable(files: FilePort, path: string, { fromByte, toByte }: Span): void {
   const file = files.open(path, false);
   try {
+    const bytes = Buffer.alloc(toByte - fromByte);
+    files.read(file, bytes, fromByte);
+    for (let done = 0; done < bytes.length; ) done += files.write(file, bytes.subarray(done), fromByte + done);
     files.datasyncNow(file);
   } finally {
     files.close(file);

@@ -17,8 +17,8 @@ interface MemoryFile {
   isNamed: boolean;
 }
 
-/** Decides a call's fate by its number and name: an Error to throw; null: it succeeds. */
-export type FaultOf = (call: number, name: keyof FilePort) => Error | null;
+/** Decides a call's fate, before it does anything: an Error to throw; null: it succeeds. */
+export type FaultOf = (name: keyof FilePort, call: number) => Error | null;
 
 export interface MemoryFiles extends FilePort {
   /** How many calls have changed or tried to change something. */
@@ -26,6 +26,8 @@ export interface MemoryFiles extends FilePort {
   faultOf: FaultOf;
   /** Bytes that fit; writes beyond fail with ENOSPC. */
   capacityBytes: number;
+  /** A call of `write` takes no more. */
+  writeBytesMax: number;
   /** Holds back the ends of syncs until it is false again. */
   isSlow: boolean;
   /**
@@ -59,7 +61,7 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
 
   function count(name: keyof FilePort): void {
     calls += 1;
-    const fault = memory.faultOf(calls, name);
+    const fault = memory.faultOf(name, calls);
     if (fault !== null) throw fault;
   }
 
@@ -77,7 +79,7 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
       file.seen = Buffer.concat([file.seen, Buffer.alloc(end - file.seen.length)]);
     }
     if (bytes === null) file.seen.fill(0, position, end);
-    else file.seen.set(bytes, position);
+    else file.seen.set(bytes.subarray(0, length), position);
     for (let sector = Math.floor(position / SECTOR_BYTES); sector * SECTOR_BYTES < end; sector++) {
       file.unsynced.add(sector);
     }
@@ -105,6 +107,7 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
     },
     faultOf: NO_FAULT,
     capacityBytes: Number.POSITIVE_INFINITY,
+    writeBytesMax: Number.POSITIVE_INFINITY,
     get isSlow() {
       return isSlow;
     },
@@ -136,9 +139,16 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
     },
     write(number, bytes, position) {
       const file = handle(number);
-      count('write');
-      put(file, bytes, bytes.length, position);
-      return bytes.length;
+      try {
+        count('write');
+      } catch (fault) {
+        // A part may have been written.
+        put(file, bytes, Math.floor(bytes.length / 2), position);
+        throw fault;
+      }
+      const length = Math.min(bytes.length, memory.writeBytesMax);
+      put(file, bytes, length, position);
+      return length;
     },
     datasync(number, done) {
       const file = handle(number);
@@ -151,13 +161,12 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
         fault = thrown;
       }
       later(() => {
-        if (fault === null) {
-          sync(file, taken, content);
-          for (const sector of taken) {
-            const from = sector * SECTOR_BYTES;
-            const end = Math.min(file.seen.length, from + SECTOR_BYTES);
-            if (file.seen.compare(file.disk, from, end, from, end) === 0) file.unsynced.delete(sector);
-          }
+        if (fault === null) sync(file, taken, content);
+        for (const sector of taken) {
+          const from = sector * SECTOR_BYTES;
+          const end = Math.min(file.seen.length, from + SECTOR_BYTES);
+          // After a fault the system takes the bytes as written, though the disk does not have them.
+          if (file.seen.compare(content, from, end, from, end) === 0) file.unsynced.delete(sector);
         }
         done(fault);
       });

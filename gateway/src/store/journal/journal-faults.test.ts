@@ -1,0 +1,106 @@
+/** Tests that the journal loses nothing and accepts nothing wrong, whatever call on its files fails or is the last one. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { EXHAUSTIVE } from '../../../test/fault/calls.ts';
+import { exhaustiveTest, SEED } from '../../../test/harness/exhaustive.ts';
+import { runSchedule, type Step } from './testing/run-schedule.ts';
+
+/** Draws numbers by a seed (mulberry32). */
+function drawBy(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const append = (bytes: number, lazy = false): Step => ({ do: 'append', bytes, lazy });
+const turns = (count: number): Step => ({ do: 'turns', count });
+const wait = (ms: number): Step => ({ do: 'wait', ms });
+
+/** Waited and lazy frames, two segments, a slow disk, a read model. */
+const LIFE: readonly Step[] = [
+  append(10),
+  append(20, true),
+  append(700),
+  turns(4),
+  append(30, true),
+  wait(5),
+  append(40, true),
+  wait(100),
+  { do: 'slow', on: true },
+  append(100),
+  turns(2),
+  append(50, true),
+  append(900),
+  { do: 'slow', on: false },
+  turns(4),
+  ...Array.from({ length: 12 }, () => [append(3_000), append(500, true), turns(3)]).flat(),
+  { do: 'ingest' },
+  append(3_000),
+  append(3_000),
+  turns(4),
+  { do: 'release' },
+  append(60, true),
+  append(70),
+  turns(1),
+  { do: 'flush' },
+  turns(4),
+];
+
+const LIFE_CALLS = 80;
+
+test('a kill or a power loss at any call leaves what was confirmed, and nothing else', async () => {
+  const calls = await runSchedule(LIFE, { random: drawBy(SEED), lossesPerCall: 20 });
+  expect(calls).toBeLessThan(LIFE_CALLS);
+  expect(calls).toBeGreaterThan(LIFE_CALLS / 2);
+});
+
+for (const code of ['EIO', 'ENOSPC']) {
+  test(`after ${code} at any call the journal goes on, and any later call may be the last one`, async () => {
+    for (let after = 0; after < LIFE_CALLS; after += EXHAUSTIVE ? 1 : 5) {
+      for (const calls of [1, 3]) {
+        await runSchedule([{ do: 'fail', after, calls, code }, ...LIFE], { random: drawBy(after), lossesPerCall: 1 });
+      }
+    }
+  });
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('append'), bytes: fc.nat(2_500), lazy: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('turns'), count: fc.integer({ min: 1, max: 4 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(5, 100, 500) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('slow'), on: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('fail'),
+      after: fc.nat(12),
+      calls: fc.integer({ min: 1, max: 5 }),
+      code: fc.constantFrom('EIO', 'ENOSPC'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('shortWrites'), bytes: fc.integer({ min: 100, max: 3_000 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('flush', 'ingest', 'release', 'kill', 'powerLoss') }),
+  },
+) as fc.Arbitrary<Step>;
+
+function testRandomSchedules(runs: number): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer(), async (steps, seed) => {
+      await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 1 });
+    }),
+    { numRuns: runs, seed: SEED },
+  );
+}
+
+test('random schedules of work, faults, kills and power losses', () => testRandomSchedules(60));
+exhaustiveTest(
+  'many random schedules of work, faults, kills and power losses',
+  () => testRandomSchedules(5_000),
+  600_000,
+);
