@@ -20,6 +20,7 @@ import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts
 const newFolder = temporaryFolders();
 const EVERYTHING = { limit: 1_000_000, sinceMs: null, requestId: null, keyId: null };
 const MOVEMENT = { account: 'default', amount: 10n, note: null, at_ms: 1 };
+const FREE = { cost_nano_usd: '0' };
 const TEAM: StoredAccount = {
   id: 'team',
   name: 'Team',
@@ -123,7 +124,7 @@ describe('a full disk under the journal', () => {
     await changes.until(2);
     expect([store.recorder.writable(), changes.seen]).toEqual([true, ['full', null]]);
     await store.ledger.settle(settledCall('settled', { held: 40n, output: 10 }));
-    await store.recorder.append(sampleRecord('after'));
+    await store.recorder.append(sampleRecord('after', FREE));
     expect(await readIds(folder)).toEqual(['settled', 'after', 'abandoned']);
     expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 20n }]);
     await store.close();
@@ -164,7 +165,7 @@ describe('a full disk under the database', () => {
     await store.ledger.settle(settledCall('before', { held: 40n, output: 10 }));
     await store.ledger.hold(heldCall('meanwhile', 40n));
     await store.ledger.settle(settledCall('meanwhile', { held: 40n, output: 10 }));
-    await store.recorder.append(sampleRecord('refused', { session: 'x'.repeat(20_000) }));
+    await store.recorder.append(sampleRecord('refused', { ...FREE, session: 'x'.repeat(20_000) }));
     expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 40n }]);
     expect(await outcomeOf(store.calls.readCalls(EVERYTHING))).toBe('full');
     expect(await outcomeOf(store.ledger.topup({ ...MOVEMENT, id: 'm' }))).toBe('full');

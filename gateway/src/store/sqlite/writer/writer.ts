@@ -43,7 +43,6 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   let forming: { readonly statements: readonly WriteStatement[]; readonly settler: Settler }[] = [];
   /** Writes are under way; those that form go together after them. */
   let isWriting = false;
-  let asked: { readonly seq: number; readonly ingested: Promise<Ingested> } | null = null;
   let closing: Promise<void> | null = null;
   let onIdle: () => void = () => undefined;
 
@@ -65,7 +64,6 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
     return new Promise((resolve, reject) => {
       link.request({ kind: 'ingest', throughSeq }, (reply) => {
         if (reply !== true && 'ingested' in reply) return resolve(reply.ingested);
-        asked = null;
         reject(wholeFailure(reply) ?? new Error('the writer did not say what it ingested'));
       });
     });
@@ -84,9 +82,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
       });
     },
     ingest(throughSeq) {
-      if (closing !== null) return Promise.reject(closedFailure());
-      if (asked === null || asked.seq < throughSeq) asked = { seq: throughSeq, ingested: requestIngest(throughSeq) };
-      return asked.ingested;
+      return closing === null ? requestIngest(throughSeq) : Promise.reject(closedFailure());
     },
     writable: () => closing === null && link.writable(),
     close() {
