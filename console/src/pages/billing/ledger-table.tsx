@@ -47,7 +47,6 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: ({ released_nano_usd }) =>
       released_nano_usd === '0' ? <span className="text-ink-3">–</span> : <Money nanoUsd={released_nano_usd} exact />,
   },
-  { id: 'seq', head: 'Entry', align: 'right', wideOnly: true, cell: ({ seq }) => seq },
 ];
 
 /** The account and its ledger; each page contains both. */
@@ -82,7 +81,7 @@ export function LedgerTable({ pages, kind, onShowAll }: LedgerTableProps) {
         label="Ledger"
         columns={COLUMNS}
         rows={entries}
-        rowKey={({ seq }) => String(seq)}
+        rowKey={({ at, kind, ref }) => `${at} ${kind} ${ref}`}
         foot={
           pages.hasNextPage && (
             <div className="sticky left-0 border-t border-line p-2 text-center">

@@ -100,7 +100,7 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
       </Section>
       {entries.length > 0 && (
         <Section title="Ledger entries">
-          <Table label="Ledger entries" columns={ENTRIES} rows={entries} rowKey={({ seq }) => String(seq)} />
+          <Table label="Ledger entries" columns={ENTRIES} rows={entries} rowKey={({ seq, kind }) => `${seq} ${kind}`} />
         </Section>
       )}
     </>

@@ -87,7 +87,6 @@ const account = z.object({
   created_at: time,
 });
 const entry = z.object({
-  seq: z.int(),
   at: time,
   kind: z.enum(['topup', 'hold', 'extend', 'post', 'void', 'correct', 'absorb']),
   ref: z.string(),

@@ -7,7 +7,7 @@ import type { AccountBalance, DayCharge, ShownEntry, Statement } from '../../sto
 import type { StoredAccount } from '../../store/ports/policy.ts';
 import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
-import { dateIn, readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
+import { dateIn, readRange } from '../kernel/time-range.ts';
 import { showTime } from './limits.ts';
 import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
 
@@ -21,9 +21,9 @@ export function billingHandlers(parts: PolicyParts) {
       const only = query.kind === 'money' ? 'movements' : 'all';
       const [account, page] = await Promise.all([
         readAccount(parts, id),
-        statements.readEntries(id, only, readCursor(query.before), PAGE_ENTRIES),
+        statements.readEntries(id, only, query.before ?? null, PAGE_ENTRIES),
       ]);
-      return { account, entries: page.entries.map(showEntry), next: renderCursor(page.nextSeq) };
+      return { account, entries: page.entries.map(showEntry), next: page.next };
     },
     'GET /accounts/{account}/billing.csv': async ({ tenancy, query }) => {
       const { id } = findAccount(parts, tenancy);
@@ -43,9 +43,9 @@ export function billingHandlers(parts: PolicyParts) {
   } satisfies Partial<Handlers>;
 }
 
-function showEntry({ seq, atMs, kind, ref, amount, released, note }: ShownEntry) {
+function showEntry({ atMs, kind, ref, amount, released, note }: ShownEntry) {
   const [amount_nano_usd, released_nano_usd] = [amount.toString(), released.toString()];
-  return { seq, at: showTime(atMs), kind, ref, amount_nano_usd, released_nano_usd, note };
+  return { at: showTime(atMs), kind, ref, amount_nano_usd, released_nano_usd, note };
 }
 
 interface Line {

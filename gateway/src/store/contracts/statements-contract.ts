@@ -1,5 +1,6 @@
 /** Tests any implementation of the statement reader against its contract. */
 import { describe, expect, test } from 'bun:test';
+import { requestIdFloor } from '../../lib/request-id.ts';
 import { heldCall, settledCall } from '../testing/sample-call.ts';
 import { type StoreRig, startRigs } from './store-rig.ts';
 
@@ -14,6 +15,9 @@ const TEAM = {
   holds: null,
   createdAtMs: 1,
 } as const;
+
+/** Ids of calls that arrived after the movements, in alphabetical order. */
+const requestOf = (id: string) => `${requestIdFloor(1_790_000_000_000)}${id.repeat(20)}`;
 
 /** Runs the suite; `openRig` opens new data. Entries of calls have the time at which they are written. */
 export function testStatements(name: string, openRig: () => Promise<StoreRig<StatementPorts>>): void {
@@ -32,8 +36,8 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
         ['c', 'team', 4, 'k2', 'two'],
         ['d', 'team', 5, 'k1', 'renamed'],
       ] as const) {
-        await ledger.hold(heldCall(id, 100n, account));
-        await ledger.settle(settledCall(id, { held: 100n, output, account, changes: { key_id, key_name } }));
+        await ledger.hold(heldCall(requestOf(id), 100n, account));
+        await ledger.settle(settledCall(requestOf(id), { held: 100n, output, account, changes: { key_id, key_name } }));
       }
       await ledger.correct({ id: 'm2', account: 'team', amount: -7n, note: null, at_ms: 20 });
       return store;
@@ -42,14 +46,14 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
     test('pages of entries are those of the account, newest first, each once', async () => {
       const { statements } = await open();
       const found: string[] = [];
-      for (let before: number | null = null, pages = 0; pages < 20; pages++) {
-        const { entries, nextSeq } = await statements.readEntries('team', 'all', before, 3);
+      for (let before: string | null = null, pages = 0; pages < 20; pages++) {
+        const { entries, next } = await statements.readEntries('team', 'all', before, 3);
         found.push(...entries.map(({ kind, ref }) => `${kind} ${ref}`));
-        if (nextSeq === null) break;
-        before = nextSeq;
+        if (next === null) break;
+        before = next;
       }
-      const calls = ['d', 'c', 'a'].flatMap((id) => [`post ${id}`, `hold ${id}`]);
-      expect(found).toEqual(['correct m2', ...calls, 'topup m1']);
+      const calls = ['d', 'c', 'a'].flatMap((id) => [`post ${requestOf(id)}`, `hold ${requestOf(id)}`]);
+      expect(found).toEqual([...calls, 'correct m2', 'topup m1']);
       expect((await statements.readEntries('team', 'movements', null, 9)).entries).toMatchObject([
         { kind: 'correct', ref: 'm2', amount: -7n, atMs: 20, note: null },
         { kind: 'topup', ref: 'm1', amount: 1_000n, atMs: 10, note: 'first' },
@@ -70,7 +74,7 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
 
     test('an account without entries has an empty statement', async () => {
       const { statements } = (await openRigs()).store;
-      expect(await statements.readEntries('default', 'all', null, 9)).toEqual({ entries: [], nextSeq: null });
+      expect(await statements.readEntries('default', 'all', null, 9)).toEqual({ entries: [], next: null });
       const nothing = { opening: 0n, closing: 0n, movements: [], charges: [] };
       expect(await statements.readStatement('default', { fromMs: 0, toMs: 9 }, String)).toEqual(nothing);
     });

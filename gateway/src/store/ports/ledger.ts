@@ -153,7 +153,6 @@ export interface LedgerProof {
 }
 
 export interface ShownEntry {
-  readonly seq: number;
   readonly atMs: number;
   readonly kind: EntryKind;
   readonly ref: string;
@@ -163,10 +162,10 @@ export interface ShownEntry {
 }
 
 interface EntryPage {
-  /** Newest first. */
+  /** By arrival of the call or movement, newest first. The lines of a call stay together. */
   readonly entries: readonly ShownEntry[];
-  /** Cursor for the next page (`beforeSeq`); null: no more entries. A page may be short without being the last. */
-  readonly nextSeq: number | null;
+  /** Cursor for the next page (`before`); null: no more entries. A page may be short without being the last. */
+  readonly next: string | null;
 }
 
 /** Changes to an account's money within a time range. `opening` and `closing`: available plus held. */
@@ -192,8 +191,11 @@ export interface DayCharge {
 }
 
 export interface StatementReader {
-  /** `movements`: top-ups and corrections only. Returns entries before `beforeSeq`; null: from the newest. */
-  readEntries(account: string, only: 'movements' | 'all', beforeSeq: number | null, limit: number): Promise<EntryPage>;
+  /**
+   * `movements`: top-ups and corrections only. Returns entries before the cursor; null: from the newest. The last call
+   * may exceed the limit by its other lines.
+   */
+  readEntries(account: string, only: 'movements' | 'all', before: string | null, limit: number): Promise<EntryPage>;
   /**
    * Unix ms; `toMs` is exclusive. `dateOf` returns the day of a moment; days must start and end on whole quarter hours.
    */

@@ -132,7 +132,7 @@ export interface ProofQuestion {
   readonly timeMsMax: number;
 }
 
-/** The same amount from three sources: usage sums, call records, and ledger (posted plus absorbed). */
+/** The same amount from three sources: usage sums, call records, and ledger (posted plus written off). */
 export interface UsageProof {
   readonly usage: NanoUsd;
   readonly records: NanoUsd;
@@ -141,7 +141,7 @@ export interface UsageProof {
   readonly beforeLedger: NanoUsd;
   readonly calls: number;
   readonly entries: number;
-  /** Whether the entries' hash chain holds, and how many entries were checked within the time limit. */
+  /** Whether the hash chain holds, and how many blocks, and entries from before the journal, were checked in time. */
   readonly chain: { readonly holds: boolean; readonly checked: number; readonly of: number };
 }
 
@@ -181,12 +181,13 @@ export interface TailQuestion extends Pick<LogQuestion, 'tenant' | 'condition' |
 }
 
 export interface CallEntry {
+  /** The block of the journal with the call's end; of a call from before the journal the number of its entry. */
   readonly seq: number;
   readonly kind: EntryKind;
   readonly amount: NanoUsd;
   readonly released: NanoUsd;
   readonly atMs: number;
-  /** 64 hexadecimal digits. */
+  /** That of the block or the entry, 64 hexadecimal digits. */
   readonly hash: string;
 }
 

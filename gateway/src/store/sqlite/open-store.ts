@@ -18,9 +18,10 @@ import { createReadingThread, type QueryQuestion, type QueryReply } from './data
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { createTailReader, findHoldAccount, withRecordsOf, withTransfersOf } from './journal-tail.ts';
+import { createCallReader } from './ledger/call-reader.ts';
 import { createIdempotencyStore } from './ledger/idempotency-store.ts';
-import { createCallReader, createStatementReader } from './ledger/ledger-readers.ts';
 import { readBalances, readMovement } from './ledger/money-readers.ts';
+import { createStatementReader } from './ledger/statement-reader.ts';
 import { requireCurrentSchema } from './migrations/migrate.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';

@@ -108,10 +108,11 @@ async function readPass(
     AND (${endMs} IS NULL OR call_record.at_ms < ${endMs})
     AND ${name} IN (SELECT value FROM json_each(${JSON.stringify([...names])}))
     AND request_id NOT IN (SELECT value FROM json_each(${JSON.stringify(exceptCalls)}))`;
-  // Names the index of written-off amounts: it is nearly empty, while other suitable indexes contain every entry.
+  // What calls from before the journal were not charged is in the old ledger. Names the index of these amounts: it is
+  // nearly empty, while other suitable indexes contain every entry.
   const { rows } = await sql<{ readonly name: string; readonly spent: string }>`
     SELECT name, cast(sum(charged) AS TEXT) AS spent FROM (
-      SELECT ${name} AS name, sum(cost_nano_usd) AS charged FROM call_record
+      SELECT ${name} AS name, sum(cost_nano_usd - coalesce(written_off, 0)) AS charged FROM call_record
         WHERE cost_nano_usd <> 0 AND ${inPass} GROUP BY 1
       UNION ALL SELECT ${name} AS name, -sum(amount)
         FROM ledger_entry INDEXED BY ledger_absorbed CROSS JOIN call_record ON request_id = ref

@@ -1,4 +1,7 @@
-/** Reconciles usage, records and ledger over a range, and verifies that the ledger's entries about it are unchanged. */
+/**
+ * Reconciles usage, records and ledger over a range: the ledger's part comes from the blocks of the journal and, for what
+ * came before it, from ledger entries. Verifies that these are unchanged.
+ */
 import type { Database } from 'bun:sqlite';
 import type { ProofQuestion, UsageProof } from '../../ports/usage.ts';
 import { proveChainBetween } from '../prove/prove-chain.ts';
@@ -6,6 +9,7 @@ import { type Condition, recordCondition } from './conditions.ts';
 import { findEntryRanges } from './entry-ranges.ts';
 import { readUsage } from './read-usage.ts';
 import { type Deadline, idsOf, startDeadline } from './scan-records.ts';
+import { sumBlocks } from './sum-blocks.ts';
 
 const EVERY_CALL = {
   model: null,
@@ -46,14 +50,23 @@ export function proveUsage(database: Database, question: ProofQuestion): UsagePr
     deadline,
   );
   const sums = sumUp(database, question, recordCondition(tenant, EVERY_CALL), deadline);
+  const blocks =
+    sums.firstBlock === null || sums.lastBlock === null
+      ? { ledger: 0n, ends: 0, holds: true, blocks: 0 }
+      : sumBlocks(database, { first: sums.firstBlock, last: sums.lastBlock }, question, deadline);
+  const chain = checkChain(database, sums, startDeadline(timeMsMax * CHAIN_PART));
   return {
     usage: usage.total.cost,
     records: sums.records,
-    ledger: sums.ledger,
+    ledger: sums.ledger + blocks.ledger,
     beforeLedger: sums.beforeLedger,
     calls: sums.calls,
-    entries: sums.entries,
-    chain: checkChain(database, sums, startDeadline(timeMsMax * CHAIN_PART)),
+    entries: sums.entries + blocks.ends,
+    chain: {
+      holds: chain.holds && blocks.holds,
+      checked: chain.checked + blocks.blocks,
+      of: chain.of + blocks.blocks,
+    },
   };
 }
 
@@ -66,6 +79,9 @@ interface ProvenSums {
   /** Of the entries; 0: there are none. */
   firstSeq: number;
   lastSeq: number;
+  /** The blocks in which the calls ended; null: none did. */
+  firstBlock: number | null;
+  lastBlock: number | null;
 }
 
 interface PageRow {
@@ -73,6 +89,8 @@ interface PageRow {
   readonly calls: number;
   readonly records: string;
   readonly beforeLedger: string;
+  readonly firstBlock: number | null;
+  readonly lastBlock: number | null;
 }
 
 interface EntryPageRow {
@@ -93,16 +111,28 @@ function sumUp(
 ): ProvenSums {
   const read = database.prepare<PageRow, (string | number | null)[]>(
     `WITH page AS MATERIALIZED (
-        SELECT request_id, coalesce(cost_nano_usd, 0) AS cost FROM call_record
+        SELECT request_id, coalesce(cost_nano_usd, 0) AS cost, CASE WHEN held IS NOT NULL THEN block END AS block
+        FROM call_record
         WHERE request_id >= ?1 AND request_id > ?2 AND request_id < ?3 AND at_ms >= ?4 AND at_ms < ?5 AND ${numbered(condition.sql, 6)}
         ORDER BY request_id LIMIT ${PAGE_ROWS}),
       before AS (SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger')
       SELECT (SELECT max(request_id) FROM page) AS last, (SELECT count(*) FROM page) AS calls,
         (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page) AS records,
-        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page WHERE request_id <= (SELECT id FROM before)) AS beforeLedger`,
+        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page WHERE request_id <= (SELECT id FROM before)) AS beforeLedger,
+        (SELECT min(block) FROM page) AS firstBlock, (SELECT max(block) FROM page) AS lastBlock`,
   );
   const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
-  const sums = { records: 0n, beforeLedger: 0n, ledger: 0n, calls: 0, entries: 0, firstSeq: 0, lastSeq: 0 };
+  const sums: ProvenSums = {
+    records: 0n,
+    beforeLedger: 0n,
+    ledger: 0n,
+    calls: 0,
+    entries: 0,
+    firstSeq: 0,
+    lastSeq: 0,
+    firstBlock: null,
+    lastBlock: null,
+  };
   try {
     for (let last: string | null = ''; last !== null; ) {
       const page: PageRow | null = read.get(from, last, to, fromMs, toMs, ...condition.parameters);
@@ -110,6 +140,8 @@ function sumUp(
       sums.records += BigInt(page.records);
       sums.beforeLedger += BigInt(page.beforeLedger);
       sums.calls += page.calls;
+      sums.firstBlock = lowest(sums.firstBlock, page.firstBlock);
+      sums.lastBlock = highest(sums.lastBlock, page.lastBlock);
       last = page.calls < PAGE_ROWS ? null : page.last;
       deadline.check();
     }
@@ -154,6 +186,14 @@ function addEntries(
   } finally {
     read.finalize();
   }
+}
+
+function lowest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+function highest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
 /** Numbers the placeholders of a condition from `first`, for a statement with numbered parameters. */

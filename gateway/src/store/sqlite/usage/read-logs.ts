@@ -17,6 +17,7 @@ import type {
 } from '../../ports/usage.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { endLines } from '../ledger/statement-reader.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { type Condition, kindFor, recordCondition } from './conditions.ts';
@@ -114,6 +115,8 @@ const NO_CONDITION = {
   protocol: null,
 } as const;
 
+const SELECT_CALL = `SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd, cast(held AS TEXT) AS held,
+    cast(posted AS TEXT) AS posted, cast(written_off AS TEXT) AS written_off FROM call_record`;
 const READ_ENTRIES = `SELECT seq, kind, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, at_ms AS atMs,
     lower(hex(hash)) AS hash
   FROM ledger_entry WHERE seq >= ? AND seq <= ? AND ref = ? AND account = ? ORDER BY seq`;
@@ -122,22 +125,58 @@ const ENTRY_PAGE = 50_000;
 
 type EntryRow = Omit<CallEntry, 'amount' | 'released'> & { readonly amount: string; readonly released: string };
 
+/** Amounts as decimal text. */
+interface SettledRow extends Omit<CallRecordRow, 'held' | 'posted' | 'written_off'> {
+  readonly held: string | null;
+  readonly posted: string;
+  readonly written_off: string;
+}
+
 export function readCall(database: Database, tenant: UsageTenant, requestId: string): CallDetail | null {
   const { sql, parameters } = recordCondition(tenant, NO_CONDITION);
-  const read = database.prepare<CallRecordRow, Parameters>(`${SELECT} WHERE request_id = ? AND ${sql}`);
-  const entries = database.prepare<EntryRow, [number, number, string, string]>(READ_ENTRIES);
+  const read = database.prepare<SettledRow, Parameters>(`${SELECT_CALL} WHERE request_id = ? AND ${sql}`);
   try {
     const row = read.get(requestId, ...parameters);
     if (row === null) return null;
-    const found = findEntryRanges(database, requestId, requestId, ENTRY_PAGE).flatMap(({ first, last }) =>
-      entries.all(first, last, requestId, tenant.account),
-    );
-    return {
-      call: callRecordOfRow(row),
-      entries: found.map((one) => ({ ...one, amount: BigInt(one.amount), released: BigInt(one.released) })),
-    };
+    const { held, posted, written_off, ...record } = row;
+    const call = callRecordOfRow({ ...record, held: null, posted: null, written_off: null });
+    const entries =
+      held === null
+        ? readOldEntries(database, tenant.account, requestId)
+        : settledEntries(database, { ...record, held: BigInt(held), posted, written_off });
+    return { call, entries };
   } finally {
     read.finalize();
+  }
+}
+
+/** The lines of a call in the journal: its hold with all extensions, and its end. */
+function settledEntries(
+  database: Database,
+  row: Pick<CallRecordRow, 'request_id' | 'at_ms' | 'ended_ms' | 'block'> & {
+    readonly held: bigint;
+    readonly posted: string;
+    readonly written_off: string;
+  },
+): readonly CallEntry[] {
+  const { request_id: ref, at_ms: atMs, held, posted, written_off } = row;
+  const seq = row.block ?? 0;
+  const hash =
+    database.query<{ hash: string }, [number]>('SELECT lower(hex(hash)) AS hash FROM block WHERE seq = ?').get(seq)
+      ?.hash ?? '';
+  const end = endLines({ ref, ended_ms: row.ended_ms ?? atMs, held, posted, written_off }).reverse();
+  const hold = { kind: 'hold', amount: held, released: 0n, atMs } as const;
+  return [hold, ...end].map(({ kind, amount, released, atMs }) => ({ seq, kind, amount, released, atMs, hash }));
+}
+
+/** The entries of a call from before the journal. */
+function readOldEntries(database: Database, account: string, requestId: string): readonly CallEntry[] {
+  const entries = database.prepare<EntryRow, [number, number, string, string]>(READ_ENTRIES);
+  try {
+    return findEntryRanges(database, requestId, requestId, ENTRY_PAGE)
+      .flatMap(({ first, last }) => entries.all(first, last, requestId, account))
+      .map((one) => ({ ...one, amount: BigInt(one.amount), released: BigInt(one.released) }));
+  } finally {
     entries.finalize();
   }
 }
