@@ -1,5 +1,5 @@
 /**
- * Tests that a record's reason is stored, covered by the hash chain, and safely absent from records of older versions.
+ * Tests that a record's reason is stored, and compared with the journal.
  */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
@@ -52,7 +52,7 @@ test('a reason is kept as it was given, and a change of it is found', async () =
     const set = (reason: string | null) =>
       database.run('UPDATE call_record SET reason = ? WHERE request_id = ?', [reason, id]);
     set(changed);
-    expect(proof(dataDir)).toMatchObject({ entry: id === 'a' ? 2 : 4 });
+    expect(proof(dataDir)).toMatchObject({ message: expect.stringContaining(`the record of call ${id} has reason`) });
     set(before);
   }
   database.close();
