@@ -67,8 +67,7 @@ export class FramesProof {
   #move(kind: EntryKind, account: string, prepaid: boolean, amount: bigint, released: bigint): void {
     const before = this.balances.get(account) ?? EMPTY_BALANCE;
     const folded = foldBalance(before, { kind, account, prepaid, amount, released });
-    if (folded instanceof StoreError)
-      throw new LedgerInvariantError(`a ${kind} of account ${account}: ${folded.message}`);
+    if (folded instanceof StoreError) throw new LedgerInvariantError(`account ${account}: ${folded.message}`);
     this.balances.set(account, folded);
     this.entries += 1;
   }

@@ -4,13 +4,15 @@
  */
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Balance } from '../../ledger/fold-balance.ts';
 import type { LedgerProof, NotedPlace } from '../../ports/ledger.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
+import { findMark } from '../ingest/mark.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
+import { journalFolder } from '../writer/writer-database.ts';
 import { atBlock, atEntry, LedgerInvariantError } from './ledger-invariant-error.ts';
 import { type ChainEnd, proveBlocks, readStoredBlocks } from './prove-blocks.ts';
 import { CallsProof, type RecomputeCost } from './prove-calls.ts';
@@ -34,7 +36,7 @@ export function proveLedger(path: string, recompute: RecomputeCost, noted: Noted
   try {
     requireCurrentSchema(database);
     database.run('BEGIN');
-    return prove(database, journalFolder(path), recompute, new ReadPlaces(noted));
+    return prove(database, findJournal(path), recompute, new ReadPlaces(noted));
   } catch (fault) {
     throw nameSqliteFault(fault);
   } finally {
@@ -43,8 +45,8 @@ export function proveLedger(path: string, recompute: RecomputeCost, noted: Noted
 }
 
 /** Null: the file is a copy, whose journal is all in it. */
-function journalFolder(path: string): string | null {
-  const folder = join(dirname(path), 'journal');
+function findJournal(path: string): string | null {
+  const folder = journalFolder(path);
   return path === databasePath(dirname(path)) && existsSync(folder) ? folder : null;
 }
 
@@ -93,11 +95,6 @@ function proveJournal(
   if (folder === null || mark === null) return;
   const tail = readTail(folder, mark, () => readMarkNow(database.filename));
   proveBlocks(tail, end, frames, createTailRows(database), onBlock);
-}
-
-/** Null: the folder has no journal yet. */
-function findMark(database: Database): ChainEnd | null {
-  return database.query<ChainEnd, []>('SELECT id AS stream, epoch, seq, head FROM stream').get();
 }
 
 /** On a connection of its own: the proof's sees the database as it was. */

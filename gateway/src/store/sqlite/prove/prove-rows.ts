@@ -7,13 +7,14 @@ import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import type { BlockRows } from './prove-blocks.ts';
 
 type Value = string | number | null;
+type Row = Readonly<Record<string, Value>>;
 
 const SETTLED = ['held', 'posted', 'written_off', 'ended_ms'] as const;
 const COLUMNS = [...CALL_RECORD_COLUMNS, ...SETTLED];
 /** Amounts as text: beyond 2^53 a number would silently lose its last digits. */
 const AMOUNTS: ReadonlySet<string> = new Set(['cost_nano_usd', 'held', 'posted', 'written_off']);
-const RECORDS = `SELECT ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT)` : column)).join(', ')}
-  FROM call_record WHERE block = ?`;
+const RECORDS = `SELECT block, ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT) AS ${column}` : column)).join(', ')}
+  FROM call_record INDEXED BY call_record_block WHERE block > 0 ORDER BY block`;
 /** The kind in the text, so that the legacy entries' partial index is used. */
 const movementOf = (kind: MovementFrame['of']) => `SELECT account, cast(amount AS TEXT), note, at_ms, block,
   EXISTS (SELECT 1 FROM ledger_entry WHERE ref = ?1 AND kind = '${kind}' AND nth = 0)
@@ -27,17 +28,20 @@ export interface RowsProof extends BlockRows {
 
 /** Compares rows of the tables, within the caller's transaction. */
 export function openRowsProof(database: Database): RowsProof {
-  const readRecords = database.prepare<Value[], [number]>(RECORDS);
+  const stored = openCursor(database, RECORDS);
   const readMovement = {
     topup: database.prepare<Value[], [string]>(movementOf('topup')),
     correct: database.prepare<Value[], [string]>(movementOf('correct')),
   };
-  const audit = openAuditCursor(database);
+  const audit = openCursor(database, SELECT_AUDIT_VALUES);
   const counts = { records: 0, movements: 0 };
+  /** The next record of the table; null: none is left. */
+  let ahead = stored.next();
   let seq = 0;
-  const records = new Map<string, Value[]>();
+  const records = new Map<string, Row>();
 
-  function takeRecord({ record, ...frame }: EndFrame | RefusedFrame, held: bigint | null): void {
+  function takeRecord(frame: EndFrame | RefusedFrame, held: bigint | null): void {
+    const { record } = frame;
     const { request_id } = record;
     const row = records.get(request_id);
     if (row === undefined) throw new LedgerInvariantError(`call ${request_id} has no record of this block`);
@@ -46,11 +50,12 @@ export function openRowsProof(database: Database): RowsProof {
     const values = callRecordValues(record);
     const settled = frame.kind === 'end' ? settledOf(frame, held) : NOT_HELD;
     for (let at = 0; at < COLUMNS.length; at++) {
+      const column = COLUMNS[at] as string;
       const past = at - values.length;
       const expected = past < 0 ? values[at] : past === 0 ? renderAttempts(record) : settled[past - 1];
-      if (row[at] === expected) continue;
+      if (row[column] === expected) continue;
       throw new LedgerInvariantError(
-        `the record of call ${request_id} has ${COLUMNS[at]} ${render(row[at])}, the frame has ${render(expected)}`,
+        `the record of call ${request_id} has ${column} ${render(row[column])}, the frame has ${render(expected)}`,
       );
     }
   }
@@ -66,8 +71,15 @@ export function openRowsProof(database: Database): RowsProof {
       throw new LedgerInvariantError(
         `the row of ${of} ${id} (account, amount, note, time, block, made before the journal) is ${found}, the frame has ${expected}`,
       );
-    if (entry !== null && !audit.pass(JSON.stringify(auditValues(entry))))
+    if (entry !== null && !passAudit(JSON.stringify(auditValues(entry))))
       throw new LedgerInvariantError(`the audit entry of ${of} ${id} is missing or changed`);
+  }
+
+  /** Entries of movements are added in the order of their frames, with others between them. */
+  function passAudit(values: string): boolean {
+    for (let row = audit.next(); row !== null; row = audit.next())
+      if (JSON.stringify(Object.values(row)) === values) return true;
+    return false;
   }
 
   return {
@@ -75,7 +87,8 @@ export function openRowsProof(database: Database): RowsProof {
     begin(block) {
       seq = block;
       records.clear();
-      for (const row of readRecords.values(block)) records.set(String(row[0]), row as Value[]);
+      for (; ahead !== null && ahead.block === block; ahead = stored.next())
+        records.set(String(ahead.request_id), ahead);
     },
     take(frame: Frame, held) {
       if (frame.kind === 'end' || frame.kind === 'refused') takeRecord(frame, held);
@@ -87,8 +100,8 @@ export function openRowsProof(database: Database): RowsProof {
         throw new LedgerInvariantError(`the record of call ${stray} names this block, which has no frame of it`);
     },
     close() {
-      for (const statement of [readRecords, readMovement.topup, readMovement.correct]) statement.finalize();
-      audit.close();
+      for (const statement of [readMovement.topup, readMovement.correct]) statement.finalize();
+      for (const cursor of [stored, audit]) cursor.close();
     },
   };
 }
@@ -103,24 +116,23 @@ function render(value: Value | undefined): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-interface AuditCursor {
-  /** Passes over entries up to the first with these values (as JSON); false: there is none. */
-  pass(values: string): boolean;
+interface Cursor {
+  /** Null: no row is left. */
+  next(): Row | null;
   close(): void;
 }
 
-/** Entries of movements are added in the order of their frames, with others between them. */
-function openAuditCursor(database: Database): AuditCursor {
-  const read = database.prepare<Record<string, Value>, []>(SELECT_AUDIT_VALUES);
-  const entries = read.iterate();
+/** Reads one row at a time: a table may be larger than the memory. */
+function openCursor(database: Database, sql: string): Cursor {
+  const read = database.prepare<Row, []>(sql);
+  const rows = read.iterate();
   return {
-    pass(values) {
-      for (let next = entries.next(); next.done !== true; next = entries.next())
-        if (JSON.stringify(Object.values(next.value)) === values) return true;
-      return false;
+    next() {
+      const { done, value } = rows.next();
+      return done === true ? null : value;
     },
     close() {
-      entries.return?.();
+      rows.return?.();
       read.finalize();
     },
   };
