@@ -6,14 +6,12 @@ import type { Database } from 'bun:sqlite';
 import type { Block } from '../../journal/block.ts';
 import type { BlockCursor } from '../../journal/block-cursor.ts';
 import { decodeFrames } from '../../journal/decode-frames.ts';
-import { JournalFormatError } from '../../journal/frame-reader.ts';
 import type { JournalEnd } from '../../ports/journal.ts';
-import { Unavailable } from '../../ports/store-errors.ts';
+import { StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { inTransaction } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { openUsageFolder } from '../rollup/fold-usage.ts';
 import { isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
-import { Contradiction } from './contradiction.ts';
 import { openFrameTables } from './frame-tables.ts';
 import { readMark } from './mark.ts';
 
@@ -181,10 +179,10 @@ export function openIngest({ database, openBlocks, nowMs, reach }: IngestParts):
   };
 }
 
+/** Whether the frames are at fault, not the disk. */
 function isAboutFrames(fault: unknown): boolean {
-  return (
-    fault instanceof Contradiction || fault instanceof JournalFormatError || isAboutRequest(nameSqliteFault(fault))
-  );
+  const isSystem = fault instanceof Error && 'code' in fault;
+  return isSystem ? isAboutRequest(nameSqliteFault(fault)) : !(fault instanceof StoreError);
 }
 
 function contradiction(seq: number, fault: unknown): Unavailable {

@@ -1,0 +1,221 @@
+/**
+ * Tests that the tables show exactly the frames of the journal: however these came in blocks and batches, wherever the
+ * process was killed, and not at all where a block does not fit.
+ */
+import type { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { openJournal } from '../../journal/journal.ts';
+import type { Frame } from '../../ports/journal.ts';
+import { seededRandom } from '../../testing/random-calls.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
+import { databasePath, openReadConnection } from '../database/connection.ts';
+import { FAILPOINTS } from '../failpoints.ts';
+import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
+import { type History, randomHistory } from '../testing/random-frames.ts';
+import { proveUsage } from '../usage/prove-usage.ts';
+import { journalFolder, openWriterDatabase } from '../writer/writer-database.ts';
+import { readUnendedCalls } from './open-holds.ts';
+
+const newFolder = temporaryFolders();
+const START_MS = Date.UTC(2026, 2, 1);
+const ACME = { sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 };
+
+const TABLES = ['call_record', 'movement', 'open_hold', 'account_balance', 'block', 'stream'] as const;
+
+/** All rows, and the audit trail without its numbers and times of writing. */
+function dumpOf(database: Database) {
+  const tables = TABLES.map((table) => database.query(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
+  return [...tables, database.query("SELECT * FROM audit_entry WHERE act LIKE 'accounts.%' ORDER BY seq").all()];
+}
+
+function openRig(): IngestRig {
+  const rig = openIngestRig(newFolder());
+  expect(rig.keepWrites([[ACME]])).toBe(true);
+  return rig;
+}
+
+function balancesOf(database: Database) {
+  const rows = database
+    .query<Record<string, string>, []>(
+      `SELECT account, cast(available AS TEXT) AS available, cast(held AS TEXT) AS held, cast(charged AS TEXT) AS charged,
+        cast(absorbed AS TEXT) AS writtenOff, cast(topped_up AS TEXT) AS toppedUp FROM account_balance`,
+    )
+    .all();
+  return new Map(
+    rows.map(({ account, ...amounts }) => [
+      account,
+      Object.fromEntries(Object.entries(amounts).map(([name, text]) => [name, BigInt(text)])),
+    ]),
+  );
+}
+
+function recordsOf(database: Database) {
+  return database
+    .query<Parameters<typeof callRecordOfRow>[0], []>(
+      'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record ORDER BY request_id',
+    )
+    .all()
+    .map(callRecordOfRow);
+}
+
+function expectModel(database: Database, { balances, open, records }: History): void {
+  expect(balancesOf(database)).toEqual(new Map(balances) as never);
+  const unended = readUnendedCalls(database).map(({ draft, amount }) => [draft.request_id, amount]);
+  const model = [...open].map(([id, { held }]) => [id, held]);
+  expect(unended).toEqual(model.sort(([one = ''], [other = '']) => (one < other ? -1 : 1)) as never);
+  expect(recordsOf(database)).toEqual(records.toSorted((one, other) => (one.request_id < other.request_id ? -1 : 1)));
+}
+
+function expectProof(database: Database, { ends, records }: History): void {
+  const tenant = { account: 'default', workspaces: null };
+  const range = { fromMs: 0, toMs: START_MS * 2, timeZone: 'UTC', timeMsMax: 30_000 };
+  const proof = proveUsage(database, { tenant, ...range });
+  const own = records.filter(({ account }) => account === 'default');
+  const cost = own.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n);
+  expect(proof).toMatchObject({ usage: cost, records: cost, ledger: cost, calls: own.length, chain: { holds: true } });
+  expect(proof.entries).toBe(ends.filter(({ record }) => record.account === 'default').length);
+}
+
+/** Cuts the frames into blocks of up to `most` frames. */
+function* blocksOf(frames: readonly Frame[], random: () => number, most: number): Iterable<readonly Frame[]> {
+  for (let at = 0; at < frames.length; ) {
+    const end = at + 1 + Math.floor(random() * most);
+    yield frames.slice(at, end);
+    at = end;
+  }
+}
+
+describe.each([1, 2, 3, 4, 5])('a random history, seed %d', (seed) => {
+  const history = randomHistory(seededRandom(seed), 400, START_MS);
+
+  test('gives the tables of a model, the same in one batch and in many', () => {
+    const [many, one, some] = [openRig(), openRig(), openRig()];
+    const cuts = seededRandom(seed + 100);
+    for (const frames of blocksOf(history.frames, seededRandom(seed), 9)) {
+      many.append(frames);
+      one.appendOnly(frames);
+      const seq = some.appendOnly(frames);
+      if (cuts() < 0.1) some.ingest(seq);
+      if (cuts() < 0.02) some.rollUp();
+    }
+    for (const rig of [one, some]) rig.ingest(Number.MAX_SAFE_INTEGER);
+    expectModel(many.database, history);
+    const tables = dumpOf(many.database);
+    for (const rig of [many, one, some]) {
+      expect(dumpOf(rig.database)).toEqual(tables);
+      expectProof(rig.database, history);
+      rig.rollUp();
+      expectProof(rig.database, history);
+      rig.close();
+    }
+  });
+});
+
+describe('a block that does not fit the tables', () => {
+  const record = sampleRecord('req_1', { cost_nano_usd: '5' });
+  const hold: Frame = { kind: 'hold', draft: record, amount: 9n, prepaid: false };
+  const end = { kind: 'end', record, posted: 5n, released: 4n, writtenOff: 0n, at_ms: 1 } as const;
+  const topup: Frame = {
+    kind: 'movement',
+    of: 'topup',
+    movement: { id: 'm', account: 'default', amount: 5n, note: null, at_ms: 1 },
+    prepaid: false,
+    audit: null,
+  };
+  test.each<[string, readonly Frame[], string]>([
+    ['a second hold', [hold, hold], 'open_hold'],
+    ['the end of a call that holds nothing', [{ ...end, hold: null }], 'holds nothing'],
+    ['an end that disposes of another amount', [hold, { ...end, hold: null, released: 5n }], 'disposes of 10'],
+    ['a second record', [hold, { ...end, hold: null }, { kind: 'refused', record }], 'UNIQUE'],
+    [
+      'an extension out of turn',
+      [hold, { kind: 'extend', call_id: 'req_1', nth: 2, amount: 1n, prepaid: false, at_ms: 1 }],
+      'follows extension 0',
+    ],
+    ['a movement that is there', [topup, topup], 'UNIQUE'],
+    [
+      'an unknown account',
+      [{ ...end, record: { ...record, account: 'nobody' }, hold: { amount: 9n, prepaid: false } }],
+      'nobody',
+    ],
+    [
+      'a balance beyond 64 bits',
+      [topup, { ...topup, movement: { ...topup.movement, id: 'n', amount: 2n ** 63n - 1n } }],
+      'cannot store REAL',
+    ],
+  ])('%s is named, and nothing of it or after it is applied', (_, frames, reason) => {
+    const rig = openRig();
+    const other = (nth: number): Frame => ({ kind: 'refused', record: sampleRecord(`req_other_${nth}`) });
+    rig.appendOnly([other(1)]);
+    for (const frame of frames) rig.appendOnly([frame]);
+    const last = rig.appendOnly([other(2)]);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(() => rig.ingest(last)).toThrow(
+        new RegExp(`Block ${frames.length + 1} of the journal does not fit the database: .*${reason}`),
+      );
+      const { seq } = rig.database.query<{ seq: number }, []>('SELECT seq FROM stream').get() ?? { seq: -1 };
+      expect(seq).toBe(frames.length);
+      expect(rig.database.query("SELECT 1 FROM call_record WHERE request_id = 'req_other_2'").get()).toBeNull();
+      expect(rig.database.query("SELECT 1 FROM call_record WHERE request_id = 'req_other_1'").get()).not.toBeNull();
+    }
+    rig.close();
+  });
+});
+
+/** A folder whose journal holds the history, and whose tables have nothing of it. */
+async function writeJournal(history: History): Promise<string> {
+  const dataDir = newFolder();
+  const path = databasePath(dataDir);
+  const writer = openWriterDatabase({ path, databaseBytesMax: null, stream: null }, () => undefined);
+  expect(writer.keepWrites([[ACME]])).toBe(true);
+  const { stream, end, epoch } = writer.opened;
+  writer.close();
+  const journal = await openJournal({
+    folder: journalFolder(path),
+    stream,
+    end,
+    epoch: epoch + 1,
+    onChange: () => undefined,
+    onProblem: () => undefined,
+  });
+  for (const frames of blocksOf(history.frames, seededRandom(9), 40)) {
+    for (const frame of frames) journal.append(frame, null);
+    await journal.flush();
+  }
+  await journal.close();
+  return dataDir;
+}
+
+describe('a process that is killed', () => {
+  const history = randomHistory(seededRandom(7), 3_000, START_MS);
+  const dataDirs = writeJournal(history);
+  const program = join(import.meta.dir, '../testing/ingest-until-killed.ts');
+
+  test.each(FAILPOINTS.filter((point) => point.startsWith('ingest')))(
+    'at %s repeats from the mark',
+    async (point) => {
+      const dataDir = newFolder();
+      cpSync(await dataDirs, dataDir, { recursive: true });
+      for (const passing of [1, 2]) {
+        const env = { ...process.env, TOLLGATE_TEST_FAILPOINT: `${point}:${passing}` };
+        const child = Bun.spawn([process.execPath, program, dataDir], { env, stderr: 'inherit' });
+        await child.exited;
+        expect(child.signalCode).toBe('SIGKILL');
+      }
+      const place = { path: databasePath(dataDir), databaseBytesMax: null, stream: null };
+      const writer = openWriterDatabase(place, () => undefined);
+      expect(writer.opened.left.length).toBe(history.open.size);
+      const reading = openReadConnection(databasePath(dataDir));
+      expectModel(reading, history);
+      expectProof(reading, history);
+      writer.close();
+      expectProof(reading, history);
+      reading.close();
+    },
+    30_000,
+  );
+});

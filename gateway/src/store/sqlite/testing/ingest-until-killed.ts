@@ -1,0 +1,7 @@
+/** Opens the data folder given as its first argument, and dies at a failpoint of the ingest. For tests. */
+import { databasePath } from '../database/connection.ts';
+import { openWriterDatabase } from '../writer/writer-database.ts';
+import { armedReach } from './armed-reach.ts';
+
+const [dataDir = ''] = process.argv.slice(2);
+openWriterDatabase({ path: databasePath(dataDir), databaseBytesMax: null, stream: null }, armedReach()).close();
