@@ -8,6 +8,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { generateKeyText } from '../../identity/key-format.ts';
 import { createMemoryLimits } from '../../store/memory/limits.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
+import { ConstraintViolation } from '../../store/ports/store-errors.ts';
 import { type Routed, setMoney } from '../call.ts';
 import { createRetryTokens } from '../plan/retry-tokens.ts';
 import { createNotedLedger } from '../testing/held-money.ts';
@@ -123,6 +124,13 @@ describe('what is held', () => {
     const { call } = await hold(billing);
     await expect(call.money?.durable).rejects.toThrow('no hold is kept');
   });
+});
+
+test('a hold that the ledger refuses as wrong is a fault of the gateway, never a lack of quota', async () => {
+  const { billing, ledger } = openDesk();
+  const refuse = () => Promise.reject(new ConstraintViolation('invalid', 'There is no account "lost".'));
+  const { call } = await hold({ ...billing, ledger: { ...ledger, hold: refuse } });
+  await expect(call.money?.durable).rejects.toMatchObject({ kind: 'gateway_fault' });
 });
 
 describe('a refusal', () => {

@@ -48,10 +48,11 @@ test('a top-up and a correction move once for each id, and come back to the page
   });
   expect((await rig.ask(BILLING, 'GET /accounts/team/billing')).json).toMatchObject({
     account: { id: 'team', balance_nano_usd: '10499999999' },
-    entries: [
-      { kind: 'correct', ref: idOf(2), amount_nano_usd: '-1', note: 'typo' },
-      { kind: 'topup', ref: idOf(1), amount_nano_usd: '10500000000', note: 'invoice 7' },
-    ],
+    // Of the same millisecond, in no order that means anything.
+    entries: expect.arrayContaining([
+      expect.objectContaining({ kind: 'correct', ref: idOf(2), amount_nano_usd: '-1', note: 'typo' }),
+      expect.objectContaining({ kind: 'topup', ref: idOf(1), amount_nano_usd: '10500000000', note: 'invoice 7' }),
+    ]),
     next: null,
   });
   const acts = (await rig.ask(OPERATOR, 'GET /accounts/team/audit')).json.entries.map(
@@ -64,19 +65,18 @@ test('all entries come page by page, the newest first, each once, and only those
   const other = (await rig.run('keys.create', { name: 'o' })).id;
   for (let nth = 0; nth < 120; nth++)
     await keepCall(rig, nth % 3 === 0 ? other : keyId, { cost_nano_usd: String(nth) });
-  const seqs: number[] = [];
+  const found: { readonly at: string; readonly kind: string; readonly ref: string }[] = [];
   let before = '';
   for (let pages = 0; pages < 9; pages++) {
     const page = (await rig.ask(BILLING, `GET /accounts/team/billing?kind=all${before}`)).json;
-    seqs.push(...page.entries.map(({ seq }: { seq: number }) => seq));
+    found.push(...page.entries);
     if (page.next === null) break;
-    before = `&before=${page.next}`;
+    before = `&before=${encodeURIComponent(page.next)}`;
   }
-  expect(seqs).toHaveLength(160);
-  expect(seqs).toEqual([...new Set(seqs)].sort((one, two) => two - one));
-  expect((await rig.ask(BILLING, 'GET /accounts/team/billing?before=x')).json).toMatchObject({
-    error: { member: 'before' },
-  });
+  expect(new Set(found.map(({ kind, ref }) => `${kind} ${ref}`)).size).toBe(160);
+  expect(found).toHaveLength(160);
+  const refs = found.map(({ ref }) => ref);
+  expect(refs).toEqual(refs.toSorted().reverse());
 });
 
 test('a statement is opening balance, movements, each day’s charges and closing balance, by the account’s days', async () => {

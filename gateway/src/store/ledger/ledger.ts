@@ -20,8 +20,10 @@ export interface LedgerParts {
   readonly balances: readonly AccountBalance[];
   /** The calls that the previous process left open. */
   readonly left: readonly UnendedCall[];
-  /** Looks among all movements that are in the journal by now. Rejects where the read model cannot be read. */
+  /** Looks among the movements that are in the read model. */
   findMovement(kind: MovementKind, id: string): Promise<Movement | null>;
+  /** Resolves once everything in the journal is in the read model; rejects where that cannot be. */
+  caughtUp(): Promise<void>;
 }
 
 export interface OpenedLedger {
@@ -39,12 +41,16 @@ export interface OpenedLedger {
 }
 
 const KEPT = Promise.resolve();
+/** Movements in memory; with more they are looked up in the read model. */
+const RECENT_MAX = 1_000;
 
 /** Opens the ledger, and ends the calls that the previous process left open. */
-export function createLedger({ journal, balances, left, findMovement }: LedgerParts): OpenedLedger {
+export function createLedger({ journal, balances, left, findMovement, caughtUp }: LedgerParts): OpenedLedger {
   const book = new BalanceBook(balances);
   const calls = new OpenCalls(journal, book);
   let moving: Promise<unknown> = KEPT;
+  /** The durable movements of this process that may not be in the read model yet. */
+  const recent = new Map<string, Movement>();
   const recovered = { posted: 0, voided: 0 };
   for (const call of left) recovered[calls.endLeft(call, 'gateway_crashed') ? 'posted' : 'voided'] += 1;
 
@@ -69,16 +75,26 @@ export function createLedger({ journal, balances, left, findMovement }: LedgerPa
 
   async function move(of: MovementKind, movement: Movement, audit: NewAuditEntry | null): Promise<AccountBalance> {
     checkMovement(of, movement);
-    const before = await findMovement(of, movement.id);
+    const before = await readMovement(of, movement.id);
     if (before !== null && (before.account !== movement.account || before.amount !== movement.amount))
       throw new ConstraintViolation(
         'conflict',
         `The ${of} ${movement.id} moved ${before.amount} nano-USD of account ${before.account} before; it cannot be another one now.`,
       );
-    if (before === null) await append(of, movement, audit);
+    if (before === null) {
+      if (recent.size >= RECENT_MAX) {
+        await caughtUp();
+        recent.clear();
+      }
+      await append(of, movement, audit);
+    }
     const [balance] = book.read(movement.account);
     if (balance === undefined) throw new Error(`the account ${movement.account} is in the journal but not in memory`);
     return balance;
+  }
+
+  async function readMovement(of: MovementKind, id: string): Promise<Movement | null> {
+    return recent.get(`${of} ${id}`) ?? findMovement(of, id);
   }
 
   /** A debit binds at once, a credit once it is durable. */
@@ -101,6 +117,7 @@ export function createLedger({ journal, balances, left, findMovement }: LedgerPa
         {
           onDurable() {
             if (!isDebit) add(amount);
+            recent.set(`${of} ${movement.id}`, movement);
             account.balance = { ...account.balance, toppedUp: account.balance.toppedUp + toppedUp };
             resolve();
           },
@@ -137,8 +154,12 @@ export function createLedger({ journal, balances, left, findMovement }: LedgerPa
     abandon: async (call_id) => calls.abandon(call_id),
     topup: (movement, entry) => moveNext('topup', movement, entry),
     correct: (movement, entry) => moveNext('correct', movement, entry),
-    readMovement: findMovement,
-    readBalances: async (account) => book.read(account),
+    readMovement,
+    async readBalances(account) {
+      // A record that is read before is in these sums. While the journal takes no frames, they are what is certain.
+      await journal.flush().catch(() => undefined);
+      return book.read(account);
+    },
     writable: () => journal.writable(),
   };
   return {

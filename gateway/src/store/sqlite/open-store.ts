@@ -134,10 +134,8 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     journal,
     balances: await readBalances(queries),
     left,
-    async findMovement(kind, id) {
-      await catchUp.caughtUp();
-      return readMovement(queries, kind, id);
-    },
+    findMovement: (kind, id) => readMovement(queries, kind, id),
+    caughtUp: catchUp.caughtUp,
   });
   reachFailpoint('recovery-appended');
   await catchUp.caughtUp();

@@ -168,7 +168,7 @@ describe('a full disk under the database', () => {
     await store.recorder.append(sampleRecord('refused', { ...FREE, session: 'x'.repeat(20_000) }));
     expect(await store.ledger.readBalances()).toMatchObject([{ held: 0n, charged: 40n }]);
     expect(await outcomeOf(store.calls.readCalls(EVERYTHING))).toBe('full');
-    expect(await outcomeOf(store.ledger.topup({ ...MOVEMENT, id: 'm' }))).toBe('full');
+    for (const _ of [1, 2]) expect(await store.ledger.topup({ ...MOVEMENT, id: 'm' })).toMatchObject({ toppedUp: 10n });
     expect((await readIds(folder)).sort()).toEqual(['before', 'meanwhile', 'refused']);
     giveRoom(folder);
     await changes.until(2);
