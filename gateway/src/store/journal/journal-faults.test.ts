@@ -50,7 +50,7 @@ const LIFE: readonly Step[] = [
   turns(4),
 ];
 
-const LIFE_CALLS = 80;
+const LIFE_CALLS = 110;
 
 test('a kill or a power loss at any call leaves what was confirmed, and nothing else', async () => {
   const calls = await runSchedule(LIFE, { random: drawBy(SEED), lossesPerCall: 20 });
@@ -67,6 +67,14 @@ for (const code of ['EIO', 'ENOSPC']) {
     }
   });
 }
+
+test('what a start finds after a failed sync stays, though the power goes off later', async () => {
+  const fail: Step = { do: 'fail', after: 1, calls: 1, code: 'EIO' };
+  for (let seed = 0; seed < 20; seed++) {
+    const steps: Step[] = [append(10), turns(4), fail, append(900), turns(4), { do: 'kill' }, { do: 'powerLoss' }];
+    await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 5 });
+  }
+});
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('append'), bytes: fc.nat(2_500), lazy: fc.boolean() }) },

@@ -11,7 +11,7 @@ import { type RecoveredJournal, recoverJournal } from '../recover-journal.ts';
 import { createMemoryFiles, type MemoryFiles } from './memory-files.ts';
 
 export const FOLDER = '/journal';
-export const SEGMENT_BYTES = 32 * 1024;
+export const SEGMENT_BYTES = 16 * 1024;
 
 /**
  * `open`: not settled; `acked`: confirmed; `lazy`: nobody waits for it; `refused`: not in the journal; `unknown`: may be

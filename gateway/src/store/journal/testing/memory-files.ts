@@ -28,6 +28,8 @@ export interface MemoryFiles extends FilePort {
   capacityBytes: number;
   /** A call of `write` takes no more. */
   writeBytesMax: number;
+  /** Draws a number in [0, 1): whether a sector is on the disk after a failed sync. */
+  random: () => number;
   /** Holds back the ends of syncs until it is false again. */
   isSlow: boolean;
   /**
@@ -46,8 +48,6 @@ export interface MemoryFiles extends FilePort {
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: injected`), { code });
 }
-
-const NO_FAULT: FaultOf = () => null;
 
 export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new Map()): MemoryFiles {
   const files = new Map(content);
@@ -105,9 +105,10 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
     get calls() {
       return calls;
     },
-    faultOf: NO_FAULT,
+    faultOf: () => null,
     capacityBytes: Number.POSITIVE_INFINITY,
     writeBytesMax: Number.POSITIVE_INFINITY,
+    random: Math.random,
     get isSlow() {
       return isSlow;
     },
@@ -161,7 +162,7 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
         fault = thrown;
       }
       later(() => {
-        if (fault === null) sync(file, taken, content);
+        sync(file, fault === null ? taken : [...taken].filter(() => memory.random() < 0.5), content);
         for (const sector of taken) {
           const from = sector * SECTOR_BYTES;
           const end = Math.min(file.seen.length, from + SECTOR_BYTES);

@@ -107,6 +107,7 @@ async function pass(ms: number): Promise<void> {
 /** Checks before each call what a start would find if the process were killed there. */
 function watch(trial: JournalTrial, checks: Checks, faultAt: (call: number) => Error | null = () => null): void {
   const { files } = trial;
+  files.random = checks.random;
   files.faultOf = (name: keyof FilePort, call: number) => {
     if (checks.lossesPerCall > 0 && trial.stream !== null) checkNow(trial, checks);
     return name === 'remove' ? null : faultAt(call);
