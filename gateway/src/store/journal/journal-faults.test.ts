@@ -20,7 +20,7 @@ const append = (bytes: number, lazy = false): Step => ({ do: 'append', bytes, la
 const turns = (count: number): Step => ({ do: 'turns', count });
 const wait = (ms: number): Step => ({ do: 'wait', ms });
 
-/** Waited and lazy frames, two segments, a slow disk, a read model. */
+/** Waited and lazy frames, some segments, a slow disk, a read model. */
 const LIFE: readonly Step[] = [
   append(10),
   append(20, true),
@@ -39,8 +39,7 @@ const LIFE: readonly Step[] = [
   turns(4),
   ...Array.from({ length: 12 }, () => [append(3_000), append(500, true), turns(3)]).flat(),
   { do: 'ingest' },
-  append(3_000),
-  append(3_000),
+  ...Array.from({ length: 4 }, () => [append(2_000, true), wait(5), append(2_500), turns(4)]).flat(),
   turns(4),
   { do: 'release' },
   append(60, true),

@@ -46,7 +46,6 @@ test('frames of several starts and segments are read back in order, and read seg
         expect(idsOf(cursor.read(journal.durableSeq)).at(-1)).toBe(id);
       }
     }
-    expect(journal.writable()).toBe(true);
     const last = await journal.flush();
     expect(last).toBe(journal.durableSeq);
     await journal.close();

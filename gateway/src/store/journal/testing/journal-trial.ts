@@ -57,6 +57,8 @@ export class JournalTrial {
   #database: ReadModel = EMPTY;
   /** The newest read model that survives a power loss. */
   #durableDatabase: ReadModel = EMPTY;
+  /** The first check that failed inside a call. */
+  violation: unknown = null;
   readonly problems: string[] = [];
   readonly changes: (string | null)[] = [];
 

@@ -33,13 +33,17 @@ export async function runSchedule(steps: readonly Step[], checks: Checks): Promi
   try {
     watch(trial, checks);
     await trial.open();
-    for (const step of steps) calls += await runStep(trial, step, checks);
-    trial.files.faultOf = () => null;
+    for (const step of steps) {
+      calls += await runStep(trial, step, checks);
+      if (trial.violation !== null) throw trial.violation;
+    }
+    watch(trial, checks);
     trial.files.isSlow = false;
     for (let round = 0; round < 4; round++) await pass(500);
     await trial.flush();
     await pass(0);
     checkNow(trial, checks);
+    if (trial.violation !== null) throw trial.violation;
     const settled = trial.fates.filter((fate) => fate === 'open' || fate === 'lazy');
     if (settled.length > 0) throw new Error(`${settled.length} frames were never settled: ${trial.fates.join(' ')}`);
     if (trial.journal?.writable() !== true) throw new Error('the journal does not go on after the faults');
@@ -109,7 +113,12 @@ function watch(trial: JournalTrial, checks: Checks, faultAt: (call: number) => E
   const { files } = trial;
   files.random = checks.random;
   files.faultOf = (name: keyof FilePort, call: number) => {
-    if (checks.lossesPerCall > 0 && trial.stream !== null) checkNow(trial, checks);
+    try {
+      if (checks.lossesPerCall > 0 && trial.stream !== null) checkNow(trial, checks);
+    } catch (violation) {
+      // Thrown here, it would be one more fault of the disk.
+      trial.violation ??= violation;
+    }
     return name === 'remove' ? null : faultAt(call);
   };
 }
