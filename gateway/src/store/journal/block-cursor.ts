@@ -133,8 +133,8 @@ export class ChainReader {
   }
 
   /** The segment that is open, and the byte after the last block read in it; number 0: none. */
-  get place(): { readonly number: number; readonly at: number } {
-    return { number: this.#segment?.number ?? 0, at: this.#at };
+  get place(): { readonly number: number; readonly path: string; readonly at: number } {
+    return { number: this.#segment?.number ?? 0, path: this.#segment?.path ?? '', at: this.#at };
   }
 
   /** Where the next block should be, in words. */
@@ -148,7 +148,7 @@ export class ChainReader {
   }
 
   #enter(segment: Segment & { head: { after: number } }): void {
-    const file = this.#files.open(segment.path, false);
+    const file = this.#files.open(segment.path, 'read');
     this.close();
     this.#file = file;
     this.#segment = segment;

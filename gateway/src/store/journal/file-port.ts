@@ -21,8 +21,8 @@ export interface FilePort {
   makeFolder(path: string): void;
   /** Names in the folder; none where it does not exist. */
   list(folder: string): readonly string[];
-  /** Opens for reading and writing; creates the file (mode 0600) if told so. */
-  open(path: string, create: boolean): number;
+  /** `create` creates the file (mode 0600) unless it exists, and opens it for changes. */
+  open(path: string, use: 'read' | 'change' | 'create'): number;
   /** Returns how many bytes were read: fewer than asked for only at the end of the file. */
   read(file: number, into: Uint8Array, position: number): number;
   /** Returns how many bytes were written: at least 1. */
@@ -38,6 +38,12 @@ export interface FilePort {
   remove(path: string): Promise<void>;
   close(file: number): void;
 }
+
+const OPEN_FLAGS = {
+  read: openFlags.O_RDONLY,
+  change: openFlags.O_RDWR,
+  create: openFlags.O_RDWR | openFlags.O_CREAT,
+};
 
 const ZEROS = new Uint8Array(1024 * 1024);
 
@@ -62,7 +68,7 @@ export const DISK: FilePort = {
       throw fault;
     }
   },
-  open: (path, create) => openSync(path, openFlags.O_RDWR | (create ? openFlags.O_CREAT : 0), 0o600),
+  open: (path, use) => openSync(path, OPEN_FLAGS[use], 0o600),
   read(file, into, position) {
     let done = 0;
     while (done < into.length) {

@@ -3,18 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EXHAUSTIVE } from '../../../test/fault/calls.ts';
 import { exhaustiveTest, SEED } from '../../../test/harness/exhaustive.ts';
-import { runSchedule, type Step } from './testing/run-schedule.ts';
-
-/** Draws numbers by a seed (mulberry32). */
-function drawBy(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { drawBy, runSchedule, type Step } from './testing/run-schedule.ts';
 
 const append = (bytes: number, lazy = false): Step => ({ do: 'append', bytes, lazy });
 const turns = (count: number): Step => ({ do: 'turns', count });
@@ -72,6 +61,14 @@ test('what a start finds after a failed sync stays, though the power goes off la
   for (let seed = 0; seed < 20; seed++) {
     const steps: Step[] = [append(10), turns(4), fail, append(900), turns(4), { do: 'kill' }, { do: 'powerLoss' }];
     await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 5 });
+  }
+});
+
+test('frames refused by a failed sync stay out once the journal goes on, whatever the power leaves of it', async () => {
+  const fail: Step = { do: 'fail', after: 1, calls: 1, code: 'EIO' };
+  for (let seed = 0; seed < 20; seed++) {
+    const steps: Step[] = [append(10), turns(4), fail, append(900), turns(4), wait(500), append(10), turns(4)];
+    await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 10 });
   }
 });
 

@@ -9,7 +9,7 @@ import { Unavailable } from '../ports/store-errors.ts';
 import { findBlock, HASH_BYTES } from './block.ts';
 import { ChainReader } from './block-cursor.ts';
 import { DISK, type FilePort } from './file-port.ts';
-import { listSegments, type Segment, STREAM_BYTES } from './segments.ts';
+import { type Segment, STREAM_BYTES } from './segments.ts';
 
 export interface RecoveredJournal {
   readonly stream: Uint8Array;
@@ -22,9 +22,9 @@ export interface RecoveredJournal {
 }
 
 /**
- * Checks the segments from the database's mark on. `end`: the mark; null: the database has none. `stream`: the database's
- * stream, if it has one; without one and without segments the stream is new. Changes no file: the head of the next segment
- * makes the cut final, so that a start may be repeated.
+ * Checks the segments from the database's mark on, and makes durable what it found. `end`: the mark; null: the database
+ * has none. `stream`: the database's stream, if it has one; without one and without segments the stream is new. Cuts
+ * nothing itself: the head of the next segment makes the cut final, so that a start may be repeated.
  *
  * @throws Unavailable `incompatible` for damage, missing segments, or segments of another stream; it names the place
  */
@@ -34,57 +34,76 @@ export function recoverJournal(
   stream: Uint8Array | null = null,
   files: FilePort = DISK,
 ): RecoveredJournal {
+  const { spans, ...found } = inspectJournal(folder, end, stream, files);
+  for (const span of spans.values()) makeDurable(files, span);
+  return found;
+}
+
+/** Part of a segment. */
+interface Span {
+  readonly path: string;
+  readonly fromByte: number;
+  readonly toByte: number;
+}
+
+/**
+ * As `recoverJournal`, but changes nothing: for a look at the segments beside a server. `spans`: where the blocks after
+ * the mark are, by segment.
+ */
+export function inspectJournal(
+  folder: string,
+  end: JournalEnd | null,
+  stream: Uint8Array | null = null,
+  files: FilePort = DISK,
+): RecoveredJournal & { readonly spans: ReadonlyMap<string, Span> } {
   const mark = end ?? { epoch: 0, seq: 0, head: new Uint8Array(HASH_BYTES) };
-  const segments = listSegments(files, folder);
-  const heads = segments.flatMap(({ head, path }) => (head === null ? [] : [{ ...head, path }]));
-  const ours = stream ?? heads[0]?.stream ?? randomBytes(STREAM_BYTES);
-  const foreign = heads.find((head) => Buffer.compare(head.stream, ours) !== 0);
-  if (foreign !== undefined) {
-    throw damaged(`${foreign.path} belongs to another database`, 'Move the segments that are not of this data folder.');
-  }
   const chain = new ChainReader(files, folder, mark);
   try {
     chain.refresh();
-    const problems: string[] = [];
-    const spans = new Map<number, Span>();
+    const heads = chain.segments.flatMap(({ head, path }) => (head === null ? [] : [{ ...head, path }]));
+    const ours = stream ?? heads[0]?.stream ?? randomBytes(STREAM_BYTES);
+    const foreign = heads.find((head) => Buffer.compare(head.stream, ours) !== 0);
+    if (foreign !== undefined) {
+      throw damaged(
+        `${foreign.path} belongs to another database`,
+        'Move the segments that are not of this data folder.',
+      );
+    }
+    const spans = new Map<string, Span>();
     for (let block = chain.next(); block !== null; block = chain.next()) {
-      const { number, at: toByte } = chain.place;
-      const fromByte = spans.get(number)?.fromByte ?? toByte - block.bytes.length;
-      spans.set(number, { fromByte, toByte });
-    }
-    if (heads.length === 0 && mark.seq > 0) {
-      problems.push(
-        `The journal has no segments. It continues after block ${mark.seq}, the last one in the database; blocks after it, if there were any, are lost.`,
-      );
-    } else if (chain.seq === mark.seq && chain.passedSeq > 0 && chain.passedSeq < mark.seq) {
-      problems.push(
-        `The journal's segments end at block ${chain.passedSeq}, before the database's last block ${mark.seq}. The journal continues after block ${mark.seq}.`,
-      );
-    }
-    problems.push(...cutTail(files, chain, segments));
-    for (const { number, path } of segments) {
-      const span = spans.get(number);
-      if (span !== undefined) makeDurable(files, path, span);
+      const { path, at: toByte } = chain.place;
+      const fromByte = spans.get(path)?.fromByte ?? toByte - block.bytes.length;
+      spans.set(path, { path, fromByte, toByte });
     }
     return {
       stream: ours,
+      problems: [...describeLag(mark, chain), ...cutTail(files, chain)],
       end: { epoch: chain.epoch, seq: chain.seq, head: Uint8Array.from(chain.head) },
       epoch: heads.reduce((highest, head) => Math.max(highest, head.epoch), mark.epoch),
-      problems,
+      spans,
     };
   } finally {
     chain.close();
   }
 }
 
-/** Part of a segment. */
-interface Span {
-  readonly fromByte: number;
-  readonly toByte: number;
+/** Returns a sentence for the operator if the database has blocks that the segments do not have. */
+function describeLag(mark: JournalEnd, { segments, seq, passedSeq }: ChainReader): readonly string[] {
+  if (mark.seq === 0 || seq > mark.seq) return [];
+  if (segments.every(({ head }) => head === null)) {
+    return [
+      `The journal has no segments. It continues after block ${mark.seq}, the last one in the database; blocks after it, if there were any, are lost.`,
+    ];
+  }
+  if (passedSeq === 0 || passedSeq >= mark.seq) return [];
+  return [
+    `The journal's segments end at block ${passedSeq}, before the database's last block ${mark.seq}. The journal continues after block ${mark.seq}.`,
+  ];
 }
 
 /** Returns a sentence for the operator if something is cut after the last block. Throws where it was durable. */
-function cutTail(files: FilePort, chain: ChainReader, segments: readonly Segment[]): readonly string[] {
+function cutTail(files: FilePort, chain: ChainReader): readonly string[] {
+  const { segments } = chain;
   const next = chain.seq + 1;
   if (chain.isForked) throw damaged(`its block ${chain.seq} is not the one in the database`);
   const stray = chain.peek();
@@ -112,12 +131,12 @@ function cutTail(files: FilePort, chain: ChainReader, segments: readonly Segment
   }
   if (!isTorn) return [];
   return [
-    `The journal ends with a torn block (${chain.where()}), as after a power loss. It was cut after block ${chain.seq}; nothing that was confirmed is lost by a power loss.`,
+    `The journal ends with a torn block (${chain.where()}), as after a power loss. It was cut after block ${chain.seq}. If the power went off, nothing that was confirmed is lost.`,
   ];
 }
 
 function readFrom(files: FilePort, segment: Segment, at: number): Buffer {
-  const file = files.open(segment.path, false);
+  const file = files.open(segment.path, 'read');
   try {
     const parts: Buffer[] = [];
     for (let from = at; ; ) {
@@ -146,8 +165,8 @@ function isBlank(bytes: Buffer): boolean {
  * Writes what was read once more and syncs it: after a failed sync the system takes bytes as written that the disk does
  * not have.
  */
-function makeDurable(files: FilePort, path: string, { fromByte, toByte }: Span): void {
-  const file = files.open(path, false);
+function makeDurable(files: FilePort, { path, fromByte, toByte }: Span): void {
+  const file = files.open(path, 'change');
   try {
     const bytes = Buffer.alloc(toByte - fromByte);
     files.read(file, bytes, fromByte);

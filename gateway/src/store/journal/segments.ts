@@ -93,7 +93,7 @@ export function listSegments(files: FilePort, folder: string, known: readonly Se
 function readSegment(files: FilePort, path: string, number: number): Segment | null {
   let file: number;
   try {
-    file = files.open(path, false);
+    file = files.open(path, 'read');
   } catch (fault) {
     if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
     throw fault;
@@ -128,7 +128,7 @@ function hasHead(segment: Segment): segment is Segment & { head: SegmentHead } {
  */
 export async function prepareSpare(files: FilePort, folder: string, number: number, bytes: number): Promise<number> {
   const path = segmentPath(folder, number);
-  const file = files.open(path, true);
+  const file = files.open(path, 'create');
   try {
     for (let at = 0; at < bytes; at += FILL_BYTES) await files.fill(file, Math.min(FILL_BYTES, bytes - at), at);
     await datasync(files, file);

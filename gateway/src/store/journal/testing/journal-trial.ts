@@ -27,6 +27,9 @@ interface ReadModel {
 
 const EMPTY: ReadModel = { mark: null, ids: [] };
 
+/** Before the first block. */
+export const NO_MARK: JournalEnd = { epoch: 0, seq: 0, head: new Uint8Array(32) };
+
 export function frameOf(id: number, bytes: number): Frame {
   return {
     kind: 'movement',
@@ -37,7 +40,8 @@ export function frameOf(id: number, bytes: number): Frame {
   };
 }
 
-function idsOf(blocks: Iterable<{ body: Uint8Array; frames: number }>): number[] {
+/** The ids of the frames in these blocks. */
+export function idsOf(blocks: Iterable<{ body: Uint8Array; frames: number }>): number[] {
   return [...blocks]
     .flatMap(({ body, frames }) => decodeFrames(body, frames))
     .map((frame) => (frame.kind === 'movement' ? Number(frame.movement.id) : Number.NaN));
@@ -180,5 +184,3 @@ export class JournalTrial {
     for (const [id, fate] of this.fates.entries()) if (fate === from) this.fates[id] = to;
   }
 }
-
-const NO_MARK: JournalEnd = { epoch: 0, seq: 0, head: new Uint8Array(32) };

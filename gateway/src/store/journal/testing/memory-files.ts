@@ -121,11 +121,11 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
     },
     makeFolder: () => undefined,
     list: () => [...files.keys()],
-    open(path, create) {
+    open(path, use) {
       const name = basename(path);
       let file = files.get(name);
       if (file === undefined) {
-        if (!create) throw systemError('ENOENT');
+        if (use !== 'create') throw systemError('ENOENT');
         count('open');
         file = { seen: Buffer.alloc(0), disk: Buffer.alloc(0), unsynced: new Set(), isNamed: false };
         files.set(name, file);

@@ -4,6 +4,17 @@ import type { FilePort } from '../file-port.ts';
 import { JournalTrial, turn } from './journal-trial.ts';
 import { systemError } from './memory-files.ts';
 
+/** Draws numbers in [0, 1) by a seed (mulberry32). */
+export function drawBy(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 /** `turns` of the event loop; `wait`: ms of the clock; `fail`: the next `calls` calls after `after` more fail. */
 export type Step =
   | { readonly do: 'append'; readonly bytes: number; readonly lazy: boolean }

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite';
 import type { Block } from '../../journal/block.ts';
 import { ChainReader } from '../../journal/block-cursor.ts';
 import { DISK } from '../../journal/file-port.ts';
-import { recoverJournal } from '../../journal/recover-journal.ts';
+import { inspectJournal } from '../../journal/recover-journal.ts';
 import type { Frame } from '../../ports/journal.ts';
 import { StoreError } from '../../ports/store-errors.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
@@ -38,7 +38,7 @@ export function* readTail(folder: string, mark: ChainEnd, readMarkNow: () => num
 
 function findDamage(folder: string, end: ChainEnd): string | null {
   try {
-    recoverJournal(folder, end, end.stream);
+    inspectJournal(folder, end, end.stream);
     return null;
   } catch (fault) {
     if (fault instanceof StoreError) return fault.message;
