@@ -16,6 +16,7 @@ import { backupDatabase } from '../../store/sqlite/database/backup-database.ts';
 import { databasePath } from '../../store/sqlite/database/connection.ts';
 import { acquireDataLock } from '../../store/sqlite/database/data-folder.ts';
 import { type ReplacedMasterKey, replaceMasterKey } from '../../store/sqlite/database/master-key.ts';
+import { completeCopy } from '../../store/sqlite/ingest/complete-copy.ts';
 import { proveLedger } from '../../store/sqlite/prove/prove-ledger.ts';
 import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine } from '../environment.ts';
 import { parseNoted } from '../flags.ts';
@@ -102,12 +103,14 @@ function registerBackup(program: Command, environment: CliEnvironment): void {
 
 /** Copies everything requested, or nothing. */
 function makeBackup(dataDir: string, file: string, withContent: boolean) {
-  let found = { entries: 0, calls: 0 };
+  let found = { entries: 0, blocks: 0, calls: 0 };
   try {
-    const bytes = backupDatabase(databasePath(dataDir), file, (copy) => {
-      const { problem, entries, calls } = prove(copy);
+    const path = databasePath(dataDir);
+    const bytes = backupDatabase(path, file, (copy) => {
+      completeCopy(copy, path);
+      const { problem, entries, blocks, calls } = prove(copy);
       if (problem !== null) throw new Error(`${renderProblem(problem)} No backup was created; see tollgate verify`);
-      found = { entries, calls };
+      found = { entries, blocks, calls };
     });
     return { file, bytes, ...found, content: withContent ? copyContent(contentPath(dataDir), file) : null };
   } catch (fault) {
@@ -129,11 +132,11 @@ function copyContent(from: string, database: string): Copy | null {
 
 function renderBackup(
   dataDir: string,
-  { file, bytes, entries, calls, content }: ReturnType<typeof makeBackup>,
+  { file, bytes, entries, blocks, calls, content }: ReturnType<typeof makeBackup>,
   withContent: boolean,
 ): string {
   const said = content === null ? renderNoContent(dataDir, withContent) : renderContent(content);
-  return `Copied ${bytes} bytes to ${file}; its ledger is valid: ${entries} entries, ${calls} settled requests.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and stored prompts and responses cannot be read'}.\n`;
+  return `Copied ${bytes} bytes to ${file}; its ledger is valid: ${blocks} blocks, ${entries} entries, ${calls} settled requests.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and stored prompts and responses cannot be read'}.\n`;
 }
 
 function renderContent({ file, bytes }: Copy): string {

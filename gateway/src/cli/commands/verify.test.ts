@@ -1,12 +1,11 @@
 /** Tests `tollgate verify` and `tollgate backup`: next to a server, without one, and with an invalid ledger. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../../store/ports/store.ts';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
-import { openStore } from '../../store/sqlite/open-store.ts';
+import { type OpenedStore, openStore } from '../../store/sqlite/open-store.ts';
 import { heldCall, settledCall } from '../../store/testing/sample-call.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
@@ -14,7 +13,7 @@ import { runProgram } from '../testing/run-program.ts';
 const newFolder = temporaryFolders();
 
 /** A store with one settled call and one open call. */
-async function openFilledStore(): Promise<{ dataDir: string; store: Store }> {
+async function openFilledStore(): Promise<{ dataDir: string; store: OpenedStore }> {
   const dataDir = newFolder();
   const store = await openStore({ dataDir });
   await store.ledger.hold(heldCall('a', 50n));
@@ -25,8 +24,8 @@ async function openFilledStore(): Promise<{ dataDir: string; store: Store }> {
 
 function spoil(path: string): void {
   const database = new Database(path);
-  database.run('DROP TRIGGER ledger_entry_keeps');
-  database.run('UPDATE ledger_entry SET at_ms = at_ms + 1 WHERE seq = 2');
+  database.run('DROP TRIGGER call_record_keeps');
+  database.run("UPDATE call_record SET status = status + 1 WHERE request_id = 'a'");
   database.close();
 }
 
@@ -35,27 +34,27 @@ describe('verify', () => {
     const { dataDir, store } = await openFilledStore();
     const holds = await runProgram(dataDir, 'verify');
     expect(holds).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(holds.stdout).toStartWith('The ledger is valid: 3 entries, 1 settled requests.\n');
+    expect(holds.stdout).toStartWith('The ledger is valid: 3 blocks, 3 entries, 1 settled requests.\n');
     await store.close();
     expect(await runProgram(dataDir, 'verify')).toEqual(holds);
     const told = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
-    expect(told).toMatchObject({ ok: true, entries: 3, calls: 1, last: { entry: 3 }, problem: null });
+    expect(told).toMatchObject({ ok: true, entries: 3, blocks: 3, calls: 1, last: { number: 3 }, problem: null });
     expect(holds.stdout).toEndWith(` --noted 3:${told.last.hash}\n`);
   });
 
-  test('fails with the first wrong entry', async () => {
+  test('fails with the first wrong block', async () => {
     const { dataDir, store } = await openFilledStore();
     await store.close();
     spoil(join(dataDir, 'tollgate.db'));
-    const message = "its hash does not follow from what it says, its call's record and the hash before it";
+    const message = 'frame 1: the record of call a has status 201, the frame has 200';
     expect(await runProgram(dataDir, 'verify')).toEqual({
       exitCode: 1,
-      stdout: `The ledger is invalid: entry 2: ${message}.\n`,
+      stdout: `The ledger is invalid: block 2: ${message}.\n`,
       stderr: '',
     });
     const { exitCode, stdout } = await runProgram(dataDir, 'verify', '--json');
     expect(exitCode).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problem: { entry: 2, message } });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problem: { entry: null, block: 2, message } });
   });
 
   test('finds a noted entry, or reports that it is missing', async () => {
@@ -66,11 +65,11 @@ describe('verify', () => {
     const gone = await runProgram(dataDir, 'verify', '--noted', `4:${last.hash}`);
     expect(gone).toMatchObject({
       exitCode: 1,
-      stdout: 'The ledger is invalid: entry 4 was noted, and the last one is 3.\n',
+      stdout: 'The ledger is invalid: number 4 was noted, and the last one is block 3.\n',
     });
     const wrong = await runProgram(dataDir, 'verify', '--noted', '3');
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toContain('expected an entry number, a colon and the entry’s hash');
+    expect(wrong.stderr).toContain('expected a number, a colon and a hash');
   });
 
   test('says so where there is no database', async () => {
@@ -108,6 +107,61 @@ describe('backup', () => {
     await store.close();
   });
 
+  test('has everything that was confirmed before it, also what only the journal has', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const killed = newFolder();
+    // Both at once, so that the copy of the folder is that of a server killed before its database had everything.
+    await store.ledger.settle(settledCall('b', { held: 50n, output: 10 }));
+    cpSync(dataDir, killed, { recursive: true });
+    const beside = join(newFolder(), 'tollgate.db');
+    const without = join(newFolder(), 'tollgate.db');
+    expect((await runProgram(dataDir, 'backup', beside)).exitCode).toBe(0);
+    expect((await runProgram(killed, 'backup', without)).exitCode).toBe(0);
+    for (const copy of [beside, without]) {
+      const told = JSON.parse((await runProgram(dataDir, 'verify', copy, '--json')).stdout);
+      expect(told).toMatchObject({ blocks: 4, calls: 2, problem: null });
+    }
+    await store.close();
+  });
+
+  test('is restored without the journal, which then begins a new epoch, and its noted end stays there', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const folder = newFolder();
+    await runProgram(dataDir, 'backup', join(folder, 'tollgate.db'));
+    await store.ledger.settle(settledCall('b', { held: 50n, output: 10 }));
+    await store.close();
+    const { last } = JSON.parse((await runProgram(folder, 'verify', '--json')).stdout);
+    const problems: string[] = [];
+    const restored = await openStore({ dataDir: folder, onJournalProblem: (problem) => problems.push(problem) });
+    expect(problems).toEqual([expect.stringContaining('It continues after block 3')]);
+    expect(restored.recovered).toEqual({ posted: 0, voided: 1 });
+    expect(restored.epoch).toBeGreaterThan(store.epoch);
+    await restored.ledger.hold(heldCall('c', 50n));
+    await restored.close();
+    const proof = await runProgram(folder, 'verify', '--noted', `${last.number}:${last.hash}`);
+    expect(proof).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(proof.stdout).toStartWith('The ledger is valid: 5 blocks');
+  });
+
+  test('is restored beside the journal, which brings everything after it', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const copy = join(newFolder(), 'copy.db');
+    await runProgram(dataDir, 'backup', copy);
+    await store.ledger.settle(settledCall('b', { held: 50n, output: 10 }));
+    await store.close();
+    for (const name of readdirSync(dataDir)) if (name.startsWith('tollgate.db')) rmSync(join(dataDir, name));
+    cpSync(copy, join(dataDir, 'tollgate.db'));
+    const restored = await openStore({ dataDir });
+    expect(restored.recovered).toEqual({ posted: 0, voided: 0 });
+    const calls = await restored.calls.readCalls({ limit: 9, sinceMs: null, requestId: null, keyId: null });
+    expect(calls.map(({ request_id, status }) => [request_id, status])).toEqual([
+      ['b', 200],
+      ['a', 200],
+    ]);
+    await restored.close();
+    expect((await runProgram(dataDir, 'verify')).exitCode).toBe(0);
+  });
+
   test('replaces no file, and leaves none of a ledger that does not hold', async () => {
     const { dataDir, store } = await openFilledStore();
     await store.close();
@@ -120,7 +174,7 @@ describe('backup', () => {
     const folder = newFolder();
     const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('entry 2: its hash');
+    expect(stderr).toContain('block 2: frame 1: the record of call a');
     expect(readdirSync(folder)).toEqual([]);
     expect(existsSync(`${taken}.partial`)).toBe(false);
   });
@@ -130,7 +184,14 @@ describe('backup', () => {
     const copy = join(newFolder(), 'copy.db');
     writeFileSync(`${copy}.partial`, 'half');
     const { stdout } = await runProgram(dataDir, 'backup', copy, '--json');
-    expect(JSON.parse(stdout)).toEqual({ file: copy, bytes: statSync(copy).size, entries: 3, calls: 1, content: null });
+    expect(JSON.parse(stdout)).toEqual({
+      file: copy,
+      bytes: statSync(copy).size,
+      blocks: 3,
+      entries: 3,
+      calls: 1,
+      content: null,
+    });
     await store.close();
   });
 

@@ -10,8 +10,7 @@ import { type Balance, EMPTY_BALANCE, moveMoney, type Transfer } from '../ledger
 import type { Frame, JournalEnd } from '../ports/journal.ts';
 import type { AccountBalance } from '../ports/ledger.ts';
 import type { CallFilter, CallRecord } from '../ports/records.ts';
-import { openReadConnection } from './database/connection.ts';
-import { findMark } from './ingest/mark.ts';
+import { findMark, readMarkNow } from './ingest/mark.ts';
 
 type ReadExactly = <Found>(look: (tail: readonly Frame[]) => Promise<Found>) => Promise<Found>;
 
@@ -42,16 +41,6 @@ export function createTailReader(database: Database, path: string, journalFolder
     last = read.catch(() => undefined);
     return read;
   };
-}
-
-/** The snapshot of a connection does not show it. */
-function readMarkNow(path: string): number {
-  const database = openReadConnection(path);
-  try {
-    return findMark(database)?.seq ?? 0;
-  } finally {
-    database.close();
-  }
 }
 
 /** Null: the call holds nothing. */

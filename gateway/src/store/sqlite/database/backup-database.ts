@@ -8,22 +8,22 @@ import { nameSqliteFault } from '../sqlite-fault.ts';
 import { openReadConnection } from './connection.ts';
 
 /**
- * Copies the database at `from` to `to` (mode 0600) and returns its size in bytes. `check` gets the copy under a
- * temporary name and throws where it is invalid; `schema`: that of the file, by default the main database's. Only a complete, checked
+ * Copies the database at `from` to `to` (mode 0600) and returns its size in bytes. `complete` gets the copy under a
+ * temporary name, may add to it, and throws where it is invalid; `schema`: that of the file, by default the main database's. Only a complete, checked
  * copy that is flushed to the disk gets its final name: a killed backup leaves a file `….partial`, which the next one
  * removes.
  *
- * @throws StoreError where `from` is not a database of ours, or `to` exists already; also whatever `check` throws.
+ * @throws StoreError where `from` is not a database of ours, or `to` exists already; also whatever `complete` throws.
  */
-export function backupDatabase(from: string, to: string, check: (copy: string) => void, schema?: Schema): number {
+export function backupDatabase(from: string, to: string, complete: (copy: string) => void, schema?: Schema): number {
   if (!existsSync(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
   refuseExisting(to);
   const partial = `${to}.partial`;
   removeDatabase(partial);
   try {
     copyDatabase(from, partial, schema);
+    complete(partial);
     syncToDisk(partial);
-    check(partial);
     giveName(partial, to);
     syncToDisk(dirname(to));
     return statSync(to).size;

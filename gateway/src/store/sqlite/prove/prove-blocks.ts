@@ -33,13 +33,13 @@ interface BlockRow {
 }
 
 /** One at a time: a block may have megabytes. */
-const READ_BLOCKS = 'SELECT seq, epoch, frames, prev, hash, bytes FROM block ORDER BY seq';
+const READ_BLOCKS = 'SELECT seq, epoch, frames, prev, hash, bytes FROM block WHERE seq > ? ORDER BY seq';
 
-/** Yields the blocks of the table. @throws LedgerInvariantError where a row is not the block that its bytes are */
-export function* readStoredBlocks(database: Database): Iterable<Block> {
-  const read = database.prepare<BlockRow, []>(READ_BLOCKS);
+/** Yields the blocks of the table after a number. @throws LedgerInvariantError where a row is not the block that its bytes are */
+export function* readStoredBlocks(database: Database, afterSeq = 0): Iterable<Block> {
+  const read = database.prepare<BlockRow, [number]>(READ_BLOCKS);
   try {
-    for (const row of read.iterate()) yield blockOf(row);
+    for (const row of read.iterate(afterSeq)) yield blockOf(row);
   } finally {
     read.finalize();
   }

@@ -5,11 +5,12 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readTail } from '../../journal/read-tail.ts';
 import type { Balance } from '../../ledger/fold-balance.ts';
 import type { LedgerProof, NotedPlace } from '../../ports/ledger.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
-import { findMark } from '../ingest/mark.ts';
+import { findMark, readMarkNow } from '../ingest/mark.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import { journalFolder } from '../writer/writer-database.ts';
@@ -20,7 +21,7 @@ import { proveEntries } from './prove-entries.ts';
 import { FramesProof } from './prove-frames.ts';
 import { openRowsProof } from './prove-rows.ts';
 import { proveBalances, proveCounts, proveMark, proveOpenHolds, proveUnframedRecords } from './prove-tables.ts';
-import { createTailRows, readTail } from './prove-tail.ts';
+import { createTailRows } from './prove-tail.ts';
 
 /**
  * Proves the ledger in a database file, with or without a running server: the database in one consistent state, and the
@@ -93,17 +94,12 @@ function proveJournal(
   proveBalances(database, frames.balances);
   proveOpenHolds(database, frames.calls.running);
   if (folder === null || mark === null) return;
-  const tail = readTail(folder, mark, () => readMarkNow(database.filename));
-  proveBlocks(tail, end, frames, createTailRows(database), onBlock);
-}
-
-/** On a connection of its own: the proof's sees the database as it was. */
-function readMarkNow(path: string): number {
-  const database = openReadConnection(path);
   try {
-    return findMark(database)?.seq ?? 0;
-  } finally {
-    database.close();
+    const tail = readTail(folder, mark.stream, end, () => readMarkNow(database.filename));
+    proveBlocks(tail, end, frames, createTailRows(database), onBlock);
+  } catch (fault) {
+    if (fault instanceof Unavailable && fault.kind === 'incompatible') throw new LedgerInvariantError(fault.message);
+    throw fault;
   }
 }
 
