@@ -11,10 +11,14 @@ import { ID_SLACK_MS } from '../usage/scan-records.ts';
 import { ChargeSums } from './charge-sums.ts';
 
 /** Rows, of all accounts, that one query scans: about a tenth of a second. */
-const PIECE_RECORDS = 100_000;
-const PIECE_ENTRIES = 250_000;
-/** The same for queries that also look up each entry's record. */
-const CHARGE_ENTRIES = 50_000;
+export interface StatementPieces {
+  readonly records: number;
+  readonly entries: number;
+  /** Entries whose records are looked up. */
+  readonly charges: number;
+}
+
+const PIECES: StatementPieces = { records: 100_000, entries: 250_000, charges: 50_000 };
 /** In every time zone days start on whole quarter hours. */
 const QUARTER_MS = 900_000;
 /** Calls that ended further from their arrival are in the index `call_record_long`. */
@@ -61,7 +65,7 @@ const MOVEMENT_POSITION = sql`printf('req_%012x ', max(0, at_ms)) || kind || ' '
 const OLD_CURSOR = /^#([1-9]\d{0,15})$/;
 
 /** `workerQueries` runs queries that may take long. */
-export function createStatementReader(workerQueries: Kysely<Tables>): StatementReader {
+export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PIECES): StatementReader {
   async function readItems(
     account: string,
     only: 'movements' | 'all',
@@ -89,7 +93,9 @@ export function createStatementReader(workerQueries: Kysely<Tables>): StatementR
   /** The id so many records before this one; '': there are fewer. */
   async function floorBefore(before: string): Promise<string> {
     const { rows } = await sql<{ readonly id: string }>`SELECT request_id AS id FROM call_record
-      WHERE request_id < ${before} ORDER BY request_id DESC LIMIT 1 OFFSET ${PIECE_RECORDS - 1}`.execute(workerQueries);
+      WHERE request_id < ${before} ORDER BY request_id DESC LIMIT 1 OFFSET ${pieces.records - 1}`.execute(
+      workerQueries,
+    );
     return rows[0]?.id ?? '';
   }
 
@@ -105,7 +111,7 @@ export function createStatementReader(workerQueries: Kysely<Tables>): StatementR
       const rows = await readOldMovements(account, before, limit);
       return { entries: rows.map(entryOfRow), next: rows.length < limit ? null : oldCursor(rows.at(-1)?.seq ?? 1) };
     }
-    const floor = Math.max(1, before - PIECE_ENTRIES);
+    const floor = Math.max(1, before - pieces.entries);
     const { rows } = await sql<EntryRow>`SELECT ${ENTRY} FROM ledger_entry
       WHERE seq < ${before} AND seq >= ${floor} AND account = ${account}
       ORDER BY seq DESC LIMIT ${limit}`.execute(workerQueries);
@@ -145,7 +151,7 @@ export function createStatementReader(workerQueries: Kysely<Tables>): StatementR
     );
     for (let from: string | null = first; from !== null; ) {
       const { rows } = await sql<{ readonly id: string }>`SELECT request_id AS id FROM call_record
-        WHERE request_id >= ${from} ORDER BY request_id LIMIT 1 OFFSET ${PIECE_RECORDS}`.execute(workerQueries);
+        WHERE request_id >= ${from} ORDER BY request_id LIMIT 1 OFFSET ${pieces.records}`.execute(workerQueries);
       const next: string | null = rows[0]?.id ?? null;
       sums.addAll(
         await sql`SELECT ${charge} FROM call_record
@@ -155,13 +161,13 @@ export function createStatementReader(workerQueries: Kysely<Tables>): StatementR
       );
       from = next;
     }
-    for (let floor = 1; floor <= entries; floor += CHARGE_ENTRIES) {
+    for (let floor = 1; floor <= entries; floor += pieces.charges) {
       sums.addAll(
         await sql`SELECT CASE WHEN e.at_ms < ${toMs} THEN e.at_ms / ${QUARTER_MS} END AS quarter,
             CASE WHEN e.at_ms < ${toMs} THEN r.model END AS model, CASE WHEN e.at_ms < ${toMs} THEN r.key_id END AS key_id,
             r.key_name AS key_name, max(e.at_ms) AS last_ms, count(*) AS calls, cast(sum(e.amount) AS TEXT) AS amount
           FROM ledger_entry e LEFT JOIN call_record r ON r.request_id = e.ref
-          WHERE e.seq >= ${floor} AND e.seq < ${floor + CHARGE_ENTRIES} AND e.account = ${account}
+          WHERE e.seq >= ${floor} AND e.seq < ${floor + pieces.charges} AND e.account = ${account}
             AND e.kind = 'post' AND e.at_ms >= ${fromMs} GROUP BY 1, 2, 3`.execute(workerQueries),
       );
     }

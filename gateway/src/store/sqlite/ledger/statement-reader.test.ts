@@ -1,0 +1,127 @@
+/**
+ * Tests that pages of ledger lines and statements are those of a simple computation over random histories, in a folder
+ * with and without a ledger from before the journal, however small the pieces in which they are read.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { requestIdFloor } from '../../../lib/request-id.ts';
+import type { DayCharge, ShownEntry, StatementReader } from '../../ports/ledger.ts';
+import { seededRandom } from '../../testing/random-calls.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
+import { createQueries } from '../database/sqlite-dialect.ts';
+import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
+import { type History, type ModelLine, randomHistory } from '../testing/random-frames.ts';
+import { LegacyLedger } from '../testing/write-legacy-ledger.ts';
+import { createStatementReader } from './statement-reader.ts';
+
+const newFolder = temporaryFolders();
+const START_MS = Date.UTC(2026, 2, 1);
+const DAY_MS = 86_400_000;
+const OLD_CALLS = 30;
+const ACME = { sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 };
+const dayOf = (atMs: number) => new Date(atMs).toISOString().slice(0, 10);
+
+/** Newest first; the lines of a call stay together. */
+function linesOf({ lines, open }: History, account: string): ModelLine[] {
+  const held = [...open.values()].map(({ record, held }): ModelLine => {
+    const { request_id: ref, at_ms: atMs } = record;
+    return { account: record.account, kind: 'hold', ref, atMs, amount: held, released: 0n };
+  });
+  const positionOf = ({ kind, ref, atMs }: ModelLine) =>
+    kind === 'topup' || kind === 'correct' ? `${requestIdFloor(atMs)} ${kind} ${ref}` : ref;
+  const own = [...lines, ...held].filter((line) => line.account === account);
+  return own
+    .toReversed()
+    .sort((one, other) => (positionOf(one) < positionOf(other) ? 1 : positionOf(one) > positionOf(other) ? -1 : 0));
+}
+
+function chargesOf({ ends }: History, account: string, fromMs: number, toMs: number): DayCharge[] {
+  const sums = new Map<string, DayCharge>();
+  for (const { record, posted, endedMs } of ends.toSorted((one, other) => one.endedMs - other.endedMs)) {
+    if (record.account !== account || posted === 0n || endedMs < fromMs || endedMs >= toMs) continue;
+    const { model, key_id: keyId, key_name: keyName } = record;
+    const date = dayOf(endedMs);
+    const id = JSON.stringify([date, model, keyId]);
+    const { calls = 0, amount = 0n } = sums.get(id) ?? {};
+    sums.set(id, { date, model, keyId, keyName, calls: calls + 1, amount: amount + posted });
+  }
+  return [...sums.values()];
+}
+
+const inOrder = (charges: readonly DayCharge[]) =>
+  charges.toSorted((one, other) => (JSON.stringify(one, text) < JSON.stringify(other, text) ? -1 : 1));
+const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+
+describe.each([false, true])('with a ledger from before the journal: %p', (hasOld) => {
+  const history = randomHistory(seededRandom(hasOld ? 3 : 4), 500, START_MS);
+  let rig: IngestRig;
+  let readers: readonly StatementReader[];
+
+  beforeAll(() => {
+    rig = openIngestRig(newFolder());
+    expect(rig.keepWrites([[ACME]])).toBe(true);
+    if (hasOld) {
+      rig.database.transaction(() => {
+        const old = new LegacyLedger(rig.database);
+        old.beginEpoch();
+        old.add({ kind: 'topup', ref: 'old', amount: 5_000n });
+        for (let nth = 0; nth < OLD_CALLS; nth++) old.addCall(`${requestIdFloor(5)}${nth}`, 10n, 3);
+        old.finish();
+      })();
+    }
+    for (const frame of history.frames) rig.appendOnly([frame]);
+    rig.ingest(Number.MAX_SAFE_INTEGER);
+    const queries = createQueries(rig.database);
+    readers = [createStatementReader(queries), createStatementReader(queries, { records: 7, entries: 9, charges: 4 })];
+  });
+  afterAll(() => rig.close());
+
+  test.each(['default', 'acme'])('pages of %s have every line once, newest first', async (account) => {
+    const model = linesOf(history, account);
+    const isOld = hasOld && account === 'default';
+    const wanted = model.map(({ kind, ref, atMs, amount, released }) => ({ kind, ref, atMs, amount, released }));
+    for (const reader of readers) {
+      for (const only of ['all', 'movements'] as const) {
+        const found: ShownEntry[] = [];
+        for (let before: string | null = null, pages = 0; pages < 5_000; pages++) {
+          const { entries, next } = await reader.readEntries(account, only, before, 5);
+          expect(entries.length).toBeLessThan(8);
+          found.push(...entries);
+          before = next;
+          if (next === null) break;
+        }
+        const isShown = ({ kind }: { readonly kind: string }) =>
+          only === 'all' || kind === 'topup' || kind === 'correct';
+        const own = wanted.filter(isShown);
+        expect(found.slice(0, own.length).map(({ note, ...line }) => line)).toEqual(own as never);
+        const old = found.slice(own.length);
+        expect(old.length).toBe(isOld ? (only === 'all' ? 2 * OLD_CALLS + 1 : 1) : 0);
+        if (isOld) expect(old.at(-1)).toMatchObject({ kind: 'topup', ref: 'old', amount: 5_000n });
+      }
+    }
+  });
+
+  test.each(['default', 'acme'])('statements of %s add up over any range', async (account) => {
+    const random = seededRandom(11);
+    const isOld = hasOld && account === 'default';
+    const movements = linesOf(history, account).filter(({ kind }) => kind === 'topup' || kind === 'correct');
+    const all = chargesOf(history, account, 0, START_MS * 2);
+    const sumOf = (rows: readonly { readonly amount: bigint }[]) => rows.reduce((sum, { amount }) => sum + amount, 0n);
+    for (let nth = 0; nth < 12; nth++) {
+      const fromMs = START_MS - DAY_MS / 2 + Math.floor(random() * DAY_MS);
+      const toMs = fromMs + Math.floor(random() * DAY_MS);
+      const charges = chargesOf(history, account, fromMs, toMs);
+      const earlier = chargesOf(history, account, 0, fromMs);
+      const opening =
+        sumOf(movements.filter(({ atMs }) => atMs < fromMs)) - sumOf(earlier) + (isOld ? 5_000n - 6n * 30n : 0n);
+      const moved = movements.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+      for (const reader of readers) {
+        const statement = await reader.readStatement(account, { fromMs, toMs }, dayOf);
+        expect(statement.opening).toBe(opening);
+        expect(statement.closing).toBe(opening + sumOf(moved) - sumOf(charges));
+        expect(statement.movements.map(({ ref }) => ref).toSorted()).toEqual(moved.map(({ ref }) => ref).toSorted());
+        expect(inOrder(statement.charges)).toEqual(inOrder(charges));
+      }
+    }
+    expect(all.length).toBeGreaterThan(5);
+  });
+});
