@@ -165,25 +165,32 @@ export class ChainReader {
       const length = statedLength(this.#window, this.#at - this.#windowAt);
       const seq = length === 0 ? 0 : statedSeq(this.#window, this.#at - this.#windowAt);
       if (length === 0 || seq > this.seq) break;
-      this.passedSeq = seq;
       if (seq === this.seq) {
-        this.#pass(length);
-        return;
+        if (this.#pass(length)) return;
+        break;
       }
+      this.passedSeq = seq;
       this.#at += length;
     }
     this.#search();
   }
 
-  #pass(length: number): void {
+  /** Goes to the end of the last block read. False: it is damaged, its length perhaps too. */
+  #pass(length: number): boolean {
     this.#load(this.#at, length);
     const block = parseBlock(this.#window, this.#at - this.#windowAt, 0);
-    this.isForked = block !== null && !block.hash.equals(this.head);
+    if (block === null) return false;
+    this.isForked = !block.hash.equals(this.head);
+    this.passedSeq = this.seq;
     this.#at += length;
+    return true;
   }
 
   /** Looks beyond a damaged block that the database has already. */
   #search(): void {
+    // A damaged length may have led anywhere.
+    this.#at = SEGMENT_HEAD_BYTES;
+    this.passedSeq = 0;
     this.#load(this.#at, SEGMENT_BYTES);
     for (let place = findBlock(this.#window, 0, 0); place !== null; place = findBlock(this.#window, place.at + 1, 0)) {
       const { seq, bytes } = place.block;

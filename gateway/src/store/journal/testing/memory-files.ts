@@ -136,7 +136,7 @@ export function createMemoryFiles(content: ReadonlyMap<string, MemoryFile> = new
     },
     read(number, into, position) {
       const { seen } = handle(number);
-      return seen.copy(into, 0, position, position + into.length);
+      return position < seen.length ? seen.copy(into, 0, position, position + into.length) : 0;
     },
     write(number, bytes, position) {
       const file = handle(number);
