@@ -1,10 +1,9 @@
 /**
  * Converts call records to and from their table rows, and drafts and checkpoints of open holds to and from JSON text.
- * Reconstructs the record of a call that was never ended.
  */
 
 import type { Reason } from '../../../errors/reason.ts';
-import { type MediaAndToolUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
+import type { MediaAndToolUsage, Usage, UsageFlag } from '../../../generation/usage.ts';
 import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
@@ -50,10 +49,6 @@ const SETTLEMENT_COLUMNS = ['held', 'posted', 'written_off', 'ended_ms', 'block'
 const INSERTED = [...CALL_RECORD_COLUMNS, ...SETTLEMENT_COLUMNS];
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
 
-/** The same for a call that holds nothing: inserts no row where the call in the last parameter has an open hold. */
-export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}, block) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}, 0
-  WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
-
 /** A record's values in the order of the insert statement, without the last, its attempts. */
 export type CallRecordValues = readonly [
   request_id: string,
@@ -75,16 +70,16 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.workspace,
     record.key_id,
     record.key_name,
-    wellFormed(record.end_user),
-    wellFormed(record.session),
+    record.end_user,
+    record.session,
     record.protocol,
-    wellFormed(record.model),
-    wellFormed(record.served_model),
+    record.model,
+    record.served_model,
     record.provider,
     record.stream ? 1 : 0,
     record.status,
     record.error,
-    wellFormed(record.finish_reason),
+    record.finish_reason,
     usage.input,
     usage.cache_read,
     usage.cache_write_5m,
@@ -105,11 +100,6 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
 /** Completes values written by an older version, which had no reason column. */
 export function completeRecordValues(values: CallRecordValues): CallRecordValues {
   return values.length === CALL_RECORD_COLUMNS.length - 2 ? [...values, null] : values;
-}
-
-/** Replaces unpaired surrogates in text from outside: the database cannot store them. */
-function wellFormed(text: string | null): string | null {
-  return text === null ? null : text.toWellFormed();
 }
 
 /**
@@ -226,55 +216,4 @@ export function parseCheckpoint(text: string): Pick<Checkpoint, 'usage' | 'cost'
   const names = counters.length > COUNTERS.length ? [...COUNTERS, 'extras'] : COUNTERS;
   const usage = Object.fromEntries(names.map((counter, index) => [counter, counters[index]]));
   return { usage: usage as unknown as Usage, cost: BigInt(cost) };
-}
-
-/** The row of a hold that was never ended; `draft` and `checkpoint` as rendered above. */
-export interface OpenHold {
-  readonly call_id: string;
-  readonly account: string;
-  readonly draft: string;
-  readonly checkpoint: string | null;
-}
-
-/** The record and cost of a call that was never ended. */
-interface UnendedCall {
-  readonly record: CallRecord;
-  /** Cost of the usage in nano-USD; 0 without a checkpoint. */
-  readonly cost: bigint;
-}
-
-/**
- * Builds the end of a call whose process died: its usage is the last checkpoint, or zero without one. Checkpoints are
- * made while output is sent, so a streaming client had received status 200 by then. The duration is unknown, so
- * `duration_ms` is 0.
- */
-export function endUnendedCall({ call_id, account, draft, checkpoint }: OpenHold, error: string): UnendedCall {
-  const values = JSON.parse(draft) as DraftValues;
-  const kept = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
-  const members = { ...kept, request_id: call_id, account } as unknown as CallDraft;
-  const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
-  const cost = BigInt(costText);
-  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'extras'] : COUNTERS;
-  const usage: Usage =
-    checkpoint === null
-      ? ZERO_USAGE
-      : (Object.fromEntries(names.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
-  const unpriced = checkpoint !== null && members.price_version === null;
-  const { provider, served_model: model, stream } = members;
-  const answered = checkpoint !== null && provider !== null && model !== null;
-  const record: CallRecord = {
-    ...members,
-    status: checkpoint !== null && stream ? 200 : 500,
-    error,
-    reason: { kind: 'ours', at_step: checkpoint === null ? 'provider' : 'answer' },
-    finish_reason: null,
-    usage,
-    usage_source: checkpoint === null ? 'void' : 'checkpoint',
-    usage_flags: null,
-    cost_nano_usd: unpriced ? null : cost.toString(),
-    ttfb_ms: null,
-    duration_ms: 0,
-    attempts: answered ? [{ provider, model, status: 200, error, duration_ms: 0 }] : [],
-  };
-  return { record, cost: unpriced ? 0n : cost };
 }
