@@ -109,6 +109,15 @@ describe('frames that are refused', () => {
     expect(memory.readCalls().map(({ error }) => error)).toEqual(['gateway_fault', null]);
   });
 
+  test('a plain hold is not judged by a mode that its account no longer has when its frame is written', async () => {
+    const memory = await openPaid(100n);
+    await memory.ledger.hold(plainCall('a', 60n, 'paid'));
+    memory.setAccount('paid', 'postpaid');
+    await memory.ledger.hold(heldCall('b', 90n, 'paid'));
+    expect(memory.prove().problem).toBeNull();
+    expect(await balanceOf(memory, 'paid')).toMatchObject({ available: -50n, held: 150n });
+  });
+
   test('an extension and the settlement after it are both taken back', async () => {
     const memory = await openPaid(60n);
     await memory.ledger.hold(heldCall('a', 30n, 'paid'));

@@ -37,8 +37,16 @@ class OpenCall implements FrameWaiter, UnendedCall {
     readonly draft: Hold['draft'],
     public amount: bigint,
     readonly account: BookAccount,
-    readonly prepaid: boolean,
+    private readonly wasPrepaid: boolean,
   ) {}
+
+  /**
+   * Whether the balance must bear the hold at its frame's place in the journal. Not if the account has turned postpaid
+   * since: frames of calls that overdraw it may precede the hold's.
+   */
+  get prepaid(): boolean {
+    return this.wasPrepaid && this.account.prepaid;
+  }
 
   endBy(settlement: Settlement, resolve: Resolve, reject: Reject): void {
     this.end = settlement;
