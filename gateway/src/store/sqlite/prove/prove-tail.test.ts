@@ -6,6 +6,7 @@ import { openBlockCursor } from '../../journal/block-cursor.ts';
 import { openJournal } from '../../journal/journal.ts';
 import { recoverJournal } from '../../journal/recover-journal.ts';
 import type { Frame } from '../../ports/journal.ts';
+import type { NotedPlace } from '../../ports/ledger.ts';
 import { recompute, settledCall } from '../../testing/sample-call.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openWriteConnection } from '../database/connection.ts';
@@ -15,6 +16,7 @@ import { journalFolder } from '../writer/writer-database.ts';
 import { proveLedger } from './prove-ledger.ts';
 
 const newFolder = temporaryFolders();
+const WRITING_PROGRAM = new URL('../testing/run-calls-until-killed.ts', import.meta.url).pathname;
 const NO_REACH = () => undefined;
 
 function end(id: string): Frame {
@@ -124,3 +126,33 @@ test('segments of another database are found', async () => {
   cpSync(journalFolder(databasePath(other)), journalFolder(databasePath(dataDir)), { recursive: true });
   expect(proveLedger(databasePath(dataDir), recompute).problem?.message).toContain('belongs to another database');
 });
+
+test('a ledger is sound at every moment while a server writes it', async () => {
+  const dataDir = newFolder();
+  const server = Bun.spawn([process.execPath, WRITING_PROGRAM, dataDir, 'r'], { stdout: 'pipe', stderr: 'inherit' });
+  try {
+    const acknowledged = server.stdout.getReader();
+    await acknowledged.read();
+    const told = drain(acknowledged);
+    const path = databasePath(dataDir);
+    let noted: NotedPlace | null = null;
+    for (let round = 0; round < 25; round++) {
+      const proof = proveLedger(path, recompute, noted);
+      expect(proof.problem).toBeNull();
+      expect(proof.last?.number ?? 0).toBeGreaterThanOrEqual(noted?.number ?? 0);
+      noted = proof.last;
+      await Bun.sleep(round % 5);
+    }
+    expect(noted?.number).toBeGreaterThan(25);
+    server.kill('SIGKILL');
+    await told;
+    expect(proveLedger(path, recompute, noted).problem).toBeNull();
+  } finally {
+    server.kill('SIGKILL');
+    await server.exited;
+  }
+}, 60_000);
+
+async function drain(reader: { read(): Promise<{ readonly done: boolean }> }): Promise<void> {
+  for (let next = await reader.read(); !next.done; next = await reader.read());
+}
