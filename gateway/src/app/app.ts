@@ -28,7 +28,8 @@ import { createLinkMakers, createVerifyEmail } from '../people/members/operator-
 import { createSetUp } from '../people/members/set-up.ts';
 
 import { createMakerReader } from '../people/roles.ts';
-import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
+import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
@@ -178,7 +179,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       billing: money.billing,
       health,
       content: content.recorder,
-      protocolViolations: { received: countPerProtocol(), withheld: countPerProtocol() },
+      protocolViolations: { received: countersOf(UPSTREAM_PROTOCOLS), withheld: countersOf(CLIENT_PROTOCOLS) },
       unknownCallers: 0,
       ready: true,
       draining: false,
@@ -300,8 +301,6 @@ async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<
   return made;
 }
 
-function countPerProtocol(): { [protocol in ClientProtocolName]: number } {
-  return Object.fromEntries(CLIENT_PROTOCOL_NAMES.map((name) => [name, 0])) as {
-    [protocol in ClientProtocolName]: number;
-  };
+function countersOf<Name extends string>(halves: { readonly [name in Name]: unknown }): { [name in Name]: number } {
+  return Object.fromEntries(Object.keys(halves).map((name) => [name, 0])) as { [name in Name]: number };
 }

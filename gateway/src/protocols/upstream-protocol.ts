@@ -72,7 +72,7 @@ export interface StreamObserver {
   readonly failure: { readonly type: string; readonly message: string; readonly status: number | null } | null;
   /** Called once if the bytes ended normally without the protocol's own end: completes the stream; null: it was cut. */
   endOfBytes(): Buffer | null;
-  /** The number of inspected events in an order that the upstream's format does not allow. */
+  /** The number of inspected events out of the order of upstream's format; if the observer rewrites, of the client's. */
   readonly protocolViolations: number;
   facts(): AnswerFacts;
 }

@@ -21,7 +21,13 @@ import { AnswerCollector, type AnswerListener, type CollectedAnswer, undelivered
 /** How the last attempt began: with a running stream, or with a complete answer of any status to `plan`. */
 export type AttemptOutcome =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
-  | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
+  | {
+      readonly kind: 'folded';
+      readonly folding: Folding;
+      readonly head: ResponseHead;
+      readonly cut: boolean;
+      readonly plan: UpstreamCall;
+    }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly plan: UpstreamCall };
 
 type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
@@ -277,7 +283,7 @@ class AnswerAttempts extends Attempts {
       (end) => {
         openCalls.remove(handle);
         if (end.kind === 'folded') row.note(200, null);
-        this.judge(end.kind === 'collected' ? { ...end, plan } : { ...end, folding });
+        this.judge(end.kind === 'collected' ? { ...end, plan } : { ...end, plan, folding });
       },
       (failure: unknown) => {
         openCalls.remove(handle);

@@ -26,6 +26,7 @@ import { storedHead } from '../idempotency/idempotency.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';
 import { decideUsage, settle } from '../money/settle.ts';
 import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
+import { countViolations } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { plainReply, streamReply } from './reply.ts';
 
@@ -138,15 +139,14 @@ export function passRefusal(
  */
 async function deliverFolded(
   call: Held,
-  { folding, head, cut }: Extract<AttemptOutcome, { kind: 'folded' }>,
+  { folding, head, cut, plan }: Extract<AttemptOutcome, { kind: 'folded' }>,
 ): Promise<Response> {
-  const { deps, protocol } = call;
   const { observer } = folding;
   const facts = observer.facts();
   const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
   const counted = cut ? decideUsage(call, { ...outcome, facts }).usage : null;
   const { json, finish_reason, dropped } = folding.finish(counted);
-  if (!observer.rewrites) deps.protocolViolations.received[protocol.name] += observer.protocolViolations;
+  countViolations(call, plan.protocol, observer);
   call.cut = cut;
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;

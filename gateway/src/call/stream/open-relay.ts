@@ -89,7 +89,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
     settle(outcome, last) {
       row.note(outcome.failure === null ? 200 : null, outcome.failure);
       row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
-      countViolations(call, observer);
+      countViolations(call, plan.upstream, observer);
       const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
@@ -129,12 +129,17 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
 }
 
 /**
- * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
- * counted.
+ * A rewriting observer withholds violations of the client's format; a passing one forwards upstream's bytes, so
+ * violations of upstream's format are only counted. `upstream`: upstream's format.
  */
-function countViolations({ deps, protocol }: Held, observer: StreamObserver): void {
-  const counts = deps.protocolViolations[observer.rewrites ? 'withheld' : 'received'];
-  counts[protocol.name] += observer.protocolViolations;
+export function countViolations(
+  { deps, protocol }: Held,
+  upstream: Pick<UpstreamProtocol, 'name'>,
+  { rewrites, protocolViolations }: Pick<StreamObserver, 'rewrites' | 'protocolViolations'>,
+): void {
+  const { received, withheld } = deps.protocolViolations;
+  if (rewrites) withheld[protocol.name] += protocolViolations;
+  else received[upstream.name] += protocolViolations;
 }
 
 /**
