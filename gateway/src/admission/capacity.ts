@@ -177,8 +177,7 @@ export function createCapacity(openCallsMax: () => number, bodyBounds: () => Bod
   };
 }
 
-/** Derives from the file descriptor limit how many calls may be open, and when idle connections are closed. */
-
+/** Bounds derived from the file descriptor limit: open calls, and when idle connections are closed. */
 export interface DescriptorBounds {
   /** Maximum number of open calls. */
   readonly callsMax: number;

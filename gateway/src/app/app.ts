@@ -26,7 +26,6 @@ import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
-
 import { createMakerReader } from '../people/roles.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';

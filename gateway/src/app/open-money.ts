@@ -10,7 +10,6 @@ import { rememberPrices } from '../billing/price-book.ts';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
 import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
-
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';

@@ -4,7 +4,6 @@ import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
 import { FREE_PRICE, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, unpricedTools, withMarkUp } from './price.ts';
 import { ceilNanoUsd, chargedNanoUsd, costNanoUsd } from './price-book.ts';
-
 import { billRandomCalls } from './testing/random-bills.ts';
 
 const usage = (counters: Partial<Usage>): Usage => ({ ...ZERO_USAGE, ...counters });

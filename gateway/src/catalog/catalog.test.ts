@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-book.ts';
-
 import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
-
 import { catalogVersion, findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };

@@ -6,7 +6,6 @@ import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { authenticate } from './authorize.ts';
 import { createKeyDirectory, followKeys, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { createKeyHasher, generateKeyText } from './key-format.ts';
-
 import { noteUse } from './principal.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));

@@ -14,7 +14,6 @@ import {
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from './connection.ts';
-
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /**

@@ -5,7 +5,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readAnswerBody } from '../../src/call/attempt/collect-answer.ts';
 import { checkUsage, TokenRatio } from '../../src/call/money/usage-checks.ts';
-
 import { routedCall } from '../../src/call/testing/routed-call.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';

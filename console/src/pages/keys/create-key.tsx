@@ -118,8 +118,7 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
   );
 }
 
-/** Chooses the default workspace of a new key: the last one used in this browser, else `default`. */
-
+/** Where this browser keeps the workspace of the last new key. */
 const place = (account: string) => `tollgate.last-workspace.${account}`;
 
 function readLastWorkspace(account: string): string | null {

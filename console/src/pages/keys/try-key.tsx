@@ -56,8 +56,6 @@ function Result({ result }: { readonly result: TestResult }) {
   );
 }
 
-/** Sends one real call with a key from the browser; returns its answer, duration and cost. Stores nothing. */
-
 type TestResult =
   | {
       readonly ok: true;
@@ -78,7 +76,7 @@ type TestResult =
 
 const TOKENS_MAX = 256;
 
-/** A short chat completion. It is charged like every call. */
+/** Sends a short chat completion from the browser. It is charged like every call; nothing is stored. */
 async function sendTestRequest(key: string, model: string): Promise<TestResult> {
   const startMs = performance.now();
   const since = () => performance.now() - startMs;

@@ -9,12 +9,10 @@ import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
-
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
-
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
 import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';

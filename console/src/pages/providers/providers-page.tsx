@@ -11,7 +11,6 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Empty, Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { AddProvider, ReplaceCredentials, ReplaceModels } from './provider-dialogs.tsx';

@@ -16,7 +16,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
-
 import { HealthBadge } from '../providers/health-badge.tsx';
 
 type Status = Reply<'GET /status'>;

@@ -15,7 +15,6 @@ import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from
 import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
-
 import { AnswerCollector, type AnswerListener, type CollectedAnswer, undeliveredStream } from './collect-answer.ts';
 
 /** How the last attempt began: with a running stream, or with a complete answer of any status to `plan`. */

@@ -7,7 +7,6 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
-
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';

@@ -16,7 +16,6 @@ import {
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { hasKeyForm } from '../../identity/key-format.ts';
 import { noteUse, type Principal } from '../../identity/principal.ts';
-
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';

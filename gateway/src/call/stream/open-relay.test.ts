@@ -11,7 +11,6 @@ import type { Interruptible } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
 import { LimitProofs } from '../money/limit-proofs.ts';
 import { TokenRatio, UsageAnomalyLog } from '../money/usage-checks.ts';
-
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { countViolations, openRelay } from './open-relay.ts';

@@ -16,7 +16,6 @@ import {
 import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
-
 import { alarm } from '../deliver/refuse.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';

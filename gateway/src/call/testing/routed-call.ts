@@ -7,7 +7,6 @@ import type { Defaults } from '../../config/config.ts';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { resolveDefaults } from '../../config/resolve-settings.ts';
 import { compileModelPatterns, newKeyUse, type Principal } from '../../identity/principal.ts';
-
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { demo, localProvider } from '../../providers/demo.ts';

@@ -12,7 +12,6 @@ import {
   renderPath,
 } from './config-problem.ts';
 import { fileSchema } from './file-schema.ts';
-
 import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -6,7 +6,6 @@ import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
-
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
 import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';

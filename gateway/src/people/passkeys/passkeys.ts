@@ -11,7 +11,6 @@ import type { PeopleEvent, PeopleEventKind, RecordEvent } from '../people-event.
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import { type MadePasskey, type PasskeyChallenges, renderMakeOptions } from './passkey-challenges.ts';
-
 import type { RelyingParty } from './relying-party.ts';
 
 export interface Passkeys {

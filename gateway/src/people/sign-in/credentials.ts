@@ -10,7 +10,6 @@ import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
 import { type AuthEngines, orRefusal } from './auth-engines.ts';
-
 import { isPassword } from './passwords.ts';
 import type { SignedIn } from './sessions.ts';
 

@@ -21,7 +21,6 @@ import {
   sendCookies,
 } from './auth-cookies.ts';
 import { type AuthEngines, orRefusal } from './auth-engines.ts';
-
 import { codeIsSpent, type SpentCodes } from './credentials.ts';
 import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
 import type { FindByPassword } from './passwords.ts';

@@ -2,7 +2,6 @@
 
 import { parseBaseUrl, type UpstreamFailure } from '../connection.ts';
 import { Exchange, type ExchangeLimits } from '../exchange.ts';
-
 import type { ResponseHead } from '../response-head.ts';
 
 /** Long enough for every test that is not about timeouts. */

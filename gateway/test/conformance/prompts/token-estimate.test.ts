@@ -6,7 +6,6 @@ import { describe, expect, test } from 'bun:test';
 import type { TokenFamily } from '../../../src/tokens/token-families.ts';
 import { loadCorpus } from '../../fixtures/corpus/load-corpus.ts';
 import { describeError, estimateError, halvePrompts, JUDGED_TOKENS_MIN } from './prompt-halves.ts';
-
 import { loadRecordedPrompts, readPrompts } from './recorded-prompts.ts';
 
 interface Limits {

@@ -7,9 +7,7 @@ import type { FinishReason, GenerationEvent } from '../../../../src/generation/e
 import { type Generation, unfoldGeneration } from '../../../../src/generation/generation.ts';
 import type { Citation, Part } from '../../../../src/generation/part.ts';
 import { splitDeltas } from '../../../../src/generation/testing/split-deltas.ts';
-
 import { extrasOf, type Usage } from '../../../../src/generation/usage.ts';
-
 import { functionArguments, spokenText } from './random-parts.ts';
 
 const count = fc.nat(2_000_000);
