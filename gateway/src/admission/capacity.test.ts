@@ -1,6 +1,6 @@
 /** Tests the accounting of request-body bytes: as they arrive, per key and for the process. */
 import { describe, expect, test } from 'bun:test';
-import { BodyBytes } from './capacity.ts';
+import { BodyBytes, type BodyShare } from './capacity.ts';
 
 const bodies = () => new BodyBytes(() => ({ process: 1_000, key: 400 }));
 
@@ -59,5 +59,26 @@ describe('a declared length', () => {
     expect(held.open('a').takeDeclared(101)).toBe(false);
     expect(held.held).toBe(300);
     expect(held.open('b').takeDeclared(125)).toBe(true);
+  });
+});
+
+describe('the memory of a body', () => {
+  const released = (bytes: Buffer, release: (share: BodyShare) => void = (share) => share.release()) => {
+    const share = bodies().open('a');
+    share.own(bytes);
+    release(share);
+    return bytes.length;
+  };
+
+  test('is freed when the body is released, so that nothing can read it', () => {
+    expect(released(Buffer.from(new ArrayBuffer(200_000)))).toBe(0);
+    expect(released(Buffer.from(new ArrayBuffer(200_000)), () => {})).toBe(200_000);
+  });
+
+  test('is left alone if other bytes are in it, or if it is small', () => {
+    const shared = Buffer.from(new ArrayBuffer(200_000));
+    expect(released(shared.subarray(0, 100_000))).toBe(100_000);
+    expect(shared.length).toBe(200_000);
+    expect(released(Buffer.from(new ArrayBuffer(300)))).toBe(300);
   });
 });

@@ -77,13 +77,17 @@ export class BodyBytes {
   }
 }
 
-/** The bytes that one body counts against the process and its key. */
+/** Memory of smaller bodies costs less if it is left to the collector. */
+const FREED_BYTES_MIN = 16 * 1024;
+
+/** The bytes that one body counts against the process and its key, and the body's memory. */
 export class BodyShare {
   readonly #process: Gauge;
   readonly #key: Gauge;
   readonly #allDeclared: Gauge;
   #held = 0;
   #declared = 0;
+  #memory: ArrayBuffer | null = null;
   #released = false;
 
   constructor(process: Gauge, key: Gauge, allDeclared: Gauge) {
@@ -122,13 +126,25 @@ export class BodyShare {
     this.#declared = 0;
   }
 
-  /** Gives everything back. Idempotent. */
+  /**
+   * Takes over the memory of a whole body. `release` frees it, so that the next body gets memory that the processor
+   * still has in its caches; until the collector comes, hundreds of bodies would take new memory. Bytes that share
+   * their memory with others are left alone.
+   */
+  own({ buffer, byteLength }: Buffer): void {
+    if (byteLength < FREED_BYTES_MIN || byteLength !== buffer.byteLength) return;
+    if (buffer instanceof ArrayBuffer) this.#memory = buffer;
+  }
+
+  /** Gives everything back. The body's bytes are empty from then on: nothing can read them. Idempotent. */
   release(): void {
     this.#released = true;
     this.arrived();
     this.#process.give(this.#held);
     this.#key.give(this.#held);
     this.#held = 0;
+    this.#memory?.transfer(0);
+    this.#memory = null;
   }
 }
 

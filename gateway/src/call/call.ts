@@ -169,8 +169,9 @@ export function isRouted(call: Arrived): call is Routed {
 /** Releases everything that the call holds of the process. Safe to call more than once. */
 export function releaseCall({ place, body, content }: Arrived): void {
   place?.leave();
-  body?.release();
+  // Copies the body before its memory is freed.
   content?.close();
+  body?.release();
 }
 
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };

@@ -79,15 +79,18 @@ async function keptOf(address: Address, side: Side, members: object, role: Role 
 const said = ({ conversation }: ShownContent) => conversation?.map(({ role }) => role);
 
 describe('of a call in one piece', () => {
-  test('request, what went upstream, and answer are kept to the byte', async () => {
-    const messages = [{ role: 'user', content: CANARY }];
+  test.each([
+    ['short', CANARY],
+    ['long', CANARY.repeat(2_000)],
+  ])('%s request, what went upstream, and answer are kept to the byte', async (_, text) => {
+    const messages = [{ role: 'user', content: text }];
     const { shown, answer } = await keptOf(at.all, 'chat', { messages });
     expect(shown).toMatchObject({ content: 'shown', raw: { truncated: false, upstream_response: null } });
     expect(shown.raw?.request).toBe(JSON.stringify(goodBody('chat', { messages })));
     expect(shown.raw?.upstream_request).toBe(shown.raw?.request ?? '');
     expect(shown.raw?.response).toBe(answer);
     expect(said(shown)).toEqual(['user', 'assistant']);
-    expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text: CANARY }]);
+    expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text }]);
   });
 
   test('that was translated, both sides’ formats are kept', async () => {

@@ -17,7 +17,7 @@ import type { Identified } from '../call.ts';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads the whole body; `call.body` holds its memory. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
+ * Reads the whole body; `call.body` owns its memory, which is freed when the call is released. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
  * `body_too_large`, `body_timeout`, `over_capacity`, `rate_limited` (the key holds too many bytes), `client_left`.
  */
 export function readBody(call: Identified): Promise<Buffer> {
@@ -69,7 +69,9 @@ async function hold(
     const whole = await body;
     share.arrived();
     const raw = Buffer.isBuffer(whole) ? whole : Buffer.from(whole);
-    return coding === 'gzip' ? await inflate(raw, reading) : raw;
+    const bytes = coding === 'gzip' ? await inflate(raw, reading) : raw;
+    share.own(bytes);
+    return bytes;
   } catch (error) {
     share.release();
     throw error instanceof CallFailure ? error : left(error);
