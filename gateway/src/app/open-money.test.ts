@@ -244,7 +244,7 @@ test('a price with a mark-up is one object for all calls, and without one the pr
   expect(billing.priced(price, 6_000).version).not.toBe(billing.priced(price, 5_000).version);
 });
 
-test('windows follow the account’s zone, and UTC where there is none', async () => {
+test('windows follow the account’s zone, and UTC without one', async () => {
   const { billing } = await open();
   expect([billing.timeZoneOf('team'), billing.timeZoneOf('nobody')]).toEqual(['Asia/Tokyo', 'UTC']);
 });

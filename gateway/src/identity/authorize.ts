@@ -55,7 +55,7 @@ type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 
 type Authentication = Principal | AuthenticationRefusal;
 
 /**
- * The principal of an API key, or why there is none (a string). `keyText` is the credential as the client sent it,
+ * The principal of an API key, or the reason for its rejection (a string). `keyText` is the credential as the client sent it,
  * `nowMs` the current time in unix ms. A text with a wrong form or checksum is refused before any look-up; the look-up
  * uses a keyed hash, so its duration reveals nothing about keys.
  */

@@ -209,6 +209,12 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     'docs/guide.md:9: “Whoever”; use the person',
   ],
   [
+    'a clause as an object',
+    { 'docs/guide.md': '# Guide\n\nThe answer is what came.\n' },
+    'words are plain English',
+    'docs/guide.md:3: “is what came”',
+  ],
+  [
     'a coined phrase in a message',
     { 'gateway/src/lib/say.ts': `${OPENING}export const say = () => 'ask whoever runs this gateway';\n` },
     'words are plain English',

@@ -130,7 +130,7 @@ function storeLastWorkspace(account: string, workspace: string): void {
 }
 
 /**
- * The first workspace is used only when a member may use neither the last one nor `default`. Empty when there is none.
+ * The first workspace is used only when a member may use neither the last one nor `default`. Empty without a workspace.
  */
 export function defaultWorkspace(workspaces: readonly string[], last: string | null): string {
   const usual = [last, 'default'].find((one) => one !== null && workspaces.includes(one));

@@ -187,7 +187,7 @@ const BEARER = /^Bearer +(\S+) *$/i;
 
 /**
  * The key as the caller sent it. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
- * Throws `unauthorized` if there is none; the message says how to send one.
+ * Throws `unauthorized` without one; the message says how to send one.
  */
 export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): string {
   const authorization = headers.get('authorization');

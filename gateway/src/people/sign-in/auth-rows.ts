@@ -54,7 +54,7 @@ export function createAuthRows(people: PeopleStore) {
     return (await find(model, where, 1))[0] ?? null;
   }
 
-  /** Changes the first matching row if it still matches; null: there is none. */
+  /** Changes the first matching row if it still matches; null: no match. */
   async function updateFirst(
     model: string,
     where: readonly CleanedWhere[],

@@ -152,7 +152,7 @@ function* waysOf(answered: readonly Answered[]): Generator<{
   }
 }
 
-/** The recorded request for an upstream of the format; null if there is none or it is refused. */
+/** The recorded request for an upstream of the format; null if none was recorded or it is refused. */
 function requestFor({ format, request }: RecordedExchange, to: Format): string | null {
   if (request === null) return null;
   const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, takesAll('upstream-model')));
