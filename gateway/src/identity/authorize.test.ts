@@ -72,8 +72,8 @@ describe('authorize', () => {
 
   test('allows a model by any of its names', () => {
     const limited = principal({ models: ['claude-house'], workspaceModels: ['house-*'] });
-    expect(mayUseModel(limited, ['house-model', 'claude-house'])).toBe(true);
-    expect(mayUseModel(limited, ['house-model'])).toBe(false);
+    expect(mayUseModel(limited, ['public-model', 'claude-house'])).toBe(true);
+    expect(mayUseModel(limited, ['public-model'])).toBe(false);
   });
 
   test('asks for no model where none is wanted', () => {

@@ -12,7 +12,7 @@ export interface Route {
   readonly translated: boolean;
 }
 
-const HOUSE = { upstreamModel: 'house-model', upstream: 'chat-completions' } as const;
+const HOUSE = { upstreamModel: 'public-model', upstream: 'chat-completions' } as const;
 const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
 
 /**
@@ -21,7 +21,7 @@ const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as c
  */
 export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
   'chat-completions': [
-    { model: 'house-model', ...HOUSE, translated: false },
+    { model: 'public-model', ...HOUSE, translated: false },
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },
   ],
   messages: [

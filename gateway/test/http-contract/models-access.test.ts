@@ -22,7 +22,7 @@ let walled: Address;
 
 beforeAll(async () => {
   pair = await startPair((url) => {
-    const models = { 'house-model': ALIASED, dual: DUAL, known: KNOWN };
+    const models = { 'public-model': ALIASED, dual: DUAL, known: KNOWN };
     const config = contractConfig(url, { models }) as { readonly providers: object };
     const mistral = { kind: 'openai-compatible', preset: 'mistral', base_url: `${url}/v1`, api_key: 'none' };
     return { ...config, providers: { ...config.providers, mistral } };
@@ -99,7 +99,7 @@ describe('calls', () => {
   });
 
   test('a model answers to each of its names; a key that allows one of them may use all', async () => {
-    for (const name of ['house-model', 'house/alias', 'other-alias']) {
+    for (const name of ['public-model', 'house/alias', 'other-alias']) {
       await expectServed(pair.gateway, 'chat', name);
       await expectServed(narrow, 'chat', name);
       expect(pair.fake.served().at(-1)?.model).toBe('ok');
@@ -143,7 +143,7 @@ describe('lists', () => {
     }
     expect(new Set(ids(listing)).size).toBe(listing.data.length);
     expect(ids(listing)).toEqual(
-      expect.arrayContaining(['ok', 'm-ok', 'demo', 'house-model', 'house/alias', 'vendor/renamed']),
+      expect.arrayContaining(['ok', 'm-ok', 'demo', 'public-model', 'house/alias', 'vendor/renamed']),
     );
   });
 
@@ -173,7 +173,7 @@ describe('lists', () => {
   });
 
   test('only what the key and its workspace allow', async () => {
-    expect(ids(await list(narrow)).sort()).toEqual(['house-model', 'house/alias', 'ok', 'other-alias']);
+    expect(ids(await list(narrow)).sort()).toEqual(['public-model', 'house/alias', 'ok', 'other-alias']);
     expect(ids(await list(walled)).sort()).toEqual(['m-ok', 'ok']);
   });
 

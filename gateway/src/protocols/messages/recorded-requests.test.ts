@@ -7,7 +7,8 @@ import type { Recording } from '../../../test/fake-upstream/recording.ts';
 import { recordingSets } from '../../../test/fake-upstream/recordings.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import { asObject } from '../json.ts';
-import { CAPABLE, parse, refusal, render } from './testing/request-rig.ts';
+import { CAPABLE } from '../testing/capable-upstream.ts';
+import { parse, refusal, render } from './testing/request-rig.ts';
 
 /** The requests in a list of recordings. */
 function bodiesOf(recordings: readonly Recording[]) {

@@ -5,7 +5,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RawJson, type WritableJson, writeJson } from '../../wire/json-writer.ts';
-import { CAPABLE, parse, render } from './testing/request-rig.ts';
+import { CAPABLE } from '../testing/capable-upstream.ts';
+import { parse, render } from './testing/request-rig.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d', 'hex').toString('base64');
 const EXACT = '{"z":12345678901234567890, "a":[1.0,{"b":"\\ud83d\\ude00"}]}';
@@ -83,7 +84,7 @@ const tools = fc.constantFrom<WritableJson[]>(
   ],
 );
 const body = fc.record({
-  model: fc.constant('claude-up'),
+  model: fc.constant('upstream-model'),
   max_tokens: fc.integer({ min: 5000, max: 9000 }),
   stream: optional(fc.constant(true)),
   system: optional(fc.oneof(said, fc.array(text, { minLength: 1, maxLength: 3 }))),

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration, type Generation, unfoldGeneration } from '../../../src/generation/generation.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
 import type { Json } from '../wire-text.ts';
 import { asShown, type Form, type ReadAnswer, readBack, withoutCitations, withoutPrice } from './answer-oracle.ts';
@@ -22,7 +23,6 @@ import {
   type RecordedExchange,
   readRequest,
   streamFor,
-  takesAll,
   writeRequest,
 } from './rig.ts';
 
@@ -155,7 +155,7 @@ function* waysOf(answered: readonly Answered[]): Generator<{
 /** The recorded request for an upstream of the format; null if none was recorded or it is refused. */
 function requestFor({ format, request }: RecordedExchange, to: Format): string | null {
   if (request === null) return null;
-  const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, takesAll('upstream-model')));
+  const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, CAPABLE));
   return 'refused' in written ? null : written.json;
 }
 

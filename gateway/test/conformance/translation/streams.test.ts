@@ -8,9 +8,10 @@ import { translate } from '../../../src/call/plan/translate.ts';
 import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { StreamObserver } from '../../../src/protocols/upstream-protocol.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
-import { CONTEXT, eventsOfStream, exchangeSets, OTHER, type RecordedExchange, readRequest, takesAll } from './rig.ts';
+import { CONTEXT, eventsOfStream, exchangeSets, OTHER, type RecordedExchange, readRequest } from './rig.ts';
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 /** Streams up to this size are cut at every byte. */
@@ -38,7 +39,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
   const observer = translate({
     client: CLIENT_PROTOCOLS[OTHER[format]],
     upstream: UPSTREAM_PROTOCOLS[format],
-    traits: takesAll('m'),
+    traits: CAPABLE,
     strict: false,
     folds: false,
     request: readRequest(OTHER[format], HELLO).request,

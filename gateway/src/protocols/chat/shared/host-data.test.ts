@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
-import { assistantTurn, render, requestOf, resultOf, userTurn } from '../testing/chat-request.ts';
+import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
+import { render, resultOf } from '../testing/chat-request.ts';
 import { DONE, delta, finish, generationOf } from '../testing/chat-stream.ts';
 import { parseAnswer } from '../upstream/parse-answer.ts';
 import { packHostData, UNSIGNED_CALL, unpackHostData } from './host-data.ts';

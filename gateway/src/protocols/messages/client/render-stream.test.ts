@@ -87,7 +87,7 @@ test('a stream is message_start with every member, blocks, one message_delta, me
 
 test('a source that names no model is shown by the name that was asked for', () => {
   const { text } = rendered([{ kind: 'start', id: null, model: null }]);
-  expect(told(text)).toMatchObject([{ message: { model: 'house-model', id: 'msg_a1' } }]);
+  expect(told(text)).toMatchObject([{ message: { model: 'public-model', id: 'msg_a1' } }]);
 });
 
 describe('tool calls', () => {

@@ -8,7 +8,8 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 
 type Said = readonly [role: Turn['role'], ...parts: ReadonlyArray<Part | string>];
 
@@ -89,7 +90,7 @@ describe('instructions', () => {
       { role: 'system', content: [text('be brief')] },
       { role: 'user', content: [text('c')] },
     ]);
-    expect(renderTurns(said, withTraits({ systemTurns: false })).body.messages).toEqual([
+    expect(renderTurns(said, withMessagesTraits({ systemTurns: false })).body.messages).toEqual([
       { role: 'user', content: [text('a')] },
       { role: 'assistant', content: [text('b')] },
       { role: 'user', content: [text('<system>be brief</system>'), text('c')] },
@@ -374,7 +375,7 @@ describe('thinking in the history', () => {
       ]);
       const { body, dropped } = render(
         requestWith({ turns, reasoning, named: { reasoning: 'thinking' } }),
-        withTraits({ thinking: ['enabled'] }),
+        withMessagesTraits({ thinking: ['enabled'] }),
       );
       return [body.thinking, dropped];
     };

@@ -1,8 +1,9 @@
 /** Tests thinking and effort against the table of the wire reference, B.9 and C.5. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, ReasoningEffort, ReasoningRequest } from '../../../generation/request.ts';
+import { withMessagesTraits } from '../../testing/capable-upstream.ts';
 import type { MessagesTraits } from '../../upstream-traits.ts';
-import { render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { render, requestWith } from '../testing/request-rig.ts';
 
 const REASONING: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
 
@@ -18,7 +19,7 @@ function reason(
     outputTokensMax: 100_000,
     ...changes,
   });
-  const { body, dropped } = render(asked, withTraits(model));
+  const { body, dropped } = render(asked, withMessagesTraits(model));
   return { thinking: body.thinking, effort: body.output_config?.effort, dropped };
 }
 
@@ -179,7 +180,7 @@ test('the modes of the format itself are carried with their display', () => {
 test('a model that does not think drops the request, and is not asked to stop', () => {
   const plain = (given: Partial<ReasoningRequest>) => {
     const asked = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
-    const { body, dropped } = render(asked, withTraits({}, { reasoning: false }));
+    const { body, dropped } = render(asked, withMessagesTraits({}, { reasoning: false }));
     return [body.thinking, dropped];
   };
   expect(plain({ effort: 'high' })).toEqual([undefined, NAMED]);

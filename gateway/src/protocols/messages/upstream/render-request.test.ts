@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, textPart } from '../../../generation/part.ts';
 import { FEATURES, type GenerationRequest } from '../../../generation/request.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 import { RENDERED_FEATURES } from './render-request.ts';
 
-const UNSAMPLED = withTraits({ sampling: false });
+const UNSAMPLED = withMessagesTraits({ sampling: false });
 const sampling = (changes: Partial<GenerationRequest>, traits = CAPABLE) => {
   const { body, dropped } = render(requestWith(changes), traits);
   return [body.temperature, body.top_p, body.top_k, dropped];
@@ -13,7 +14,7 @@ const sampling = (changes: Partial<GenerationRequest>, traits = CAPABLE) => {
 
 test('a plain request is the model, the most tokens and the turn', () => {
   expect(render(requestWith({})).json).toBe(
-    '{"model":"claude-up","max_tokens":4000,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}',
+    '{"model":"upstream-model","max_tokens":4000,"messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}',
   );
 });
 
@@ -55,7 +56,7 @@ describe('sampling', () => {
   });
 
   test('temperature goes alone to a model that refuses the two together, and top_p is named', () => {
-    const single = withTraits({ samplingPair: false });
+    const single = withMessagesTraits({ samplingPair: false });
     expect(sampling({ temperature: 0.7, top_p: 0.9 }, single)).toEqual([0.7, undefined, undefined, ['top_p']]);
     expect(sampling({ temperature: 1.5, top_p: 0.9 }, single)).toEqual([
       1,
@@ -102,7 +103,7 @@ describe('sampling', () => {
 describe('the most tokens', () => {
   const limit = (asked: number | null, most: number | null) => {
     const request = requestWith({ outputTokensMax: asked, named: { output_limit: 'max_completion_tokens' } });
-    const { body, dropped } = render(request, withTraits({}, {}, { outputTokensMax: most }));
+    const { body, dropped } = render(request, withMessagesTraits({}, {}, { outputTokensMax: most }));
     return [body.max_tokens, dropped];
   };
 
