@@ -13,8 +13,8 @@ import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
-import { openapiText } from './openapi/openapi-document.ts';
-import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
+import { renderOpenapi } from './openapi/openapi-document.ts';
+import { notFound, replyFailure, replyJson, replyRenderedJson } from './reply-json.ts';
 
 /** The dependencies of the routes. */
 export interface ServerDeps {
@@ -230,9 +230,9 @@ const home: Answer = ({ method }, _origin, { deps }) => {
   if (method === 'HEAD' || !deps.settings.config.server.console) return replyJson({ service: 'tollgate' });
   return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
 };
-const openapi: Answer = ({ url }, _origin, { deps }) => {
+const openapi: Answer = async ({ url }, _origin, { deps }) => {
   const { publicUrl, console } = deps.settings.config.server;
-  return replyJsonText(openapiText(publicUrl ?? url.slice(0, pathStart(url)), console));
+  return replyRenderedJson(await renderOpenapi(publicUrl ?? url.slice(0, pathStart(url)), console));
 };
 
 const ROUTES: readonly RouteRow[] = [
