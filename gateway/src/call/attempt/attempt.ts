@@ -30,6 +30,7 @@ export type AttemptOutcome =
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly plan: UpstreamCall };
 
 type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
+type StreamedOutcome = Exclude<AttemptOutcome, CollectedOutcome>;
 
 /** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
@@ -44,17 +45,17 @@ export function attempt(call: Held, plan: UpstreamCall): Promise<AttemptOutcome>
 
 /** Like `attempt`, for a token count at the host's own counter. */
 export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer> {
-  const { answer } = (await new Attempts(call, plan, true).run()) as CollectedOutcome;
+  const { answer } = await new Attempts(call, plan, true).run();
   return answer;
 }
 
-/** The attempts of one call. Each answer is collected whole. */
-class Attempts implements AnswerListener, Interruptible, EventListenerObject {
+/** The attempts of one call. Each answer is collected whole, unless a subclass begins with one of another outcome. */
+class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListener, Interruptible, EventListenerObject {
   protected readonly call: Routed;
   protected plan: UpstreamCall;
   protected row: AttemptRow;
   readonly #isCount: boolean;
-  readonly #done = Promise.withResolvers<AttemptOutcome>();
+  readonly #done = Promise.withResolvers<CollectedOutcome | Streamed>();
   #made = 0;
   #tap: UpstreamTap | null = null;
   #waiting: Handle<Interruptible> | null = null;
@@ -68,7 +69,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     this.row = new AttemptRow(call);
   }
 
-  run(): Promise<AttemptOutcome> {
+  run(): Promise<CollectedOutcome | Streamed> {
     this.call.request.signal.addEventListener('abort', this, { once: true });
     this.#start();
     return this.#done.promise;
@@ -136,7 +137,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
   }
 
   /** Ends the loop with an answer that began, or goes on after a refusal. */
-  protected judge(outcome: AttemptOutcome): void {
+  protected judge(outcome: CollectedOutcome | Streamed): void {
     try {
       const refusal = refusalIn(outcome);
       this.noteOutcome(outcome);
@@ -153,7 +154,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     }
   }
 
-  #conclude(outcome: AttemptOutcome, next: NextAttempt | null): void {
+  #conclude(outcome: CollectedOutcome | Streamed, next: NextAttempt | null): void {
     if (outcome.kind === 'collected') {
       this.row.note(outcome.answer.head.status, next === null ? null : 'upstream_rejected');
     }
@@ -222,7 +223,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
 }
 
 /** The attempts of a call that gets an answer: streamed, folded or in one piece. */
-class AnswerAttempts extends Attempts {
+class AnswerAttempts extends Attempts<StreamedOutcome> {
   readonly #held: Held;
   /** The stream of the current attempt, which outlives the loop once it has begun. */
   #relay: StreamRelay | null = null;
