@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { BodyBytes, type BodyShare } from './capacity.ts';
 
-const bodies = () => new BodyBytes(() => ({ process: 1_000, key: 400 }));
+const bodies = () => new BodyBytes({ process: 1_000, key: 400 });
 
 describe('bytes that arrive', () => {
   test('respect the limit of a key at limit − 1, limit and limit + 1; another key has its own', () => {
@@ -32,6 +32,18 @@ describe('bytes that arrive', () => {
     expect(held.held).toBe(0);
     expect(held.open('a').take(400)).toBe('taken');
   });
+});
+
+test('a reload changes the bounds of bodies that are counted already', () => {
+  const held = bodies();
+  const share = held.open('a');
+  share.take(300);
+  held.bound({ process: 500, key: 350 });
+  expect(share.take(51)).toBe('key_full');
+  expect(share.take(50)).toBe('taken');
+  expect(held.open('b').take(151)).toBe('process_full');
+  expect(held.open('b').takeDeclared(63)).toBe(false);
+  expect(held.open('b').take(150)).toBe('taken');
 });
 
 describe('a declared length', () => {

@@ -5,12 +5,12 @@
 
 /** A bounded amount. `take` returns false and takes nothing where it would exceed the bound. */
 export class Gauge {
-  /** Read on each use: a reload may change it. */
-  readonly #most: () => number;
+  /** A reload may change it, also below what is held. */
+  max: number;
   #held = 0;
 
-  constructor(most: () => number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.max = max;
   }
 
   get held(): number {
@@ -18,11 +18,11 @@ export class Gauge {
   }
 
   get isFull(): boolean {
-    return this.#held >= this.#most();
+    return this.#held >= this.max;
   }
 
   take(amount: number): boolean {
-    if (this.#held + amount > this.#most()) return false;
+    if (this.#held + amount > this.max) return false;
     this.#held += amount;
     return true;
   }
@@ -45,8 +45,7 @@ const DECLARED_PART = 8;
 
 /** Counts the request-body bytes held by the process. */
 export class BodyBytes {
-  /** Read on each use: a reload may change them. */
-  readonly #bounds: () => BodyBounds;
+  #bounds: BodyBounds;
   readonly #held: Gauge;
   /** Part of `#held`: bodies that were counted as declared and have not arrived. */
   readonly #declared: Gauge;
@@ -56,10 +55,18 @@ export class BodyBytes {
    */
   readonly #heldByKey = new Map<string, Gauge>();
 
-  constructor(bounds: () => BodyBounds) {
+  constructor(bounds: BodyBounds) {
     this.#bounds = bounds;
-    this.#held = new Gauge(() => bounds().process);
-    this.#declared = new Gauge(() => bounds().process / DECLARED_PART);
+    this.#held = new Gauge(bounds.process);
+    this.#declared = new Gauge(bounds.process / DECLARED_PART);
+  }
+
+  /** Replaces the bounds, also for bodies that are counted already. */
+  bound(bounds: BodyBounds): void {
+    this.#bounds = bounds;
+    this.#held.max = bounds.process;
+    this.#declared.max = bounds.process / DECLARED_PART;
+    for (const ofKey of this.#heldByKey.values()) ofKey.max = bounds.key;
   }
 
   get held(): number {
@@ -70,7 +77,7 @@ export class BodyBytes {
   open(keyId: string): BodyShare {
     let ofKey = this.#heldByKey.get(keyId);
     if (ofKey === undefined) {
-      ofKey = new Gauge(() => this.#bounds().key);
+      ofKey = new Gauge(this.#bounds.key);
       this.#heldByKey.set(keyId, ofKey);
     }
     return new BodyShare(this.#held, ofKey, this.#declared);
@@ -185,12 +192,24 @@ export class CallPlace {
   }
 }
 
-export function createCapacity(openCallsMax: () => number, bodyBounds: () => BodyBounds): Capacity {
+/** Limits of the whole process. */
+export interface CapacityBounds {
+  readonly openCalls: number;
+  readonly bodies: BodyBounds;
+}
+
+export function createCapacity({ openCalls, bodies }: CapacityBounds): Capacity {
   return {
-    present: new Gauge(() => Number.POSITIVE_INFINITY),
-    openCalls: new Gauge(openCallsMax),
-    bodyBytes: new BodyBytes(bodyBounds),
+    present: new Gauge(Number.POSITIVE_INFINITY),
+    openCalls: new Gauge(openCalls),
+    bodyBytes: new BodyBytes(bodies),
   };
+}
+
+/** Replaces the bounds after a reload. */
+export function boundCapacity(capacity: Capacity, { openCalls, bodies }: CapacityBounds): void {
+  capacity.openCalls.max = openCalls;
+  capacity.bodyBytes.bound(bodies);
 }
 
 /** Bounds derived from the file descriptor limit: open calls, and when idle connections are closed. */

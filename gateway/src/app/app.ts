@@ -4,7 +4,7 @@
  */
 
 import manifest from '../../package.json' with { type: 'json' };
-import { type BodyBounds, boundsOfDescriptors, createCapacity } from '../admission/capacity.ts';
+import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
 import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
@@ -112,13 +112,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       log.warn({ cause: String(cause) }, 'last-use times of API keys could not be read or stored'),
     );
     closers.push(() => uses.stop());
-    let callMsMax = longestCallMs(config);
     const money = await openMoney({
       store,
       directory,
       changes,
       log,
-      callMsMax: () => callMsMax,
+      callMsMax: longestCallMs(config),
       namesOfModel: (model) => namesIn(deps.settings.routes, model),
     });
     closers.push(() => money.close());
@@ -156,7 +155,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       takeOver: (settings) => {
         const { routes } = deps.settings;
         deps.settings = settings;
-        callMsMax = longestCallMs(settings.config);
+        boundCapacity(deps.capacity, boundsOf(settings.config.limits, descriptors.callsMax));
+        money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));
       },
       note: (note) => store.audit.append([modelAuditEntryOf(note, Date.now())]),
@@ -165,10 +165,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       settings: models.settings,
       directory,
       recorder: store.recorder,
-      capacity: createCapacity(
-        () => Math.min(limits().openCallsMax, descriptors.callsMax),
-        () => boundsOfBodies(limits()),
-      ),
+      capacity: createCapacity(boundsOf(models.settings.config.limits, descriptors.callsMax)),
       log: createCallLog(log),
       openCalls: new OpenSet(),
       reasoningMark: createReasoningMark(masterKey.key),
@@ -269,9 +266,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   }
 }
 
-/** A key may always hold one body of the maximum size. */
-function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax }: Limits): BodyBounds {
-  return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
+/** `callsMax`: the calls for which the process has descriptors. A key may always hold one body of the maximum size. */
+function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
+  return {
+    openCalls: Math.min(limits.openCallsMax, callsMax),
+    bodies: { process: limits.bodyBytesInFlightMax, key: Math.max(limits.bodyBytesPerKeyMax, limits.bodyBytesMax) },
+  };
 }
 
 const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';

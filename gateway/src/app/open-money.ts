@@ -26,6 +26,8 @@ export interface Money {
   readonly readKeyStanding: ReadKeyLimitStatus;
   /** Applies a credit to, or a debit from, an account outside of calls. */
   credit(account: string, amount: bigint): void;
+  /** Sets the maximum duration of calls that arrive from now on. */
+  leaseCalls(callMsMax: number): void;
   /**
    * Call after the models have changed. `namesBefore` answers as `namesOfModel` did before: the budget of a name that
    * now refers to another model, or of a model with different names, is read again.
@@ -45,8 +47,8 @@ export interface MoneyParts {
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly changes: ChangeFeed;
   readonly log: Pick<Log, 'warn' | 'error'>;
-  /** The maximum duration of a call, as configured now. Read for each call. */
-  callMsMax(): number;
+  /** The maximum duration of a call, until `leaseCalls` changes it. */
+  readonly callMsMax: number;
   /** All public names of the model that is served under any of them; for an unserved name, only that name. */
   namesOfModel(model: string): readonly string[];
 }
@@ -68,9 +70,7 @@ export async function openMoney({
   namesOfModel,
 }: MoneyParts): Promise<Money> {
   const settings = {
-    get leaseMs() {
-      return callMsMax() + LEASE_MARGIN_MS;
-    },
+    leaseMs: callMsMax + LEASE_MARGIN_MS,
     onBudgetReached: (reached: BudgetReached) => tell(log, reached),
   };
   const [limits, counting] = [createMemoryLimits(settings), createMemoryLimits(settings)];
@@ -157,6 +157,9 @@ export async function openMoney({
       { nowMs: Date.now, steadyNowMs },
     ),
     credit: (account, amount) => limits.credit(account, amount),
+    leaseCalls(longestMs) {
+      settings.leaseMs = longestMs + LEASE_MARGIN_MS;
+    },
     bindModels(namesBefore) {
       for (const { kind, id } of rules.subjects()) {
         if (kind === 'model' && !isDeepStrictEqual(namesBefore(id), namesOfModel(id)))

@@ -31,7 +31,7 @@ function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
     forget: () => note('forget'),
     sweep: async () => 0,
   };
-  const answerBytes = new Gauge(() => bytesMax);
+  const answerBytes = new Gauge(bytesMax);
   const log = {
     fault: (id: string) => faults.push(id),
     alarm: () => undefined,

@@ -24,7 +24,7 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
     store,
     hasher: createRunHasher(masterKey),
     seal: createAnswerSeal(masterKey),
-    answerBytes: new Gauge(() => ANSWER_BYTES_MAX),
+    answerBytes: new Gauge(ANSWER_BYTES_MAX),
   };
 }
 

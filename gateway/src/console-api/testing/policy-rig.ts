@@ -74,7 +74,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     directory,
     changes,
     log: createLog(),
-    callMsMax: () => 3_600_000,
+    callMsMax: 3_600_000,
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
   });
   const deps = { directory, settings: { config, routes }, billing: money.billing };
