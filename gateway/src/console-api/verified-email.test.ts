@@ -1,6 +1,6 @@
 /** Tests what a verified address allows: joining other accounts, and which user of an address a password signs in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../identity/authorize.ts';
+import { authenticate } from '../identity/principal.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';

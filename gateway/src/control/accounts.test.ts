@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatPercent } from '../billing/money.ts';
-import { authenticate } from '../identity/authorize.ts';
+import { authenticate } from '../identity/principal.ts';
 import { markUpPercent } from './arguments.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 import { emptyBalance } from './testing/memory-disk.ts';

@@ -1,8 +1,14 @@
 /** Tests the permissions of an authenticated caller. */
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { type AccessRequest, authorize, mayUseModel } from './authorize.ts';
-import { compileModelPatterns, newKeyUse, type Principal } from './principal.ts';
+import {
+  type AccessRequest,
+  authorize,
+  compileModelPatterns,
+  mayUseModel,
+  newKeyUse,
+  type Principal,
+} from './principal.ts';
 
 interface Rights {
   readonly scopes?: Principal['scopes'];

@@ -6,9 +6,16 @@ import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
-import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
+import type { Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyHasher, type KeyHasher } from './key-format.ts';
-import { compileModelPatterns, type KeyUse, newKeyUse, type Principal } from './principal.ts';
+import {
+  compileModelPatterns,
+  type KeyEntry,
+  type KeyLookup,
+  type KeyUse,
+  newKeyUse,
+  type Principal,
+} from './principal.ts';
 
 /** The scopes that a user's keys may have in a workspace: none once the user has lost access to it. */
 export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];
@@ -16,20 +23,8 @@ export type MakerRights = (accountId: string, workspaceId: string) => readonly S
 /** Reads the rights of a user, or of all users (null). A user without rights is not in the map. */
 export type ReadMakers = (person: string | null) => Promise<ReadonlyMap<string, MakerRights>>;
 
-/** The entry of a hash. A rotated key has two entries until the next rotation replaces the old secret's. */
-export interface KeyEntry {
-  readonly principal: Principal;
-  /** `ownerless`: the key's creator may no longer create keys there. */
-  readonly status: KeyStatus | 'ownerless';
-  /** Of the secret; shared with its principal. */
-  readonly use: KeyUse;
-  /** Unix ms from which the secret no longer works; infinite if it does not end. */
-  readonly endsAtMs: number;
-}
-
 /** Change it only through `putKey`, `putWorkspace`, `putAccount` and `putMaker`. */
-export interface KeyDirectory {
-  readonly hashKey: KeyHasher;
+export interface KeyDirectory extends KeyLookup {
   readonly byHash: Map<string, KeyEntry>;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;

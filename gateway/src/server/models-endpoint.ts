@@ -6,8 +6,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { allowCaller, identify, readCredential } from '../call/request/identify.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
-import { mayUseModel } from '../identity/authorize.ts';
-import type { Principal } from '../identity/principal.ts';
+import { mayUseModel, type Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import { replyJson } from './reply-json.ts';
 

@@ -9,12 +9,13 @@ import {
   type ConnectionUser,
   dial,
   type Origin,
+  parseResponseHead,
+  type ResponseHead,
   returnIdle,
   takeIdle,
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from './connection.ts';
-import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /**
  * The request line and all headers with the blank line, ASCII. A promise where the request has yet to be authorized: it

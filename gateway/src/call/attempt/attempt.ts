@@ -4,8 +4,8 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow, type Held, type Routed, setRoute } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { Interruptible } from '../deps.ts';

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import { headerOf } from '../../upstream/response-head.ts';
+import { headerOf } from '../../upstream/connection.ts';
 import { failureOfErrorWords, failureOfStatus, failureOfTransport } from './upstream-outcome.ts';
 
 describe('a status', () => {

@@ -11,7 +11,7 @@ import type { Part } from '../../generation/part.ts';
 import { isTextCounted } from '../../generation/usage.ts';
 import { textBytes } from '../../protocols/json.ts';
 import type { AnswerFacts, AnswerReading, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
 import type { AttemptOutcome } from '../attempt/attempt.ts';
 import {
   type CollectedAnswer,

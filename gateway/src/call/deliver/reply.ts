@@ -6,7 +6,7 @@ import { steadyNowMs } from '../../lib/deadlines.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import type { Arrived } from '../call.ts';
 
 /** Upstream headers that a caller may see; all others describe the operator's account or the connection. */

@@ -5,17 +5,18 @@
 import { CallPlace } from '../../admission/capacity.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
+import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { hasKeyForm } from '../../identity/key-format.ts';
 import {
   authenticate,
   authorize,
   type ModelRights,
   mayComeFrom,
   mayUseModel,
+  noteUse,
+  type Principal,
   workspaceAllowsModel,
-} from '../../identity/authorize.ts';
-import type { KeyDirectory } from '../../identity/key-directory.ts';
-import { hasKeyForm } from '../../identity/key-format.ts';
-import { noteUse, type Principal } from '../../identity/principal.ts';
+} from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';

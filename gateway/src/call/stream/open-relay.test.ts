@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
 import { AttemptRow, type Held, setMoney } from '../call.ts';
 import type { Interruptible } from '../deps.ts';

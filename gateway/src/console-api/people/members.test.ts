@@ -3,7 +3,7 @@
  * membership.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../../identity/authorize.ts';
+import { authenticate } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 

@@ -5,8 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { authenticate } from '../../identity/authorize.ts';
-import { noteUse } from '../../identity/principal.ts';
+import { authenticate, noteUse } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { keepCall, NO_CAPS, newKey, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';

@@ -13,8 +13,18 @@ import {
   type TierWords,
   type Usage,
 } from '../../../generation/usage.ts';
-import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
-import { asArray, asCount, asObject, asText, countOrZero, type JsonObject, textBytes } from '../../json.ts';
+import {
+  asArray,
+  asCount,
+  asObject,
+  asText,
+  countOrZero,
+  type JsonObject,
+  readRequests,
+  readServerToolUse,
+  type ToolRequests,
+  textBytes,
+} from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /** Cache reads without `prompt_tokens_details`: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */

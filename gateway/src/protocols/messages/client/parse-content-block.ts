@@ -5,7 +5,7 @@
 import type { Citation, DocumentPart, MediaPart, OpaquePart, Source, TextPart } from '../../../generation/part.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import { parseObject } from '../../json.ts';
-import { refuse } from '../../request/check-member.ts';
+import { refuse } from '../../request/request-facts.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 import { parseCitation } from '../upstream/parse-answer-block.ts';
 import {
