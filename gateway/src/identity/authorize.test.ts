@@ -77,8 +77,8 @@ describe('authorize', () => {
   });
 
   test('allows a model by any of its names', () => {
-    const limited = principal({ models: ['claude-house'], workspaceModels: ['house-*'] });
-    expect(mayUseModel(limited, ['public-model', 'claude-house'])).toBe(true);
+    const limited = principal({ models: ['claude-public'], workspaceModels: ['public-*'] });
+    expect(mayUseModel(limited, ['public-model', 'claude-public'])).toBe(true);
     expect(mayUseModel(limited, ['public-model'])).toBe(false);
   });
 
