@@ -24,12 +24,10 @@ import type { PricedRequest } from './plan/named-models.ts';
 
 /** The client's side of a request. */
 export interface CallOrigin {
-  readonly connection: {
-    /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
-    replyReady(): void;
-  };
   /** The client's address, called only when needed; null: unknown. */
-  readonly address: () => string | null;
+  address(): string | null;
+  /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
+  replyReady(): void;
 }
 
 /** The call itself. Members that are not read-only are its progress; the steps of the call set them. */

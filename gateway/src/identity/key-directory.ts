@@ -1,6 +1,6 @@
 /**
  * Holds the keys, workspaces and accounts in memory that every call is checked against. Loaded at start; follows the
- * change feed. Contains no secret, only keyed hashes.
+ * change feed. Of secrets it contains keyed hashes, and the texts of keys that callers sent since the last change.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -51,6 +51,7 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
   const directory: KeyDirectory = {
     hashKey,
     byHash: new Map(),
+    found: new Map(),
     keys: new Map(),
     workspaces: new Map(content.workspaces.map((workspace) => [workspace.id, workspace])),
     accounts: new Map(content.accounts.map((account) => [account.id, account])),
@@ -67,6 +68,7 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   const previousUse = key.previousHash === null ? null : useOf(directory, key.previousHash);
   const before = directory.keys.get(key.id);
   for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
+  directory.found.clear();
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);
   const status = key.status === 'active' && principal.scopes.length === 0 ? 'ownerless' : key.status;

@@ -163,20 +163,33 @@ export interface KeyEntry {
 export interface KeyLookup {
   readonly hashKey: KeyHasher;
   readonly byHash: ReadonlyMap<string, KeyEntry>;
+  /** By the text of the key: entries that were found since a key last changed. */
+  readonly found: Map<string, KeyEntry>;
 }
 
 type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked' | 'ownerless';
 type Authentication = Principal | AuthenticationRefusal;
 
+/** With more keys in use than this, the directory forgets those that it found, and finds them again. */
+const FOUND_MAX = 10_000;
+
 /**
  * The principal of an API key, or the reason for its rejection (a string). `keyText` is the credential as the client
  * sent it, `nowMs` the current time in unix ms. A text with a wrong form or checksum is refused before any look-up; the
- * look-up uses a keyed hash, so its duration reveals nothing about keys.
+ * look-up uses a keyed hash, so its duration reveals nothing about keys. A key that was found is found again without
+ * hashing, until any key changes.
  */
 export function authenticate(directory: KeyLookup, keyText: string, nowMs: number): Authentication {
-  if (!hasKeyForm(keyText)) return 'malformed';
-  const entry = directory.byHash.get(directory.hashKey(keyText));
-  return entry === undefined ? 'unknown' : openEntry(entry, nowMs);
+  const { byHash, found } = directory;
+  let entry = found.get(keyText);
+  if (entry === undefined) {
+    if (!hasKeyForm(keyText)) return 'malformed';
+    entry = byHash.get(directory.hashKey(keyText));
+    if (entry === undefined) return 'unknown';
+    if (found.size >= FOUND_MAX) found.clear();
+    found.set(keyText, entry);
+  }
+  return openEntry(entry, nowMs);
 }
 
 /** The principal of a directory entry at this time, or why the entry is not valid. */

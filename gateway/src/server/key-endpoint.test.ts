@@ -99,7 +99,7 @@ async function ask({
   const request = new Request('http://gw/v1/key', { headers: headers ?? { authorization: `Bearer ${KEY_TEXT}` } });
   const response = await showKey(
     request,
-    () => address ?? null,
+    { address: () => address ?? null },
     {
       directory: createKeyDirectory(hashKey, { accounts: [account], workspaces, keys: [stored] }),
       settings: { config: { defaults: { holds: 'adaptive' } } },

@@ -267,5 +267,5 @@ export async function endStreamedRun(
     throw cause;
   }
   if (outcome.failure !== null) return run.end(cost === 0n);
-  await run.keep(storedHead(call, outcome), new Headers(streamHeaders(call)), last ?? new Uint8Array(0));
+  await run.keep(storedHead(call, outcome), streamHeaders(call), last ?? new Uint8Array(0));
 }

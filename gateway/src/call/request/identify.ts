@@ -144,26 +144,29 @@ export function chooseRoute(
   protocol: ClientProtocolName,
 ): Route {
   const route = routes.get(model);
-  const name = JSON.stringify(model);
   if (route === undefined) {
     throw new CallFailure(
       'model_unknown',
-      `the model ${name} is not served here. GET /v1/models lists what this key may use`,
+      `the model ${JSON.stringify(model)} is not served here. GET /v1/models lists what this key may use`,
       { param: 'model' },
     );
   }
   if (!mayUseModel(rights, route.names)) {
     throw new CallFailure(
       'model_forbidden',
-      `this API key may not use the model ${name}. GET /v1/models lists what it may use`,
+      `this API key may not use the model ${JSON.stringify(model)}. GET /v1/models lists what it may use`,
       { param: 'model', reason: reasonOfModel(rights, route.names) },
     );
   }
   if (!route.protocols.includes(protocol)) {
     const others = route.protocols.map((one) => `POST /v1${CLIENT_PROTOCOLS[one].endpoints[0]?.path}`).join(' or ');
-    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${others}`, {
-      param: 'model',
-    });
+    throw new CallFailure(
+      'model_wrong_protocol',
+      `the model ${JSON.stringify(model)} is not served on this endpoint; use ${others}`,
+      {
+        param: 'model',
+      },
+    );
   }
   return route;
 }
@@ -184,7 +187,8 @@ function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: reado
   return { kind: 'model_not_allowed', subject: { type, id }, rule: { id: `${type}:${id}`, cap: 'models' }, allowed };
 }
 
-const BEARER = /^Bearer +(\S+) *$/i;
+const BEARER = /^Bearer +\S+ *$/i;
+const SCHEME_LENGTH = 'Bearer '.length;
 
 /**
  * The key as the caller sent it. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
@@ -194,7 +198,8 @@ export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): 
   const authorization = headers.get('authorization');
   const apiKey = headers.get('x-api-key')?.trim() || null;
   if (authorization === null && apiKey !== null) return apiKey;
-  const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+  const bearer =
+    authorization !== null && BEARER.test(authorization) ? authorization.slice(SCHEME_LENGTH).trim() : null;
   if (prefersApiKeyHeader && apiKey !== null && (bearer === null || hasKeyForm(apiKey))) return apiKey;
   if (bearer !== null) return bearer;
   throw new CallFailure(

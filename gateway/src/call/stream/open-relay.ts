@@ -91,7 +91,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
       const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
-      return kept.finally(() => call.origin.connection.replyReady());
+      return kept.finally(() => call.origin.replyReady());
     },
     scrub: (bytes) => scrub(bytes, secrets),
     failureOfLate(answer) {

@@ -47,7 +47,7 @@ export interface CallPlan {
 /** A call in the chat format that has just arrived. */
 export function arrivedCall(headers: Record<string, string> = {}, deps: Partial<CallDeps> = {}): Arrived {
   const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers });
-  const origin = { connection: { replyReady: () => undefined }, address: () => null };
+  const origin = { address: () => null, replyReady: () => undefined };
   return openCall(request, chatClient, origin, deps as CallDeps);
 }
 
