@@ -32,9 +32,9 @@ const PREPAID: StoredAccount = {
   holds: null,
   createdAtMs: 1,
 };
-const MODEL: Subject = { kind: 'model', id: 'house' };
+const MODEL: Subject = { kind: 'model', id: 'own' };
 
-/** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `house`. */
+/** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `own`. */
 async function open(given: Partial<MoneyParts> = {}) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
@@ -111,8 +111,8 @@ describe('state at the start', () => {
 
   test('a model’s budget includes calls under its other names', async () => {
     const opened = await open();
-    expect(await ask(opened, 31n, 'house')).toBe('budget');
-    expect(await ask(opened, 30n, 'house')).not.toBeString();
+    expect(await ask(opened, 31n, 'own')).toBe('budget');
+    expect(await ask(opened, 30n, 'own')).not.toBeString();
   });
 });
 
@@ -147,9 +147,9 @@ describe('changes', () => {
 
   test('a new amount of a budget keeps its known spend', async () => {
     const opened = await open();
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
-    expect(await ask(opened, 1n, 'house')).toBe('budget');
+    expect(await ask(opened, 1n, 'own')).toBe('budget');
   });
 });
 
@@ -174,22 +174,22 @@ describe('a configuration that is reloaded', () => {
   test('reads the budget of a model again if its names changed', async () => {
     let namesOfModel = namesWith();
     const opened = await open({ namesOfModel: (model) => namesOfModel(model) });
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     namesOfModel = namesWith('alias');
-    expect(await ask(opened, 40n, 'house')).not.toBeString();
+    expect(await ask(opened, 40n, 'own')).not.toBeString();
     opened.bindModels(namesWith());
-    expect(await ask(opened, 1n, 'house')).toBe('budget');
+    expect(await ask(opened, 1n, 'own')).toBe('budget');
   });
 
   test('reads nothing where the names are the same', async () => {
     const opened = await open();
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     await opened.store.ledger.hold(heldCall('req_2', 5n, 'team'));
     await opened.store.ledger.settle(
       settledCall('req_2', { held: 5n, output: 5, account: 'team', changes: { model: 'alias' } }),
     );
     opened.bindModels(namesWith('alias'));
-    expect(await ask(opened, 29n, 'house')).not.toBeString();
+    expect(await ask(opened, 29n, 'own')).not.toBeString();
   });
 });
 
@@ -206,18 +206,18 @@ test('a budget set during running calls includes their holds and earlier charges
 
 test('a budget that reaches a mark is logged, in dollars', async () => {
   const opened = await open();
-  const admission = await ask(opened, 25n, 'house');
+  const admission = await ask(opened, 25n, 'own');
   if (typeof admission === 'string') throw new Error(admission);
   await admission.settle(25n, 0, Date.now());
   const spent =
-    '{"of":"model","id":"house","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
+    '{"of":"model","id":"own","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
   expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
 });
 
 test('a budget with a new amount logs marks by the new amount', async () => {
   const opened = await open();
   const settle = async (amount: bigint) => {
-    const admission = await ask(opened, amount, 'house');
+    const admission = await ask(opened, amount, 'own');
     if (typeof admission === 'string') throw new Error(admission);
     await admission.settle(amount, 0, Date.now());
   };

@@ -30,7 +30,7 @@ const PRICE_EXPECTED =
   'expected USD per million tokens: a number from 0 to 1000000 with at most 6 decimals, such as 0.25';
 const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
 const ALIAS_EXPECTED =
-  'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-house, or { name: claude-house, protocols: [messages] }.';
+  'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-own, or { name: claude-own, protocols: [messages] }.';
 
 describe('server and limits', () => {
   test.each([

@@ -337,8 +337,8 @@ describe('signatures', () => {
 
   test('never reach a host of the other format', async () => {
     const message = await callOnce();
-    pair.fake.script('house', { answer: 'ok' });
-    await client.chat.completions.create({ ...body([...question, message, ...results]), model: 'house' });
-    expect(sentTexts(pair, 'house').at(-1)).not.toContain(SIGNATURE);
+    pair.fake.script('own', { answer: 'ok' });
+    await client.chat.completions.create({ ...body([...question, message, ...results]), model: 'own' });
+    expect(sentTexts(pair, 'own').at(-1)).not.toContain(SIGNATURE);
   });
 });

@@ -13,8 +13,8 @@ const DUAL = {
   targets: [{ provider: 'demo', model: 'demo' }],
   alias: ['dual/alias', { name: 'claude-dual', protocols: ['messages'] }],
 };
-const KNOWN = { targets: [{ provider: 'mistral', model: 'mistral-large-latest' }], alias: ['claude-house'] };
-const ALIASED = { targets: [{ provider: 'lab', model: 'ok' }], alias: ['house/alias', 'other-alias'], price: 'free' };
+const KNOWN = { targets: [{ provider: 'mistral', model: 'mistral-large-latest' }], alias: ['claude-own'] };
+const ALIASED = { targets: [{ provider: 'lab', model: 'ok' }], alias: ['team/alias', 'other-alias'], price: 'free' };
 
 let pair: Pair;
 let narrow: Address;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { gateway } = pair;
   await control(gateway, 'workspaces.create', { id: 'walled', models: ['ok', 'm-*'] });
   const [forNarrow, forWalled] = await Promise.all([
-    createKey(gateway, { models: ['o*', 'house/*'] }),
+    createKey(gateway, { models: ['o*', 'team/*'] }),
     createKey(gateway, { workspace: 'walled', models: ['ok', 'tool', 'm-ok'] }),
   ]);
   narrow = { url: gateway.url, key: forNarrow.key };
@@ -61,7 +61,7 @@ describe('calls', () => {
   });
 
   test('a model is served at both endpoints, whatever its provider speaks', async () => {
-    for (const model of ['ok', 'm-ok', 'demo', 'house/alias']) {
+    for (const model of ['ok', 'm-ok', 'demo', 'team/alias']) {
       for (const side of ['chat', 'messages'] as const) await expectServed(pair.gateway, side, model);
     }
   });
@@ -99,7 +99,7 @@ describe('calls', () => {
   });
 
   test('a model answers to each of its names; a key that allows one of them may use all', async () => {
-    for (const name of ['public-model', 'house/alias', 'other-alias']) {
+    for (const name of ['public-model', 'team/alias', 'other-alias']) {
       await expectServed(pair.gateway, 'chat', name);
       await expectServed(narrow, 'chat', name);
       expect(pair.fake.served().at(-1)?.model).toBe('ok');
@@ -143,7 +143,7 @@ describe('lists', () => {
     }
     expect(new Set(ids(listing)).size).toBe(listing.data.length);
     expect(ids(listing)).toEqual(
-      expect.arrayContaining(['ok', 'm-ok', 'demo', 'public-model', 'house/alias', 'vendor/renamed']),
+      expect.arrayContaining(['ok', 'm-ok', 'demo', 'public-model', 'team/alias', 'vendor/renamed']),
     );
   });
 
@@ -157,7 +157,7 @@ describe('lists', () => {
     expect(of('dual/alias')).toEqual([['chat', 'messages'], 'dual/alias (dual)']);
     expect(of('claude-dual')).toEqual([['messages'], 'claude-dual (dual)']);
     expect(of('known')).toEqual([['chat', 'messages'], 'Mistral Large']);
-    expect(of('claude-house')).toEqual([['chat', 'messages'], 'claude-house (Mistral Large)']);
+    expect(of('claude-own')).toEqual([['chat', 'messages'], 'claude-own (Mistral Large)']);
     const one = await get(pair.gateway, '/v1/models/claude-dual');
     expect(await one.json()).toMatchObject({ id: 'claude-dual', protocols: ['messages'] });
   });
@@ -173,7 +173,7 @@ describe('lists', () => {
   });
 
   test('only what the key and its workspace allow', async () => {
-    expect(ids(await list(narrow)).sort()).toEqual(['public-model', 'house/alias', 'ok', 'other-alias']);
+    expect(ids(await list(narrow)).sort()).toEqual(['ok', 'other-alias', 'public-model', 'team/alias']);
     expect(ids(await list(walled)).sort()).toEqual(['m-ok', 'ok']);
   });
 

@@ -184,10 +184,10 @@ describe('a schema of the answer', () => {
   );
 
   test('goes to a chat host as well', async () => {
-    pair.fake.script(MODELS.house, { say: { text: '{"root":{}}' } });
+    pair.fake.script(MODELS.own, { say: { text: '{"root":{}}' } });
     const output_config = { format: { type: 'json_schema', schema } };
     expect((await postTranslated(pair.gateway, 'messages', { output_config })).status).toBe(200);
-    expect(lastSent(pair, MODELS.house).response_format).toMatchObject({
+    expect(lastSent(pair, MODELS.own).response_format).toMatchObject({
       type: 'json_schema',
       json_schema: { schema },
     });
@@ -228,7 +228,7 @@ describe('ids of calls', () => {
   }
 
   test.each([
-    [MODELS.house, (id: string) => expect(id).toBe(odd)],
+    [MODELS.own, (id: string) => expect(id).toBe(odd)],
     [MODELS.openAi, (id: string) => expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/)],
     [MODELS.mistral, (id: string) => expect(id).toMatch(/^[A-Za-z0-9]{9}$/)],
   ])('vector 47: to %s are what it takes, the same in call and result', async (model, check) => {
@@ -305,7 +305,7 @@ describe('vector 22: thinking that is not shown is kept for a chat client, and p
 });
 
 test.each(['chat', 'messages'] satisfies Side[])('vector 19: %s: an empty answer is an answer', async (side) => {
-  const model = side === 'chat' ? MODELS.sonnet46 : MODELS.house;
+  const model = side === 'chat' ? MODELS.sonnet46 : MODELS.own;
   pair.fake.script(model, { say: {} });
   const plain = await (await postTranslated(pair.gateway, side)).json();
   if (side === 'chat') expect(plain).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'stop' }] });

@@ -128,12 +128,12 @@ describe('a good call', () => {
       prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
     };
     const message = { role: 'assistant', content: 'ok' };
-    pair.fake.script(MODELS.house, {
+    pair.fake.script(MODELS.own, {
       json: {
         id: 'c',
         object: 'chat.completion',
         created: 1,
-        model: 'house',
+        model: 'own',
         choices: [{ index: 0, message, finish_reason: 'stop' }],
         usage,
       },
@@ -155,7 +155,7 @@ describe('a good call', () => {
   });
 
   test('a model without a price costs nobody knows what', async () => {
-    pair.fake.script('house', { answer: 'ok' });
+    pair.fake.script('own', { answer: 'ok' });
     const response = await post(pair.gateway, 'messages', bodyFor('messages', 'unpriced'));
     const { record } = await settled(response);
     expect([response.headers.get('x-tollgate-cost-usd'), record.cost_nano_usd, record.price_version]).toEqual([
@@ -181,7 +181,7 @@ describe('why an answer ended, in the client’s word', () => {
     id: 'c',
     object: 'chat.completion',
     created: 1,
-    model: 'house',
+    model: 'own',
     choices: [
       {
         index: 0,
