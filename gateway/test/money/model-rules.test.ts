@@ -70,8 +70,8 @@ test('a limit of a model that is not served is refused, and one that was served 
   const unchecked = await set('later', '--rpm', '1');
   expect([unchecked.status, unchecked.stderr]).toEqual([0, expect.stringContaining('was not checked')]);
   expect(await listed()).toEqual([
+    ['later', null],
     ['own', null],
     ['own-alias', null],
-    ['later', null],
   ]);
 }, 60_000);
