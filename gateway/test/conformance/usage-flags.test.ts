@@ -48,7 +48,7 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
 }
 
 describe.each(exchangeSets())('the output of the answers of $name', ({ name, exchanges }) => {
-  test('is near what came, whether the model is taken for one that hides reasoning or not', async () => {
+  test('the estimate is near the reported usage, for models that hide reasoning and others', async () => {
     let judged = 0;
     const flagged: string[] = [];
     for (const exchange of exchanges.filter(({ status }) => status === 200)) {
@@ -63,7 +63,7 @@ describe.each(exchangeSets())('the output of the answers of $name', ({ name, exc
     expect(judged).toBeGreaterThanOrEqual(JUDGED_MIN[name]);
   });
 
-  test('is far from it where the same answers tell of a million more, or of nothing', async () => {
+  test('the estimate is far from a report of a million more tokens, or of none', async () => {
     let long = 0;
     for (const exchange of exchanges.filter(({ status }) => status === 200)) {
       const facts = await factsOf(exchange);

@@ -97,7 +97,7 @@ test('every route with an id of an account in its path is tested here', () => {
   expect(Object.keys(BODIES).sort()).toEqual(named.sort());
 });
 
-test.each(Object.keys(BODIES) as Named[])('%s: nothing of another account or workspace is there', async (route) => {
+test.each(Object.keys(BODIES) as Named[])('%s: has no data of another account or workspace', async (route) => {
   const body = BODIES[route];
   for (const visitor of [outsider, script, neighbour]) {
     const account = visitor === neighbour ? 'default' : 'acme';
@@ -156,7 +156,7 @@ const SHOWN = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).filter((route) =>
   /^GET \/accounts\/\{account\}\/[^{]*$/.test(route),
 );
 
-test.each(SHOWN)('%s holds nothing of another account or workspace', async (route) => {
+test.each(SHOWN)('%s returns no data of another account or workspace', async (route) => {
   const row = rowOf(route);
   for (const [visitor, account, caller] of [
     [outsider, 'acme', { kind: 'member', role: 'owner', account: 'acme', restricted: false }],

@@ -196,14 +196,14 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
 ];
 
 describe('the books against the ground truth', () => {
-  test('nothing is said where all is well, nor of a call that left no trace', () => {
+  test('correct books and a call without a trace report nothing', () => {
     expect(judged(good())).toEqual([]);
     const given = good();
     given.records.splice(2, 1);
     expect(judged(given)).toEqual([]);
   });
 
-  test.each(PLANTED)('%s: it is said', (_what, plant, said) => {
+  test.each(PLANTED)('%s: is reported', (_what, plant, said) => {
     const given = good();
     plant(given);
     expect(judged(given).filter((problem) => said.test(problem))).not.toEqual([]);

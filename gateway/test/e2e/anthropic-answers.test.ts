@@ -151,7 +151,7 @@ describe('tools', () => {
     }
   });
 
-  test('message threads, which the tool runner asks for by itself, pass to upstream untouched', async () => {
+  test('message threads, which the tool runner requests by itself, reach upstream unchanged', async () => {
     await runTools('m-tools-threaded', { stream: false });
     const sent = sentBodies('m-tools-threaded');
     expect(sent.map(({ thread }) => thread)).toEqual([
@@ -162,7 +162,7 @@ describe('tools', () => {
     expect(sentHeaders('m-tools-threaded')['anthropic-beta']).toContain('message-threads');
   });
 
-  test("upstream's word that it has no threads reaches the runner, which goes on without", async () => {
+  test("upstream's error that it has no threads reaches the runner, which continues without", async () => {
     await runTools('m-tools-threadless', { stream: false });
     const sent = sentBodies('m-tools-threadless');
     expect(sent.map(({ thread }) => thread?.type)).toEqual(['create', undefined, undefined]);
@@ -186,7 +186,7 @@ describe('tools', () => {
 });
 
 describe('counting and models', () => {
-  test('count_tokens asks the counter of upstream; the demo has its own', async () => {
+  test('count_tokens uses upstream’s counter; the demo has its own', async () => {
     for (const model of ['m-ok', 'claude-demo']) {
       const { input_tokens } = await client.messages.countTokens({ model, messages: ask(model).messages });
       expect(input_tokens).toBeGreaterThan(0);

@@ -210,7 +210,7 @@ describe.each([...CHAT_MODELS])('five turns with tools at %s', (host) => {
   });
 });
 
-describe('what goes back to whom', () => {
+describe('reasoning goes back to its issuer', () => {
   const say = { say: { reasoning: 'Hm.', text: 'Well.' } };
   const history = (content: Anthropic.ContentBlock[]): Anthropic.MessageParam[] => [
     { role: 'user', content: 'First.' },
@@ -227,14 +227,14 @@ describe('what goes back to whom', () => {
     return content;
   }
 
-  test('reasoning goes back to the host that wrote it and wants it', async () => {
+  test('reasoning goes back to the host that wrote it, if it accepts reasoning', async () => {
     const content = await answerOf('thinker');
     await client.messages.create(body('thinker', history(content)));
     const [, assistant] = sentBodies(pair, 'thinker')[0]?.messages ?? [];
     expect(assistant).toEqual({ role: 'assistant', content: 'Well.', reasoning_content: 'Hm.' });
   });
 
-  test('vector 23: reasoning of one host does not go to another that wants reasoning, nor does signed thinking', async () => {
+  test('vector 23: reasoning of one host, or signed thinking, does not go to another host that accepts reasoning', async () => {
     for (const model of ['own', CLAUDE]) {
       const content = await answerOf(model);
       pair.fake.script('thinker', say);
@@ -245,7 +245,7 @@ describe('what goes back to whom', () => {
     }
   });
 
-  test('a mark that was changed, or whose text was, is no longer ours', async () => {
+  test('a changed mark, or a mark with changed text, is not accepted', async () => {
     const content = await answerOf('thinker');
     for (const change of [{ thinking: 'Something else.' }, { signature: `gw1.${'A'.repeat(43)}` }]) {
       const changed = content.map((block) => (block.type === 'thinking' ? { ...block, ...change } : block));
@@ -276,7 +276,7 @@ describe('what goes back to whom', () => {
 });
 
 describe('the rest of the SDK', () => {
-  test('a tool that fails is told as an error', async () => {
+  test('a failed tool is reported as an error', async () => {
     pair.fake.script('own', { answer: 'ok' });
     const failed: Anthropic.ToolResultBlockParam = {
       type: 'tool_result',

@@ -196,7 +196,7 @@ describe('five turns with tools', () => {
     expectSent(false, true);
   });
 
-  test('with the stream helper, whose broken reasoning comes back and is not taken for the model’s', async () => {
+  test('reasoning that the stream helper broke is not taken for the model’s when it comes back', async () => {
     pair.fake.script(CLAUDE, LOOP);
     const heard: string[] = [];
     const answers = await playByHand(
@@ -335,7 +335,7 @@ describe('signatures', () => {
     expect(sentTexts(pair, CLAUDE).at(-1)).not.toContain('thinking');
   });
 
-  test('never reach a host of the other format', async () => {
+  test('members of one format never reach a host of the other', async () => {
     const message = await callOnce();
     pair.fake.script('own', { answer: 'ok' });
     await client.chat.completions.create({ ...body([...question, message, ...results]), model: 'own' });

@@ -98,7 +98,7 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
   }
 }, 30_000);
 
-test('drained: streams are told in-band and pay what came, calls in one piece pay nothing, for it was not their doing', async () => {
+test('drained: streams end in-band and pay for the output so far; plain calls pay nothing, because the fault was not theirs', async () => {
   const { gateway, fake } = rig;
   const opened = await Promise.all(CELLS.map((cell) => openCell(rig, cell)));
   const answers = opened.map(({ cell, key }) =>

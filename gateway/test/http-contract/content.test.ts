@@ -82,7 +82,7 @@ describe('of a call in one piece', () => {
   test.each([
     ['short', CANARY],
     ['long', CANARY.repeat(2_000)],
-  ])('%s request, what went upstream, and answer are kept to the byte', async (_, text) => {
+  ])('%s request, upstream request and answer are stored byte for byte', async (_, text) => {
     const messages = [{ role: 'user', content: text }];
     const { shown, answer } = await keptOf(at.all, 'chat', { messages });
     expect(shown).toMatchObject({ content: 'shown', raw: { truncated: false, upstream_response: null } });
@@ -93,7 +93,7 @@ describe('of a call in one piece', () => {
     expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text }]);
   });
 
-  test('that was translated, both sides’ formats are kept', async () => {
+  test('a translated call is stored in both formats', async () => {
     const { shown, answer } = await keptOf(at.all, 'messages', { model: 'tool' });
     expect(shown.raw?.response).toBe(answer);
     expect(JSON.parse(shown.raw?.upstream_request ?? '')).toHaveProperty('messages');
@@ -110,7 +110,7 @@ describe('of a stream', () => {
     ['chat', 'm-think'],
     ['messages', 'think'],
   ] as const) {
-    test(`${side} of ${model}: the events that went out are kept, and fold into the answer`, async () => {
+    test(`${side} of ${model}: the sent events are stored and fold into the answer`, async () => {
       const { shown, answer } = await keptOf(at.all, side, { model, stream: true });
       expect(shown.raw?.response).toBe(answer);
       expect(shown.conversation?.at(-1)?.role).toBe('assistant');
@@ -118,7 +118,7 @@ describe('of a stream', () => {
     });
   }
 
-  test('that broke off, its error is kept with what came before', async () => {
+  test('an answer that broke off is stored with its error', async () => {
     const { shown, answer } = await keptOf(at.errors, 'chat', { model: 'bad', stream: true });
     expect(shown.raw?.response).toBe(answer);
     expect(shown.conversation?.at(-1)?.parts.at(-1)).toMatchObject({ kind: 'other', name: 'error' });
@@ -126,20 +126,20 @@ describe('of a stream', () => {
 });
 
 describe('under errors', () => {
-  test('a body that is refused is kept, with the refusal', async () => {
+  test('a refused body is stored with the refusal', async () => {
     const { shown, status } = await keptOf(at.errors, 'chat', { temperature: 'hot' });
     expect(status).toBe(400);
     expect(shown.raw).toMatchObject({ upstream_request: null, response: expect.stringContaining('temperature') });
     expect(shown.conversation?.at(-1)).toMatchObject({ role: 'error' });
   });
 
-  test('what upstream said is kept without the operator’s credential', async () => {
+  test('upstream’s answer is stored without the operator’s credential', async () => {
     const { shown } = await keptOf(at.errors, 'chat', { model: 'refusing' });
     expect(shown.raw?.upstream_response).toContain('no, says');
     expect(JSON.stringify(shown)).not.toContain(UPSTREAM_KEY);
   });
 
-  test('a call that went well is not kept', async () => {
+  test('a successful call is not stored', async () => {
     const good = await post(at.errors, 'chat', goodBody('chat'));
     await good.text();
     const { requestId } = await keptOf(at.errors, 'chat', { temperature: 'hot' });
@@ -160,15 +160,15 @@ test('a workspace that keeps nothing keeps nothing, not even of errors', async (
     expect(await contentOf('owner', id)).toEqual({ content: 'none', conversation: null, raw: null });
 });
 
-test('a workspace’s word binds at once, and goes back to the configuration’s', async () => {
+test('a workspace’s setting applies at once and can be reset to the configuration’s', async () => {
   const set = (bodies: string) => pair.gateway.run('workspaces', 'set', 'silent', '--bodies', bodies, '--json');
   expect(JSON.parse((await set('inherit')).stdout)).toMatchObject({ bodies: null, bodies_days: null });
   expect((await keptOf(at.off, 'chat', {})).shown.content).toBe('shown');
   await set('off');
 });
 
-describe('who may see it', () => {
-  test('a role without that right is told that it is hidden', async () => {
+describe('access to stored content', () => {
+  test('a role without the permission sees that content is hidden', async () => {
     const { requestId } = await keptOf(at.all, 'chat', {});
     for (const role of ['viewer', 'billing'] as const) {
       expect(await contentOf(role, requestId)).toEqual({ content: 'hidden', conversation: null, raw: null });
@@ -178,7 +178,7 @@ describe('who may see it', () => {
     }
   });
 
-  test('another account sees none, nor does a person of other workspaces', async () => {
+  test('other accounts and members of other workspaces see no content', async () => {
     const { requestId } = await keptOf(at.all, 'chat', {});
     expect(await contentOf('owner', requestId, 'other')).toHaveProperty('content', 'none');
     const elsewhere = { account: 'default', workspaces: ['silent'], may: () => true };
@@ -187,7 +187,7 @@ describe('who may see it', () => {
   });
 });
 
-test('no word of it lies on the disk in the clear, in whatever file', async () => {
+test('no file on disk has any of it unencrypted', async () => {
   await keptOf(at.all, 'chat', { messages: [{ role: 'user', content: CANARY }] });
   const { dataDir } = pair.gateway;
   expect(existsSync(contentPath(dataDir))).toBe(true);

@@ -83,7 +83,7 @@ test('the limit goes by the member that the file names', async () => {
   expect((await sent('newer', { max_tokens: 77 })).body).toMatchObject({ max_completion_tokens: 77 });
 });
 
-test('an image is refused for a model that the file says to take none', async () => {
+test('an image is refused for a model that accepts none by the file', async () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
   const messages = [{ role: 'user', content: [image] }];
   const response = await post(pair.gateway, 'messages', bodyFor('messages', 'newer', { messages }));

@@ -75,7 +75,7 @@ describe('calls', () => {
     await expectRefusal(wrongOnMessages, 'messages', { ...notFound, says: 'POST /v1/chat/completions' });
   });
 
-  test('an alias of one endpoint is 400 at the other, where the model goes by its other names', async () => {
+  test('an alias of one endpoint is 400 at the other, where the model has its other names', async () => {
     await expectServed(pair.gateway, 'messages', 'claude-dual');
     const refused = await ask(pair.gateway, 'chat', 'claude-dual');
     await expectRefusal(refused, 'chat', invalid('chat', /"claude-dual".*POST \/v1\/messages/, 'model'));
@@ -84,14 +84,14 @@ describe('calls', () => {
     }
   });
 
-  test('what the key does not allow is 403 on both', async () => {
+  test('a model that the key does not allow is 403 on both endpoints', async () => {
     await expectServed(narrow, 'chat', 'ok');
     await expectRefusal(await ask(narrow, 'chat', 'tool'), 'chat', forbidden);
     await expectRefusal(await ask(narrow, 'messages', 'm-ok'), 'messages', forbidden);
     await expectRefusal(await ask(narrow, 'chat', 'demo'), 'chat', forbidden);
   });
 
-  test('what the workspace does not allow is 403, whatever the key says', async () => {
+  test('a model that the workspace does not allow is 403, even if the key allows it', async () => {
     await expectServed(walled, 'chat', 'ok');
     await expectServed(walled, 'messages', 'm-ok');
     await expectRefusal(await ask(walled, 'chat', 'tool'), 'chat', forbidden);
@@ -147,7 +147,7 @@ describe('lists', () => {
     );
   });
 
-  test('each name says at which endpoints it is served, and an alias what it stands for', async () => {
+  test('each name lists its endpoints, and an alias its model', async () => {
     const shown = new Map((await list(pair.gateway)).data.map((model) => [model.id, model]));
     const of = (id: string) => [shown.get(id)?.protocols, shown.get(id)?.display_name];
     expect(of('ok')).toEqual([['chat', 'messages'], 'ok']);
@@ -172,7 +172,7 @@ describe('lists', () => {
     expect(await asked.json()).toEqual(listing);
   });
 
-  test('only what the key and its workspace allow', async () => {
+  test('lists only models that the key and its workspace allow', async () => {
     expect(ids(await list(narrow)).sort()).toEqual(['ok', 'other-alias', 'public-model', 'team/alias']);
     expect(ids(await list(walled)).sort()).toEqual(['m-ok', 'ok']);
   });

@@ -44,7 +44,7 @@ async function expectBilled(usage: object = { input: 5, output: 3 }) {
   expect(record).toMatchObject({ status: 200, error: null, usage, usage_source: 'upstream' });
 }
 
-describe('a plain answer to a call that asked for a stream', () => {
+describe('a plain answer to a request for a stream', () => {
   const ways = (['chat', 'messages'] as const).flatMap((side) =>
     [MODELS.own, MODELS.sonnet46].map((model) => [side, model] as const),
   );
@@ -68,7 +68,7 @@ describe('a plain answer to a call that asked for a stream', () => {
     await expectBilled();
   });
 
-  test('has the usage that was asked for', async () => {
+  test('the stream has the requested usage', async () => {
     pair.fake.script(MODELS.own, { json: PLAIN[MODELS.own] });
     const text = await expectStream(await ask('chat', MODELS.own, { stream_options: { include_usage: true } }), 'chat');
     expect(text).toContain('"prompt_tokens":5');

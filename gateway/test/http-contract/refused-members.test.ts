@@ -86,7 +86,7 @@ describe.each(SIDES)('%s: %s', (side, member, members, word) => {
     expect([again.status, again.dropped, again.sent.map((body) => body[member])]).toEqual([200, word, [undefined]]);
   });
 
-  test('the second refusal stands, and a strict key keeps the first', async () => {
+  test('the second refusal is final; for a strict key the first one is', async () => {
     const refused = refusal(`${member}: Extra inputs are not permitted`);
     const met = await meet(side, newModel(side), [refused, refused, OK], members);
     expect([met.status, met.sent.length]).toEqual([400, 2]);
@@ -142,7 +142,7 @@ test.each([
   }
 });
 
-test('what the caller itself sent to a host of its own format is never dropped', async () => {
+test('a member sent to a host of the caller’s own format is never dropped', async () => {
   const model = newModel('messages');
   const refused = refusal("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature');
   const met = await meet('chat', model, [refused, OK], { temperature: 0.3 });

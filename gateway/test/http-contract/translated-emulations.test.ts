@@ -91,10 +91,10 @@ describe('stop texts for a model that takes none', () => {
   });
 });
 
-describe('JSON that can only be asked for in words', () => {
+describe('JSON output that only the prompt can request', () => {
   const asked = { response_format: { type: 'json_object' } };
 
-  test('is asked for, and an object is the answer', async () => {
+  test('the prompt requests it, and the answer is an object', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: '{"a": 1}' } });
     const response = await postTranslated(pair.gateway, 'chat', asked);
     expect(response.status).toBe(200);
@@ -231,7 +231,7 @@ describe('ids of calls', () => {
     [MODELS.own, (id: string) => expect(id).toBe(odd)],
     [MODELS.openAi, (id: string) => expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/)],
     [MODELS.mistral, (id: string) => expect(id).toMatch(/^[A-Za-z0-9]{9}$/)],
-  ])('vector 47: to %s are what it takes, the same in call and result', async (model, check) => {
+  ])('vector 47: ids sent to %s have a form it accepts, the same in call and result', async (model, check) => {
     pair.fake.script(model, { answer: 'ok' });
     expect((await post(pair.gateway, 'messages', bodyFor('messages', model, { messages: history }))).status).toBe(200);
     const [, call, result] = lastSent(pair, model).messages as readonly SentMessage[];
@@ -261,7 +261,7 @@ describe('ids of calls', () => {
   });
 });
 
-describe('vector 22: thinking that is not shown is kept for a chat client, and put back', () => {
+describe('vector 22: hidden thinking is stored for a chat client, and restored', () => {
   const hidden: readonly Block[] = [
     { type: 'redacted_thinking', data: 'cmVkYWN0ZWQ=' },
     { type: 'thinking', thinking: '', signature: 'c2lnbmVk' },

@@ -101,7 +101,7 @@ describe.each([false, true])('a tool loop of a messages client, stream %p', (str
   });
 });
 
-describe('what one caller was given', () => {
+describe('host data of one caller', () => {
   const ids = ['call_mine'];
 
   test('goes to the host for no other workspace', async () => {
@@ -114,7 +114,7 @@ describe('what one caller was given', () => {
     expect((await goOn(pair.gateway, historyOf(ids))).tool_calls).toEqual([called('call_mine', '0', SIGNATURE)]);
   });
 
-  test('goes with no call whose arguments were changed, and to no other model', async () => {
+  test('host data is not sent with a changed call, or to another model', async () => {
     await begin(pair.gateway, ids, 'google');
     const tampered = await goOn(
       pair.gateway,
@@ -126,7 +126,7 @@ describe('what one caller was given', () => {
   });
 });
 
-test('a signature that is lost is replaced by Google’s word for it, once the host has asked for one', async () => {
+test('a lost signature is replaced by Google’s placeholder after the host required one', async () => {
   const message =
     'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly';
   const refusal = { status: 400, json: [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] };

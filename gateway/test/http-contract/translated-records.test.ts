@@ -154,7 +154,7 @@ describe('a good call', () => {
     expect(record).toMatchObject({ usage: { input: 11, output: 1 }, usage_source: 'upstream' });
   });
 
-  test('a model without a price costs nobody knows what', async () => {
+  test('a model without a price has no cost in its record', async () => {
     pair.fake.script('own', { answer: 'ok' });
     const response = await post(pair.gateway, 'messages', bodyFor('messages', 'unpriced'));
     const { record } = await settled(response);
@@ -219,17 +219,20 @@ describe('why an answer ended, in the client’s word', () => {
 });
 
 describe('where upstream counts nothing', () => {
-  test.each(BOTH_WAYS)('$side, stream $stream: the gateway counts, and says so', async ({ side, stream }) => {
-    pair.fake.script(FAR_MODELS[side], { say: { text: 'A good day to you as well, my friend.' }, omitUsage: true });
-    const { record } = await settled(await postTranslated(pair.gateway, side, { stream }));
-    expect(record).toMatchObject({ status: 200, error: null, usage_source: 'counted' });
-    expect(record.usage.input).toBeGreaterThan(0);
-    expect(record.usage.output).toBeWithin(5, 20);
-    expect(record.cost_nano_usd).not.toBe('0');
-  });
+  test.each(BOTH_WAYS)(
+    '$side, stream $stream: the gateway counts, and the record says so',
+    async ({ side, stream }) => {
+      pair.fake.script(FAR_MODELS[side], { say: { text: 'A good day to you as well, my friend.' }, omitUsage: true });
+      const { record } = await settled(await postTranslated(pair.gateway, side, { stream }));
+      expect(record).toMatchObject({ status: 200, error: null, usage_source: 'counted' });
+      expect(record.usage.input).toBeGreaterThan(0);
+      expect(record.usage.output).toBeWithin(5, 20);
+      expect(record.cost_nano_usd).not.toBe('0');
+    },
+  );
 });
 
-describe('what has no answer', () => {
+describe('calls without an answer', () => {
   test.each(SIDES)('%s: a refused translation is void, and its upstream was never called', async (side) => {
     const refused = side === 'chat' ? { n: 2 } : { safeguards: { enabled: true } };
     const { record } = await settled(await postTranslated(pair.gateway, side, refused));
@@ -330,7 +333,7 @@ describe('a signature that upstream refuses', () => {
     ]);
   });
 
-  test('that is refused again is told, after two attempts', async () => {
+  test('a second refusal is reported, after two attempts', async () => {
     pair.fake.script(MODELS.sonnet46, REFUSAL);
     const response = await postTranslated(pair.gateway, 'chat', asked);
     expect([response.status, response.headers.get('x-request-id')]).toEqual([400, expect.any(String)]);
@@ -356,7 +359,7 @@ describe('a signature that upstream refuses', () => {
     expect(response.headers.get('x-tollgate-dropped')).toBe('reasoning_effort');
   });
 
-  test('stands where a strict key would have to lose something for another attempt', async () => {
+  test('a refusal is final if another attempt would drop a member for a strict key', async () => {
     pair.fake.script(MODELS.sonnet45, [REFUSAL, { answer: 'ok' }]);
     const { key } = await createKey(pair.gateway, { strict: true });
     const members = { ...asked, reasoning_effort: 'low', max_tokens: 9_000 };

@@ -149,7 +149,7 @@ for (const { side, host, words } of WAYS) {
   describe(`a plain call over ${side} to a ${host} host (${words})`, () => {
     const model = `${host}-gated`;
 
-    test('whose worst case is not covered is asked for as a stream, held slice by slice, and answered in one piece', async () => {
+    test('a call whose maximum cost is not covered is sent as a stream, held slice by slice, and answered in one piece', async () => {
       const balance = holdOf(model, 3 * SLICE_TOKENS);
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -174,7 +174,7 @@ for (const { side, host, words } of WAYS) {
       expect(await onlyRecord(customer)).toMatchObject({ error: null, usage_source: 'upstream', stream: false });
     });
 
-    test('that outgrows its balance is answered as far as it is paid for, and told so', async () => {
+    test('a call that outgrows its balance gets the paid part of its answer, with the reason', async () => {
       const balance = holdOf(model, SLICE_TOKENS) + SLICE / 2n;
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -197,7 +197,7 @@ for (const { side, host, words } of WAYS) {
       });
     });
 
-    test('whose client leaves pays what came until then', async () => {
+    test('a call whose client disconnects pays for the output until then', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, 3 * SLICE_TOKENS));
       const leaving = new AbortController();
       const { call } = await start(customer, side, host, { signal: leaving.signal });
@@ -210,7 +210,7 @@ for (const { side, host, words } of WAYS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
-    test('whose upstream breaks off costs nothing', async () => {
+    test('a call whose upstream breaks off costs nothing', async () => {
       const balance = holdOf(model, SLICE_TOKENS);
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -221,13 +221,13 @@ for (const { side, host, words } of WAYS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ available: balance, held: 0n, charged: 0n });
     });
 
-    test('whose caps do not cover a slice is refused', async () => {
+    test('a call whose caps do not cover a slice is refused', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, SLICE_TOKENS) - 1n);
       const { status, text } = await ask(customer, side, model);
       expect([status, text]).toEqual([429, expect.stringContaining('insufficient quota')]);
     });
 
-    test('whose worst case is covered is held for all of it, and streamed because nobody knows whether its limit is honoured', async () => {
+    test('a call whose maximum cost is covered holds all of it, and is streamed until its limit is proven', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, MAX_TOKENS));
       const { answer, call } = await start(customer, side, host);
       expect(streams(call)).toBe(true);
@@ -236,7 +236,7 @@ for (const { side, host, words } of WAYS) {
       await answer;
     });
 
-    test('that no money binds is not asked for as a stream', async () => {
+    test('a call without a balance or budget is not sent as a stream', async () => {
       const { answer, call } = await start(await newCustomer(gateway), side, host);
       expect(streams(call)).toBeUndefined();
       call.breakOff();
@@ -245,7 +245,7 @@ for (const { side, host, words } of WAYS) {
   });
 }
 
-test('an answer that was cut is given out again by its idempotency key, for nothing', async () => {
+test('a cut answer is replayed by its idempotency key, free of charge', async () => {
   const customer = await newPrepaid(gateway, holdOf('chat-gated', SLICE_TOKENS));
   const { answer, call } = await start(customer, 'chat', 'chat', { name: 'once' });
   call.say(3_000);

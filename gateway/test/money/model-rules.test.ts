@@ -36,7 +36,7 @@ async function expectRefusedTypo(): Promise<void> {
   expect(stderr).toContain('Did you mean "own-alias"?');
 }
 
-test('a limit of a model that is not served is refused, and one that was served can be taken away', async () => {
+test('a limit of a model that is not served is refused, and one that was served can be removed', async () => {
   await expectRefusedTypo();
   expect(await set('own-alias', '--rpm', '1')).toMatchObject({ status: 0, stderr: '' });
   expect(await set('other', '--rpm', '2')).toMatchObject({ status: 0, stderr: '' });

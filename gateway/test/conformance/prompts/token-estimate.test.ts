@@ -70,7 +70,7 @@ if (prompts !== null)
       expect(halves.size).toBeGreaterThanOrEqual(10);
     });
 
-    test('no prompt stands in both halves', () => {
+    test('no prompt is in both halves', () => {
       for (const { learnt, judged } of halves.values()) {
         const said = new Set(learnt.map(({ request }) => JSON.stringify([request.turns, request.tools])));
         expect(judged.filter(({ request }) => said.has(JSON.stringify([request.turns, request.tools])))).toEqual([]);

@@ -189,7 +189,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     }
   });
 
-  test('are the same answer again in their own format, plain and streamed, but for what is listed here', () => {
+  test('answers survive a round trip through their own format, plain and streamed, except for the listed differences', () => {
     const differing: string[] = [];
     for (const { one, to, form, name } of waysOf(answered)) {
       if (to !== one.exchange.format) continue;
@@ -209,7 +209,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     expect(differing).toEqual([...expected.differing]);
   });
 
-  test('told again from the whole are the same stream to a reader as upstream’s own events', () => {
+  test('a stream rendered from the complete answer reads like upstream’s own events', () => {
     for (const one of answered) {
       for (const to of [one.exchange.format, OTHER[one.exchange.format]]) {
         const again = streamFor(to, unfoldGeneration(one.answer));
@@ -237,7 +237,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     expect(sent).toBeGreaterThanOrEqual(expected.sentMin);
   }, 60_000);
 
-  test('of a status that is none have requests that the official clients send as they are, too', async () => {
+  test('requests behind other statuses are sent unchanged by the official clients', async () => {
     const whole = answered.find(({ exchange, answer }) => exchange.format === 'chat' && answer.parts.length === 1);
     if (whole === undefined) throw new Error('no recording to answer with');
     const unanswered = asked.filter(({ id }) => !answered.some(({ exchange }) => exchange.id === id));

@@ -139,11 +139,11 @@ describe.each(sets)('requests of $name in both formats', ({ name, asked, written
     expect(written.length).toBeGreaterThanOrEqual(EXPECTED[name].writtenMin);
   });
 
-  test.each(listedWays)('%s: what is refused is in the list, and nothing else', (way, listed) => {
+  test.each(listedWays)('%s: exactly the listed requests are refused', (way, listed) => {
     expect(inShapeOf(listed, refused.get(way) ?? new Map())).toEqual(inOrder(listed));
   });
 
-  test('keep every member that the formats of the way carry and nobody named as dropped', () => {
+  test('translated requests keep every member that both formats carry and that is not reported as dropped', () => {
     for (const { exchange, to, request, written: sent } of written) {
       const back = readRequest(to, sent.json);
       const through = new Set([exchange.format, to]);
@@ -159,7 +159,7 @@ describe.each(sets)('requests of $name in both formats', ({ name, asked, written
     }
   });
 
-  test('drop what is listed here, and name it', () => {
+  test('translated requests drop the listed members and report them', () => {
     const drops = new Map<string, number>();
     for (const { exchange, to, written: sent } of written) {
       for (const word of sent.dropped) {
