@@ -116,7 +116,7 @@ describe('state at the start', () => {
   });
 });
 
-test('the spend of a budget is read in advance, before any call asks', async () => {
+test('the spend of a budget is read in advance, before any call needs it', async () => {
   const { billing, readAhead } = await open();
   const binding = billing.rules.budgetOf(MODEL, '', billing.budgetZoneOf, Date.now());
   if (binding === null) throw new Error('the rule has no budget');

@@ -12,7 +12,7 @@ test.each([
   coded('EDQUOT'),
   coded('SQLITE_FULL'),
   nameSqliteFault(coded('SQLITE_IOERR_SHMSIZE')),
-])('a start that meets %p is tried again, and says so once', async (fault) => {
+])('a start that meets %p is retried, and reports it once', async (fault) => {
   const told: unknown[] = [];
   let tries = 0;
   const start = async () => {

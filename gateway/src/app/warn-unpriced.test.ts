@@ -8,7 +8,7 @@ function openTeller() {
   return { told, tell };
 }
 
-test('says each kind of each model once', () => {
+test('reports each kind of each model once', () => {
   const { told, tell } = openTeller();
   tell('m', ['web_search', 'web_fetch']);
   tell('m', ['web_search']);
@@ -20,7 +20,7 @@ test('says each kind of each model once', () => {
   ]);
 });
 
-test('forgets rather than grow, and says no less for it', () => {
+test('forgets rather than grow, and still reports each kind', () => {
   const { told, tell } = openTeller();
   for (let number = 0; number <= 1_000; number++) tell(`m${number}`, ['web_search']);
   tell('m1000', ['web_search']);

@@ -140,7 +140,7 @@ describe('the snapshot', () => {
     expect(version('google', 'gemini-2.5-pro')).toEndWith(';>200000=2.5_0.25_2.5_2.5_15_15');
   });
 
-  test('has the gates of each Claude family whose gates are known', () => {
+  test('has the known restrictions of each Claude family', () => {
     expect(findModel('anthropic', 'claude-sonnet-4-6')?.gates?.sampling).toBe(true);
     expect(findModel('anthropic', 'claude-opus-5')?.gates).toEqual({
       sampling: false,

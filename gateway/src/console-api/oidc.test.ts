@@ -187,7 +187,7 @@ describe('linking a service', () => {
     expect([joined.status, joined.json.error.code]).toEqual([409, 'conflict']);
   });
 
-  test('can be taken back, while another way in is left', async () => {
+  test('can be removed while another sign-in method is left', async () => {
     expect((await owner.ask('DELETE /me/services/lab')).status).toBe(200);
     expect((await owner.ask('DELETE /me/services/lab')).status).toBe(404);
     expect((await owner.ask('DELETE /me/services/credential')).status).toBe(404);

@@ -126,7 +126,7 @@ describe('a password', () => {
     expect((await signIn(email, 'none of these')).status).toBe(401);
   });
 
-  test('that several users of the address have asks for the account', async () => {
+  test('an address of several users requires the account', async () => {
     const email = 'same@example.com';
     for (const account of ['a', 'b']) await join(account, email, 'the same password');
     await rig.run('accounts.set', { id: 'b', name: 'The B team' });

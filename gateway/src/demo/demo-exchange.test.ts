@@ -44,7 +44,7 @@ function play(body: object | string, onPiece = (_exchange: DemoExchange) => {}):
 }
 
 describe('a reply', () => {
-  test('comes in one piece, or word by word where a stream is asked for', async () => {
+  test('comes in one piece, or word by word for a stream', async () => {
     const plain = await play(hello);
     expect([plain.status, plain.pieces.length]).toEqual([200, 1]);
     const stream = await play({ ...hello, stream: true });

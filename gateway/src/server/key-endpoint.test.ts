@@ -207,7 +207,7 @@ describe('GET /v1/key', () => {
     expect(await holdsOf({ accountHolds: 'strict', key: { holds: 'adaptive' } })).toBe('adaptive');
   });
 
-  test('asks for the rules of the key itself, its workspace and its account', async () => {
+  test('reads the rules of the key itself, its workspace and its account', async () => {
     const asked: unknown[] = [];
     const bindingCapsOf: KeyLimitSources['bindingCapsOf'] = (subjects, nowMs) => {
       asked.push([subjects, nowMs]);
@@ -269,7 +269,7 @@ describe('GET /v1/key', () => {
     expect(body.limits[0].budget.spent_nano_usd).toBe('3');
   });
 
-  test('a failed read is our fault, and the operator is told', async () => {
+  test('a failed read is the gateway’s fault, and is logged', async () => {
     for (const sources of [
       { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => null, readUse: () => UNUSED } },
       {

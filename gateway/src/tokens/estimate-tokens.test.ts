@@ -126,7 +126,7 @@ describe('content that is not text', () => {
   });
 });
 
-test('more than what stands in the request is foreseen where tools must be called or a form is demanded', () => {
+test('the estimate adds tokens for forced tools and required formats', () => {
   const tooled = { ...conversation(QUESTION), tools: [WEATHER] };
   const forced: GenerationRequest = { ...tooled, tool_choice: { kind: 'required' } };
   expect(estimatePromptTokens(forced, 'claude')).toBeGreaterThan(estimatePromptTokens(tooled, 'claude'));

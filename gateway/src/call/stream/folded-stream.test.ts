@@ -47,7 +47,7 @@ function rig() {
 const HEY = [delta({ content: 'He' }), delta({ content: 'y' })];
 
 describe('a stream', () => {
-  test('that comes to its end is whole, and upstream may end as well', async () => {
+  test('a stream that reaches its end is complete, and upstream may end too', async () => {
     const { stream, told, give, said } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
@@ -57,7 +57,7 @@ describe('a stream', () => {
     expect([said(), stream.slot, told]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
   });
 
-  test('after which upstream goes on is given up in time', async () => {
+  test('upstream is aborted in time if it continues after the end', async () => {
     const { stream, told, give } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect([told.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
   });
 
-  test('that ends well without its last word is whole; without a reason it was cut off', async () => {
+  test('a stream without its terminal event is complete; without a finish reason it was cut off', async () => {
     const [whole, broken] = [rig(), rig()];
     for (const { stream, give } of [whole, broken]) {
       stream.onHead(head(200));
@@ -77,7 +77,7 @@ describe('a stream', () => {
     await expect(broken.stream.done).rejects.toMatchObject({ kind: 'upstream_truncated' });
   });
 
-  test('that is cut is what came, and upstream is left', async () => {
+  test('a cut stream is the output so far, and upstream is aborted', async () => {
     const { stream, told, give, said } = rig();
     stream.onHead(head(200));
     give(...HEY);
@@ -113,7 +113,7 @@ describe('a stream', () => {
     expect([failure?.kind, failure?.message.includes('secret')]).toEqual([kind, false]);
   });
 
-  test('whose connection breaks fails', async () => {
+  test('a stream whose connection breaks fails', async () => {
     const { stream, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
@@ -136,7 +136,7 @@ describe('an answer in one piece', () => {
   test.each([
     [400, '{"error":{"message":"no streams"}}'],
     [200, '{"choices":[]}'],
-  ])('of status %d is handed on', async (status, body) => {
+  ])('an answer of status %d is passed on', async (status, body) => {
     const { stream, give } = rig();
     stream.onHead(head(status, 'application/json'));
     give(body);

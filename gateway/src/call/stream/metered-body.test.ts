@@ -37,7 +37,7 @@ function rig(held: number) {
 
 const record = (size: number) => `data: ${'x'.repeat(size)}\n\n`;
 
-test('what is covered is handed on as it came, in one piece', () => {
+test('covered bytes are passed on unchanged, in one piece', () => {
   const { body, state, told } = rig(1_000);
   const text = record(3).repeat(50);
   body.onBody(Buffer.from(text));
@@ -57,13 +57,13 @@ test('a burst is read up to the first record that is not covered; the rest waits
   expect([state.text, state.output, told.slice(-2)]).toEqual([text, 8_000, ['caught up', 'end']]);
 });
 
-test('of a burst it is told how much is still to be read', () => {
+test('the meter gets the number of unread bytes of a burst', () => {
   const { body, shares } = rig(10);
   body.onBody(Buffer.from(record(4).repeat(9)));
   expect(shares.slice(0, 2)).toEqual([8, 7 / 2]);
 });
 
-test('what is dropped is never read, and the end is told', () => {
+test('dropped bytes are never read, and the end is reported', () => {
   const { body, state, told } = rig(10);
   body.onBody(Buffer.from(record(4).repeat(9)));
   body.onFailure({ kind: 'reset', message: 'gone' });
@@ -72,7 +72,7 @@ test('what is dropped is never read, and the end is told', () => {
   expect([state.output, told.at(-1)]).toEqual([12, 'reset']);
 });
 
-test('however it is cut and whenever more is held: in order, whole, and never two records beyond what is held', () => {
+test('for any division and any time of an extension: in order, complete, and at most one record beyond the hold', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
   const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
     minLength: 1,

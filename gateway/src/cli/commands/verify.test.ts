@@ -73,7 +73,7 @@ describe('verify', () => {
     expect(wrong.stderr).toContain('expected an entry number, a colon and the entry’s hash');
   });
 
-  test('says so where there is no database', async () => {
+  test('reports a missing database', async () => {
     const { exitCode, stderr } = await runProgram(newFolder(), 'verify');
     expect(exitCode).toBe(1);
     expect(stderr).toContain('There is no database at');

@@ -68,7 +68,7 @@ const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).
 const told = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
 
 describe('making one', () => {
-  test('asks for the password again, and renews the session token', async () => {
+  test('requires the password again, and renews the session token', async () => {
     const browser = await inviteMember(rig, owner, { email: 'new@example.com', role: 'viewer' });
     const refused = await browser.ask('POST /me/passkeys/options', { body: { password: 'not the password' } });
     expect(told(refused)).toEqual([401, 'wrong_credential', 'password']);
@@ -114,7 +114,7 @@ describe('making one', () => {
     expect((await owner.ask('GET /me')).json.passkeys).toEqual([]);
   });
 
-  test('is refused where it was asked long ago, twice, in another session, or where it is another’s', async () => {
+  test('a challenge is refused if it is old, used, of another session or of another user', async () => {
     const browser = await inviteMember(rig, owner, { email: 'old@example.com', role: 'viewer' });
     const device = openAuthenticator(ORIGIN);
     const body = { name: 'Late', response: device.make(await beginMaking(browser)) };
@@ -147,7 +147,7 @@ describe('making one', () => {
 });
 
 describe('signing in', () => {
-  test('takes nothing but the passkey, asks for no second factor, and is on record', async () => {
+  test('needs only the passkey, requires no second factor, and is recorded', async () => {
     const { browser: holder, device } = await makeHolder('holder@example.com');
     const where = [['id', 'is', holder.person]] as const;
     await rig.store.people.save([{ of: 'person', update: { second_factor: 1 }, where, rows: 1 }]);
@@ -349,7 +349,7 @@ describe('removing one', () => {
     expect(told(await browser.ask(`DELETE /me/passkeys/${id}`))).toEqual([404, 'not_found', null]);
   });
 
-  test('is refused where it is the last way in, even to two at once', async () => {
+  test('removing the last sign-in method is refused, even by two requests at once', async () => {
     const { browser, device } = await makeHolder('last@example.com');
     const second = openAuthenticator(ORIGIN);
     expect((await addPasskey(browser, second, 'Phone')).status).toBe(200);
@@ -381,7 +381,7 @@ describe('removing one', () => {
 });
 
 describe('the host', () => {
-  test('is that of the public address where there is one, whatever the request says', async () => {
+  test('the relying party is that of the public address if set, whatever the request says', async () => {
     const away = await openPeopleRig(folder(), { publicUrl: 'https://console.example/deep' });
     const browser = await setUpOwner(away, 'https://console.example');
     expect((await browser.ask('GET /session')).json.passkeys).toBe(true);

@@ -139,7 +139,7 @@ test('a key that the operator disabled is enabled by the operator alone', async 
   expect(stored).toMatchObject({ disabledByOperator: true, disabledBy: 'per_operator' });
 });
 
-test('a change of the time zone does not reopen a spent day, and is kept over a start', async () => {
+test('a change of the time zone does not reopen a spent day, and survives a restart', async () => {
   await keepCall(rig, key, { cost_nano_usd: '1000000000' });
   const spent = async () => {
     const { nodes } = (await rig.ask(OWNER, 'GET /accounts/team/limits')).json;

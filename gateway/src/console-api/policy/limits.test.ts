@@ -173,7 +173,7 @@ test('a model that is not served cannot be limited; an old rule is shown as with
   expect(await nodesOfModels()).toEqual([]);
 });
 
-test('the simulator says what the line then does, and takes nothing', async () => {
+test('the simulator predicts the decision of a call, and takes nothing', async () => {
   const perMinute = fc.option(fc.integer({ min: 1, max: 4 }), { nil: null });
   const caps = fc.record({
     rpm: perMinute,

@@ -106,7 +106,7 @@ describe('the same money', () => {
     }
   });
 
-  test('percentiles over time are those of the whole range’s groups, and of nothing else', async () => {
+  test('percentiles over time cover exactly the groups of the whole range', async () => {
     const asked = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=ttfb_p95`);
     const { groups, others, totals } = await json<Usage>(asked);
     expect(others).toBeNull();

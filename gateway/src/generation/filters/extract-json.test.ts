@@ -50,7 +50,7 @@ test.each(SAID)('%j is answered as %j, however it was cut', (said, answer) => {
   );
 });
 
-test('an object in several texts is one, and words in the texts before it are left out', () => {
+test('an object across several texts is one, and texts before it are omitted', () => {
   expect(extracted([...text('{"a"'), ...partEvents(1, { kind: 'text' }, ':1}'), ...END])).toBe('{"a":1}');
   const looked = text('I looked:\n```\n');
   expect(extracted([...looked, ...partEvents(1, { kind: 'text' }, '{"a":1}'), ...END])).toBe('{"a":1}');

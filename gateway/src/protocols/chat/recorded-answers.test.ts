@@ -84,7 +84,7 @@ describe.each(recordingSets('openai-chat'))('answers of $name', ({ name, recordi
     expect(wholes.length).toBeGreaterThanOrEqual(EXPECTED[name].wholesMin);
   });
 
-  test('in streams arrive whole, with their usage and their end', () => {
+  test('streamed answers arrive complete, with their usage and their end', () => {
     for (const { id, bytes } of streams) {
       const text = Buffer.from(bytes).toString();
       const chunks = text
@@ -108,7 +108,7 @@ describe.each(recordingSets('openai-chat'))('answers of $name', ({ name, recordi
     }
   });
 
-  test('in one piece arrive whole', () => {
+  test('plain answers arrive complete', () => {
     for (const { id, response } of wholes) {
       const body = asObject(response.body);
       const events = parseAnswer(Buffer.from(JSON.stringify(body)));

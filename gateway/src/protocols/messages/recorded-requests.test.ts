@@ -39,7 +39,7 @@ describe.each(recordingSets('anthropic-messages'))('requests of $name', ({ name,
     expect(messages.length).toBeLessThan(bodies.length / 20);
   });
 
-  test('come back with the same turns, tools and form', () => {
+  test('requests survive a round trip with the same turns, tools and format', () => {
     let compared = 0;
     for (const { body } of bodies) {
       if (refusal(() => render(parse(body).request)) !== null) continue;

@@ -94,7 +94,7 @@ function violations(body: JsonObject): string[] {
   return marks > 4 ? [...broken, `${marks} marks`] : broken;
 }
 
-test.each([true, false])('what is written is legal or was refused (turns of system: %p)', (systemTurns) => {
+test.each([true, false])('every rendered request is legal or was refused (system turns: %p)', (systemTurns) => {
   let written = 0;
   fc.assert(
     fc.property(turns, (said) => {

@@ -113,7 +113,7 @@ const body = fc.record({
   cache_control: optional(fc.constantFrom<WritableJson>({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' })),
 });
 
-test('every carried member of a request comes back from an upstream of the same format', () => {
+test('every carried member of a request survives a round trip through the same format', () => {
   fc.assert(
     fc.property(body, (sent) => {
       const first = parse(writeJson(sent), true);

@@ -86,7 +86,7 @@ describe('a chat body is refused', () => {
     ['messages.0.content', body({ messages: [{ role: 'user', content: { text: 'x' } }] })],
     ['messages.0.content.1', body({ messages: [{ role: 'user', content: [{ type: 'text' }, 5] }] })],
     ['messages.0.content', body({ messages: [{ role: 'user', content: Array(1001).fill({ type: 'text' }) }] })],
-  ])('at %s, with what was found and expected', (param, given) => {
+  ])('refuses an error at %s, with the found and the expected value', (param, given) => {
     const found = refusal(given);
     expect(found).toMatchObject({ kind: 'invalid_request', param });
     expect(found?.message).toMatch(/: found .+; expected .+/s);

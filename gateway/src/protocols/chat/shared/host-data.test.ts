@@ -54,7 +54,7 @@ describe('is read', () => {
     expect(dataOf(beside)).toEqual([{ call: null, message: signed('around') }]);
   });
 
-  test('of a stream: details that come in pieces are whole again', () => {
+  test('details that a stream sends in pieces are joined', () => {
     const [first, second] = DETAILS;
     const parts = streamed(
       { reasoning: 'Let me', reasoning_details: [{ type: 'reasoning.text', text: 'Let me', signature: '', index: 0 }] },
@@ -68,7 +68,7 @@ describe('is read', () => {
     expect(parts[0]).toMatchObject({ kind: 'reasoning', text: 'Let me see.' });
   });
 
-  test('of a signature that comes behind the call', () => {
+  test('a signature that follows the call is attached to it', () => {
     const parts = streamed(
       { tool_calls: [{ index: 0, ...call('a') }] },
       { tool_calls: [{ index: 0, ...signed('late') }] },

@@ -95,7 +95,7 @@ describe('readUsage', () => {
     expect(readUsage({ ...plain, prompt_tokens_details })?.usage.extras).toEqual(extras);
   });
 
-  test('never counts more sound and images than there are tokens, nor reasoning twice', () => {
+  test('never counts more audio and images than tokens, nor reasoning twice', () => {
     const prompt_tokens_details = { audio_tokens: 150, image_tokens: 90 };
     const completion_tokens_details = { audio_tokens: 18, image_tokens: 9, reasoning_tokens: 5 };
     expect(readUsage({ ...plain, prompt_tokens_details, completion_tokens_details })?.usage).toMatchObject({

@@ -144,14 +144,14 @@ describe('the id of the chunks', () => {
     );
   };
 
-  test('is ours for the whole stream where the first chunk has none', () => {
+  test('the gateway’s id applies to the whole stream if the first chunk has none', () => {
     expect(replaced(['data: {"choices":[]}\n\n', 'data: {"id":"x","choices":[]}\n\n'])).toEqual([
       'data: {"choices":[],"id":"chatcmpl-ours"}\n\n',
       'data: {"id":"chatcmpl-ours","choices":[]}\n\n',
     ]);
   });
 
-  test('is the first one for the whole stream where a later one differs', () => {
+  test('the first id applies to the whole stream if a later one differs', () => {
     expect(replaced(['data: {"id":"x"}\n\n', 'data: {"id":"y"}\n\n', 'data: {"id":"x"}\n\n'])).toEqual([
       'as it was',
       'data: {"id":"x"}\n\n',

@@ -51,7 +51,7 @@ test('renders content of another format as text, or omits it', () => {
   );
 });
 
-test('words in the place of a part stand in a line of their own, without empty lines around', () => {
+test('text in place of a part is on a line of its own, without empty lines around it', () => {
   expect(said([opaque('[one]'), opaque('[two]')]).content).toBe('[one]\n[two]');
 });
 

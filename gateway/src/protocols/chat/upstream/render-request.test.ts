@@ -96,7 +96,7 @@ describe('a host that lacks it drops it by name, unless the key is strict', () =
   });
 });
 
-test('a mark on the whole request has no place, and is named', () => {
+test('a mark on the whole request cannot be carried, and is reported', () => {
   const request = requestOf({ cache_mark: { ttlMinutes: 5 }, named: { cache_marks: 'cache_control' } });
   expect(render(request).dropped).toEqual(['cache_control']);
   expect(refusalOf(() => render(request, CAPABLE, true)).param).toBe('cache_control');
@@ -114,7 +114,7 @@ test('renders nothing for a request without options', () => {
   ]);
 });
 
-test('a stream asks for usage where the host can be asked', () => {
+test('a stream requests usage if the host accepts the option', () => {
   expect(render(requestOf({ stream: true })).body).toMatchObject({
     stream: true,
     stream_options: { include_usage: true },
@@ -198,7 +198,7 @@ describe('reasoning', () => {
     expect(sentOf(reasoning, efforts)).toEqual([sent, named]);
   });
 
-  test('is not asked of a model that does not reason', () => {
+  test('is not requested from a model that does not reason', () => {
     const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, reasoning: false } };
     const off = render(requestOf({ reasoning: reasoningRequest({ mode: 'off' }) }), traits);
     expect([off.body.reasoning_effort, off.dropped]).toEqual([undefined, []]);

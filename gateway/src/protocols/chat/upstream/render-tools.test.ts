@@ -73,7 +73,7 @@ describe('tool_choice', () => {
     expect(rendered({ tool_choice: { kind } }).body.tool_choice).toBe(kind);
   });
 
-  test('of a free-text tool says so', () => {
+  test('a refused free-text tool is named', () => {
     const { body } = rendered({
       tools: [{ kind: 'custom', name: 'm', description: null, grammar: null }],
       tool_choice: { kind: 'tool', name: 'm' },
@@ -81,7 +81,7 @@ describe('tool_choice', () => {
     expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'm' } });
   });
 
-  test('among some tools is said, or done by leaving the others out', () => {
+  test('a choice among some tools is sent, or emulated by omitting the others', () => {
     expect(rendered({ tools, tool_choice: allowed }).body.tool_choice).toEqual({
       type: 'allowed_tools',
       allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] },

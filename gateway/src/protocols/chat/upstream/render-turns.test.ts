@@ -74,7 +74,7 @@ describe('vector 37: an image in a result reaches the model', () => {
     userTurn(resultOf('c1', textPart('seen'), PNG), resultOf('c2', PNG), textPart('look')),
   ];
 
-  test('in a user’s message behind all results, labelled', () => {
+  test('is moved to a user message after all results, labeled', () => {
     expect(messagesOf(turns, SEPARATE).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'seen' },
       { role: 'tool', tool_call_id: 'c2', content: '(this result is in the next message)' },
@@ -153,7 +153,7 @@ test('an id may be used again in a later turn', () => {
   expect(messagesOf([ask, ...round, ...round])).toHaveLength(5);
 });
 
-test('assistant’s turns in a row are one only where the results must stand behind both', () => {
+test('consecutive assistant turns are merged only if the results must follow both', () => {
   const turns = [
     ask,
     assistantTurn(textPart('a'), callOf('c1')),

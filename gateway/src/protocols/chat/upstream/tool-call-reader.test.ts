@@ -38,7 +38,7 @@ describe('fragments', () => {
     expect(answer(calls({ index: 0, id: 'a', function: { name: 'f' } }))).toEqual([['a', 'f', '']]);
   });
 
-  test('vector 3: of two calls one after the other make two', () => {
+  test('vector 3: two consecutive calls are two', () => {
     const records = [
       calls(start(0, 'a', 'f', '{')),
       calls(more(0, '}')),

@@ -32,7 +32,7 @@ describe('a messages stream', () => {
     });
   });
 
-  test('has no final usage before its stop reason, but what was counted so far', () => {
+  test('has no final usage before its stop reason, but the count so far', () => {
     expect(observe([start]).facts).toMatchObject({
       usage: null,
       usageSoFar: { input: 9, output: 1 },
@@ -50,7 +50,7 @@ describe('a messages stream', () => {
     expect(facts).toMatchObject({ usage: null, usageSoFar: { output: 1 }, finish_reason: 'end_turn' });
   });
 
-  test('counts the bytes of every kind of delta and of blocks that come whole', () => {
+  test('counts the bytes of every kind of delta and of complete blocks', () => {
     const deltas = [
       { text: 'aé' },
       { text: 'b"' },

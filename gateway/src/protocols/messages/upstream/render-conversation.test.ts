@@ -97,7 +97,7 @@ describe('instructions', () => {
     ]);
   });
 
-  test('between a call and its result one is told after the result', () => {
+  test('a system turn between a call and its result follows the result', () => {
     expect(
       messagesOf(['user', 'a'], ['assistant', call('1')], ['system', 's'], ['user', result('1', textPart('r'))]),
     ).toEqual([
@@ -119,7 +119,7 @@ describe('turns', () => {
       ['user', 'assistant', 'user'],
     ],
     ['nothing but instructions', [['system', 'a']], ['user']],
-  ])('%s gets a turn of the user before it', (_name, said, roles) => {
+  ])('%s gets a user turn before it', (_name, said, roles) => {
     const { messages } = renderTurns(said).body;
     expect(messages.map(({ role }: { role: string }) => role)).toEqual(roles);
     expect(messages[0].content).toEqual([text('(continued)')]);
@@ -142,7 +142,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('an empty last word of the user is refused, for without it the assistant would go on', () => {
+  test('an empty last user turn is refused, because the assistant’s turn would be continued without it', () => {
     expect(refusal(() => messagesOf(['user', 'a'], ['assistant', 'b'], ['user', ' ']))?.param).toBe(
       'messages.2.content',
     );
@@ -365,7 +365,7 @@ describe('thinking in the history', () => {
     expect(messagesOf(['user', 'a'], ['assistant', part, 'b'], ['user', 'c'])[1].content).toEqual([text('b')]);
   });
 
-  test('calls whose thinking is gone turn a budget off; those with it do not', () => {
+  test('calls without their thinking turn a budget off; calls with it do not', () => {
     const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
     const thinkingOf = (...parts: Part[]) => {
       const turns = turnsOf([

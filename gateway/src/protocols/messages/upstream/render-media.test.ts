@@ -60,7 +60,7 @@ test.each(['424d46', '', '3c737667'])('bytes %j of another format are refused', 
   });
 });
 
-test('a URL goes as it is, with its mark; closeness of looking is not told', () => {
+test('a URL is sent unchanged, with its mark; the detail level is not', () => {
   const part = { ...image({ kind: 'url', url: 'https://x.example/a.png' }), cache_mark: { ttlMinutes: 30 } };
   expect(renderMedia(part, 'p', CAPABLE)).toEqual({
     type: 'image',
@@ -122,7 +122,7 @@ test('a plain text in base64 is a text; any other file is refused', () => {
   ).toContain('found a file of type application/zip');
 });
 
-test('how closely to look at an image cannot be told: named, unless it is left to the model', () => {
+test('the detail level of an image cannot be carried and is reported, unless it is auto', () => {
   const droppedWith = (detail: string | null) => {
     const part = { ...image({ kind: 'url', url: 'https://x/y.png' }), detail };
     return render(requestWith({ turns: [{ role: 'user', name: null, path: 'messages.0', parts: [part] }] })).dropped;

@@ -74,7 +74,7 @@ describe('a budget', () => {
     expect(high(1024)).toEqual({ thinking: { type: 'disabled' }, effort: undefined, dropped: NAMED });
   });
 
-  test('of the caller is kept, and capped below the answer, named', () => {
+  test('the caller’s budget is kept, and a cap below max_tokens is reported', () => {
     const own = (budgetTokens: number) => reason({ mode: 'budget', budgetTokens }, BUDGET, { outputTokensMax: 4000 });
     expect(own(3999)).toEqual({ thinking: { type: 'enabled', budget_tokens: 3999 }, effort: undefined, dropped: [] });
     expect(own(4000)).toEqual({
@@ -122,7 +122,7 @@ describe('a forced tool', () => {
     });
   });
 
-  test('says nothing of thinking to a model that cannot be told to stop', () => {
+  test('does not mention thinking to a model that cannot turn it off', () => {
     expect(forced(ADAPTIVE)).toEqual({ thinking: undefined, effort: 'low', dropped: NAMED });
   });
 
@@ -177,7 +177,7 @@ test('the modes of the format itself are carried with their display', () => {
   expect(reason({ mode: 'between_tools' }, BUDGET).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
-test('a model that does not think drops the request, and is not asked to stop', () => {
+test('for a model that does not think the option is dropped', () => {
   const plain = (given: Partial<ReasoningRequest>) => {
     const asked = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
     const { body, dropped } = render(asked, withMessagesTraits({}, { reasoning: false }));

@@ -50,7 +50,7 @@ describe('sampling', () => {
     expect(sampling({ temperature: 0.7, top_k: 3 })).toEqual([0.7, undefined, 3, []]);
   });
 
-  test('a default beside the other is left out, for some models refuse both together', () => {
+  test('a default next to the other sampling member is omitted, because some models refuse both', () => {
     expect(sampling({ temperature: 0.7, top_p: 1 })).toEqual([0.7, undefined, undefined, []]);
     expect(sampling({ temperature: 1, top_p: 0.9 })).toEqual([undefined, 0.9, undefined, []]);
   });
@@ -107,7 +107,7 @@ describe('the most tokens', () => {
     return [body.max_tokens, dropped];
   };
 
-  test('are as asked, else the most of the model, else 8192', () => {
+  test('are the requested ones, else the model’s maximum, else 8192', () => {
     expect(limit(5, 64_000)).toEqual([5, []]);
     expect(limit(null, 64_000)).toEqual([64_000, []]);
     expect(limit(null, null)).toEqual([8192, []]);
@@ -153,7 +153,7 @@ describe('cache marks', () => {
     expect(ttls([marked(720)])).toEqual([[long], []]);
   });
 
-  test('beyond four lose the first ones, which is named; a mark on the whole request is one of them', () => {
+  test('more than four marks lose the first ones, which is reported; a mark on the whole request counts', () => {
     const five = Array.from({ length: 5 }, () => marked(null));
     const kept = { type: 'ephemeral' };
     expect(ttls(five)).toEqual([[undefined, kept, kept, kept, kept], ['prompt_cache_breakpoint']]);
@@ -244,7 +244,7 @@ test.each(FEATURES.filter((feature) => RENDERED_FEATURES[feature].fate !== 'drop
   },
 );
 
-test('JSON that can only be asked for in words is refused to a strict key', () => {
+test('JSON output that only the prompt can request is refused for a strict key', () => {
   const request = requestWith({ output_format: { kind: 'json' }, named: { output_format: 'response_format' } });
   expect(render(request)).toMatchObject({ extractsJson: true });
   expect(refusal(() => render(request, CAPABLE, true))).toMatchObject({ param: 'response_format' });

@@ -220,7 +220,7 @@ describe('the form of the answer', () => {
     expect([outputTool, dropped]).toEqual([null, []]);
   });
 
-  test('another is closed, and what it loses is named, or refused where the key is strict', () => {
+  test('another schema is closed, and losses are reported, or refused for a strict key', () => {
     const { body, dropped } = ask({}, CAPABLE);
     expect(body.output_config.format.schema).toEqual({
       type: 'object',
@@ -233,7 +233,7 @@ describe('the form of the answer', () => {
     expect(refusal(() => render(asked, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
   });
 
-  test('at a model without schemas it is asked for through a tool', () => {
+  test('a model without schemas gets a tool for it', () => {
     const { body, json, outputTool } = ask({});
     expect(outputTool).toBe('json_output');
     expect(json).toContain(`"input_schema":${schema}`);
@@ -241,7 +241,7 @@ describe('the form of the answer', () => {
     expect([body.output_config, body.system]).toEqual([undefined, undefined]);
   });
 
-  test('beside tools of the caller any of them may be called first', () => {
+  test('with the caller’s own tools, any of them may be called first', () => {
     const { body, outputTool } = ask({ tools: [tool('json_output')] });
     expect(outputTool).toBe('json_output_2');
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['json_output', 'json_output_2']);
@@ -257,7 +257,7 @@ describe('the form of the answer', () => {
     expect([outputTool, body.tools.length, body.tool_choice]).toEqual([null, 1, { type: 'tool', name: 'a' }]);
   });
 
-  test('where no tool can be forced it is asked for in words', () => {
+  test('if no tool can be forced, the prompt requests it', () => {
     const { body } = ask({}, withMessagesTraits({ forcedToolChoice: false }, { structured_output: false }));
     expect(body.tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     expect(body.system.at(-1).text).toContain('"json_output"');
@@ -271,7 +271,7 @@ describe('the form of the answer', () => {
     );
   });
 
-  test('plain JSON is asked for in words, and is checked', () => {
+  test('the prompt requests plain JSON, and the answer is checked', () => {
     const { body, extractsJson, outputTool } = ask({ output_format: { kind: 'json' } }, CAPABLE);
     expect(body.system).toEqual([{ type: 'text', text: 'Answer with a single JSON object and nothing else.' }]);
     expect([extractsJson, outputTool]).toEqual([true, null]);
