@@ -263,7 +263,7 @@ export interface ReadCall {
   readonly facts: RequestFacts;
 }
 
-/** The scan yields to other calls after this many bytes; about 0.2 ms. */
+/** A scan by steps yields to other calls after this many bytes; about 0.2 ms. */
 const SCAN_STEP_BYTES = 256 * 1024;
 
 /** Validates a body. Throws CallFailure `invalid_request` with position and cause. */
