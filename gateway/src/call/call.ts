@@ -4,6 +4,7 @@
  * decisions.
  */
 import type { BodyShare, CallPlace } from '../admission/capacity.ts';
+import type { NanoUsd } from '../billing/money.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -72,6 +73,8 @@ class Call {
   failure: CallFailure | null = null;
   /** Set once, by `settle`. */
   settled = false;
+  /** What the account pays, set with `settled`: 0 if the operator pays all of it, null if the model has no price. */
+  charged: NanoUsd | null = null;
   /** The remaining allowance of the caller's limits; null: they were not checked. */
   rateLimitStatus: RateLimitStatus | null = null;
   /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */

@@ -3,7 +3,7 @@
  * refuses; at its end, stores its answer or frees the key. Deletes expired runs. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
-import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
+import { formatNanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
@@ -256,16 +256,15 @@ export async function endStreamedRun(
   call: Routed,
   run: IdempotencyRun,
   outcome: Outcome,
-  settled: Promise<NanoUsd | null>,
+  settled: Promise<void>,
   last: Uint8Array | null,
 ): Promise<void> {
-  let cost: NanoUsd | null;
   try {
-    cost = await settled;
+    await settled;
   } catch (cause) {
     await run.end(false);
     throw cause;
   }
-  if (outcome.failure !== null) return run.end(cost === 0n);
+  if (outcome.failure !== null) return run.end(call.charged === 0n);
   await run.keep(storedHead(call, outcome), streamHeaders(call), last ?? new Uint8Array(0));
 }

@@ -121,7 +121,7 @@ describe('what is held', () => {
     const { billing, ledger } = openDesk();
     ledger.failing.add('hold');
     const { call } = await hold(billing);
-    await expect(call.money?.durable).rejects.toThrow('no hold is kept');
+    await expect(call.money?.whenSaved()).rejects.toThrow('no hold is kept');
   });
 });
 

@@ -89,7 +89,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
       row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
       countViolations(call, plan.upstream, observer);
       const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
-      const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
+      const kept = run === null ? settled : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
       return kept.finally(() => call.origin.replyReady());
     },

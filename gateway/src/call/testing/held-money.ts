@@ -59,8 +59,10 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   const { admission } = admitted;
   const ledger = createNotedLedger();
   const draft = draftRecord(routedCall({ price }), price?.version ?? null);
-  const durable = plan.durable ?? Promise.resolve();
-  const money = new CallMoney({ admission, ledger, price, holdRequest, slice, draft, durable, brokenAnswers: 'bill' });
+  const saved = plan.durable ?? Promise.resolve();
+  const unsaved = { explain: (cause: unknown) => cause, record: async () => undefined };
+  const parts = { admission, ledger, price, holdRequest, slice, draft, saved, unsaved, brokenAnswers: 'bill' } as const;
+  const money = new CallMoney(parts);
   return { money, admission, ledger, budget: () => readNow(store, binding) };
 }
 
