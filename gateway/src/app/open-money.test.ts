@@ -48,8 +48,8 @@ async function open(given: Partial<MoneyParts> = {}) {
   await store.ledger.settle(
     settledCall('req_1', { held: 30n, output: 10, account: 'team', changes: { model: 'alias' } }),
   );
-  const told: string[] = [];
-  const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
+  const reports: string[] = [];
+  const tell = (about: unknown, message?: string) => void reports.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
   const directory = { accounts: new Map([[PREPAID.id, PREPAID]]), keys: new Map(), workspaces: new Map() };
   const namesOfModel = namesWith('alias');
@@ -63,7 +63,7 @@ async function open(given: Partial<MoneyParts> = {}) {
   const changes = { ...feed, subscribe };
   const money = await openMoney({ store, directory, changes, log, callMsMax: 3_600_000, namesOfModel, ...given });
   closers.push(() => money.close());
-  return { ...money, store, told, followers, change };
+  return { ...money, store, reports, followers, change };
 }
 
 /** Each model has its own name and the names of the others. */
@@ -211,7 +211,7 @@ test('a budget that reaches a mark is logged, in dollars', async () => {
   await admission.settle(25n, 0, Date.now());
   const spent =
     '{"of":"model","id":"own","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
-  expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
+  expect(opened.reports).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
 });
 
 test('a budget with a new amount logs marks by the new amount', async () => {
@@ -222,7 +222,7 @@ test('a budget with a new amount logs marks by the new amount', async () => {
     await admission.settle(amount, 0, Date.now());
   };
   const marks = () =>
-    opened.told.splice(0).map((line) => /reached (\d+)%.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
+    opened.reports.splice(0).map((line) => /reached (\d+)%.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
   const give = (amount: bigint) => opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
   await settle(30n);
   expect(marks().map((mark) => mark?.[0])).toEqual(['50', '80', '100']);

@@ -71,7 +71,7 @@ export async function openMoney({
 }: MoneyParts): Promise<Money> {
   const settings = {
     leaseMs: callMsMax + LEASE_MARGIN_MS,
-    onBudgetReached: (reached: BudgetReached) => tell(log, reached),
+    onBudgetReached: (reached: BudgetReached) => logReached(log, reached),
   };
   const [limits, counting] = [createMemoryLimits(settings), createMemoryLimits(settings)];
   const stored = await store.policies.readLimitRules();
@@ -137,13 +137,13 @@ export async function openMoney({
       counting: { store: counting, seeds },
       rules,
       ratio: new TokenRatio(),
-      usageAnomalies: new UsageAnomalyLog((odd) => tellOdd(log, odd)),
-      limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
+      usageAnomalies: new UsageAnomalyLog((odd) => logAnomaly(log, odd)),
+      limitProofs: new LimitProofs((exceeded) => logExceeded(log, exceeded)),
       timeZoneOf,
       budgetZoneOf,
       priced: rememberPrices(),
       warnUnpriced: createUnpricedWarner(log),
-      warnUnknownTier: createTierTeller(log),
+      warnUnknownTier: createTierWarner(log),
       retryTokens: createRetryTokens(),
     },
     readKeyStanding: createKeyLimitReader(
@@ -176,7 +176,7 @@ export async function openMoney({
   };
 }
 
-function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {
+function logReached(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {
   const about = {
     of: subject.kind,
     id: subject.id,
@@ -188,14 +188,14 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
   log.warn(about, `a budget has reached ${mark}%`);
 }
 
-function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
+function logAnomaly(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
   log.warn(
     { ...odd, request_id },
     'usage anomaly: the usage that the provider reported is inconsistent or far from our estimate; it is billed as reported',
   );
 }
 
-function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
+function logExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
   log.error(
     { ...exceeded, request_id, alarm: true },
     'a provider exceeded the output limit of a request; until a response of this model stops at its limit, non-streaming ' +
@@ -267,7 +267,7 @@ function createMemory(): (...words: readonly string[]) => boolean {
 }
 
 /** Returns a function that logs each model and tier once. */
-function createTierTeller(log: Warned): (model: string, tier: string) => void {
+function createTierWarner(log: Warned): (model: string, tier: string) => void {
   const isNew = createMemory();
   return (model, tier) => {
     if (!isNew(model, tier)) return;

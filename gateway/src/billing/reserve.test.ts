@@ -244,7 +244,10 @@ test('a hold covers the cost of any call whose input was estimated at most 15% t
     image_output: rate,
   });
   const fee = fc.nat(1000);
-  const asked = fc.record({ media: fc.boolean(), tools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(20)) });
+  const anyExtras = fc.record({
+    media: fc.boolean(),
+    tools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(20)),
+  });
   const shares = fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000), fc.nat(1000));
   const ppm = fc.integer({ min: -1_000_000, max: 2_000_000 });
   fc.assert(
@@ -258,7 +261,7 @@ test('a hold covers the cost of any call whose input was estimated at most 15% t
       fc.nat(5000),
       fc.nat(5000),
       fc.record({ a: fee, b: fee }),
-      asked,
+      anyExtras,
       (base, tier, above, markUp, inputTokens, parts, output, thought, per_1000_requests, { media, tools }) => {
         const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }), markUp);
         const toolRequests = new Map(Object.entries(tools));

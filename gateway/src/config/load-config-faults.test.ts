@@ -412,9 +412,9 @@ test('any mutation of a file reports problems and no credential', () => {
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
       const text = edits.reduce((old, { at, length, text }) => old.slice(0, at) + text + old.slice(at + length), good);
-      const told = faults(text, { K: 'canary-variable' }).join('\n');
-      expect(told).not.toContain('canary-variable');
-      if (!/canary/.test(text.replace(/api_key: canary-literal/, ''))) expect(told).not.toContain('canary-l');
+      const messages = faults(text, { K: 'canary-variable' }).join('\n');
+      expect(messages).not.toContain('canary-variable');
+      if (!/canary/.test(text.replace(/api_key: canary-literal/, ''))) expect(messages).not.toContain('canary-l');
     }),
     { numRuns: 150 },
   );

@@ -111,8 +111,8 @@ test.each([
   ['a token for somebody else', 'lab', { sub: 'u5', email: OWNER.email, email_verified: true, aud: 'another' }],
   ['a token of another sign-in', 'lab', { sub: 'u6', email: OWNER.email, email_verified: true, nonce: 'x' }],
   ['a token that names no user', 'lab', { sub: '', email: OWNER.email, email_verified: true }],
-])('%s is refused', async (_name, id, said) => {
-  oidc.claims = said;
+])('%s is refused', async (_name, id, expectedText) => {
+  oidc.claims = expectedText;
   const browser = rig.browser();
   const { location } = await comeBack(browser, id);
   expect(location).toStartWith('/app/sign-in?error=');

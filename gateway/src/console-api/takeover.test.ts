@@ -150,9 +150,9 @@ describe('an invitation that another person accepts first', () => {
     await join(real, toB);
     await expectApart(first, real, email);
     const byPasskey = rig.browser();
-    const asked = await byPasskey.ask('POST /sign-in/passkey/options', { body: {} });
+    const reply = await byPasskey.ask('POST /sign-in/passkey/options', { body: {} });
     const signed = await byPasskey.ask('POST /sign-in/passkey', {
-      body: { response: passkey.sign(asked.json as never) },
+      body: { response: passkey.sign(reply.json as never) },
     });
     expect(signed.json).toEqual({ state: 'signed_in' });
     expect(await accountsOf(byPasskey)).toEqual(['a']);

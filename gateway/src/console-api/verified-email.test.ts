@@ -130,15 +130,15 @@ describe('a password', () => {
     const email = 'same@example.com';
     for (const account of ['a', 'b']) await join(account, email, 'the same password');
     await rig.run('accounts.set', { id: 'b', name: 'The B team' });
-    const asked = await signIn(email, 'the same password');
-    expect(asked.json).toEqual({
+    const reply = await signIn(email, 'the same password');
+    expect(reply.json).toEqual({
       state: 'choose_account',
       accounts: [
         { account: 'a', name: 'a' },
         { account: 'b', name: 'The B team' },
       ],
     });
-    expect(asked.cookies.size).toBe(0);
+    expect(reply.cookies.size).toBe(0);
     for (const account of ['a', 'b']) {
       expect(await accountsOf(await signIn(email, 'the same password', account))).toEqual([account]);
     }

@@ -166,8 +166,8 @@ describe('movements of money', () => {
   test('a movement that was stored despite a failure is found, and can be spent', async () => {
     const { ledger } = rig.disk;
     const { topup } = ledger;
-    spyOn(ledger, 'topup').mockImplementationOnce(async (...asked) => {
-      await topup(...asked);
+    spyOn(ledger, 'topup').mockImplementationOnce(async (...movement) => {
+      await topup(...movement);
       throw new Error('the writer died');
     });
     expect(await rig.run('accounts.topup', { account: 'default', usd: '3' })).toMatchObject({

@@ -80,8 +80,8 @@ describe('the caps of a key', () => {
     [{ budget_window: 'day' }, 'budget_window: found day without a budget'],
     [{ budget_usd: null, budget_window: 'day' }, 'budget_window: found day without a budget'],
   ])('refuses %p as wrong usage', async (given, message) => {
-    const { kind, message: said } = await rig.refusal('keys.create', { name: 'n', ...given });
-    expect([kind, said]).toEqual(['usage', expect.stringContaining(message)]);
+    const { kind, message: refusalText } = await rig.refusal('keys.create', { name: 'n', ...given });
+    expect([kind, refusalText]).toEqual(['usage', expect.stringContaining(message)]);
   });
 });
 

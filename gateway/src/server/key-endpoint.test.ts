@@ -208,13 +208,13 @@ describe('GET /v1/key', () => {
   });
 
   test('reads the rules of the key itself, its workspace and its account', async () => {
-    const asked: unknown[] = [];
+    const reads: unknown[] = [];
     const bindingCapsOf: KeyLimitSources['bindingCapsOf'] = (subjects, nowMs) => {
-      asked.push([subjects, nowMs]);
+      reads.push([subjects, nowMs]);
       return [];
     };
     await ask({ sources: { bindingCapsOf } });
-    expect(asked).toEqual([
+    expect(reads).toEqual([
       [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, models: [] }, NOW_MS],
     ]);
   });

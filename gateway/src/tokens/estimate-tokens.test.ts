@@ -48,10 +48,10 @@ describe.each(TOKEN_FAMILIES)('%s', (family) => {
   });
 
   test('each of these raises the estimate', () => {
-    const asked = conversation(QUESTION);
+    const question = conversation(QUESTION);
     const steps = [
-      asked,
-      { ...asked, tools: [WEATHER] },
+      question,
+      { ...question, tools: [WEATHER] },
       { ...conversation(QUESTION, assistantTurn(CALL)), tools: [WEATHER] },
       { ...conversation(QUESTION, assistantTurn(THOUGHT, CALL)), tools: [WEATHER] },
       { ...conversation(QUESTION, assistantTurn(THOUGHT, CALL), userTurn(result(textPart('15°C')))), tools: [WEATHER] },

@@ -306,11 +306,11 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
 ];
 
 describe('found', () => {
-  test.each(PLANTED)('%s', (_what, files, rule, said) => {
+  test.each(PLANTED)('%s', (_what, files, rule, message) => {
     const found = judged(files);
     expect(Object.keys(found)).toEqual([rule]);
     expect(found[rule]).toHaveLength(1);
-    expect(found[rule]?.[0]).toContain(said);
+    expect(found[rule]?.[0]).toContain(message);
   });
 
   test('every rule has a planted violation', () => {

@@ -36,9 +36,9 @@ async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<
 
 /** Flags by the model's known hidden reasoning and by the maximum of the recorded request. */
 function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | null) {
-  const asked = object(JSON.parse(request ?? 'null'));
-  const most = asked?.max_completion_tokens ?? asked?.max_tokens;
-  const answers = typeof asked?.n === 'number' ? asked.n : 1;
+  const body = object(JSON.parse(request ?? 'null'));
+  const most = body?.max_completion_tokens ?? body?.max_tokens;
+  const answers = typeof body?.n === 'number' ? body.n : 1;
   const { facts: requestFacts, route } = routedCall({
     facts: { inputBytes: 0, answers, outputTokensMax: typeof most === 'number' ? most : null },
   });

@@ -140,10 +140,10 @@ describe.each([DEFAULT, OTHER])('of the account %s', (account) => {
     const row = rowOf(route);
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
-    const asked = askOf(route, namesFor(route, account));
+    const probe = askOf(route, namesFor(route, account));
     await Promise.all(
       [...callers].map(async ([name, { visitor, ...caller }]) => {
-        found[name] = accessOf(await visitor.ask(asked, bodyFor(route)));
+        found[name] = accessOf(await visitor.ask(probe, bodyFor(route)));
         expected[name] = expectAccess(caller, row, route.includes('{account}') ? account : DEFAULT);
       }),
     );

@@ -75,16 +75,16 @@ describe('a stream', () => {
 
     test.concurrent(`${model}: the helper folds it into the answer in one piece`, async () => {
       const runner = client.messages.stream(ask(model));
-      let heard = '';
+      let received = '';
       runner.on('text', (delta) => {
-        heard += delta;
+        received += delta;
       });
       const folded = await runner.finalMessage();
       const plain = await client.messages.create(ask(model));
       expect(textOf(folded)).toBe(textOf(plain));
-      expect(heard).toBe(textOf(plain));
+      expect(received).toBe(textOf(plain));
       expect(folded.usage).toMatchObject({ output_tokens: plain.usage.output_tokens });
-      expect(await runner.finalText()).toBe(heard);
+      expect(await runner.finalText()).toBe(received);
       expect(runner.request_id).toMatch(/^req_[0-9a-f]{32}$/);
     });
   }
@@ -101,7 +101,7 @@ describe('a stream', () => {
 
 describe('tools', () => {
   const input_schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
-  const asked = [{ role: 'user' as const, content: 'What is the weather in Zürich and in Oslo?' }];
+  const opening = [{ role: 'user' as const, content: 'What is the weather in Zürich and in Oslo?' }];
 
   function weatherTool(cities: string[]) {
     return {
@@ -128,7 +128,7 @@ describe('tools', () => {
 
   async function runTools(model: string, more: { readonly stream: boolean; readonly thread?: false }): Promise<void> {
     const cities: string[] = [];
-    const body = { model, max_tokens: 256, messages: asked, tools: [weatherTool(cities)] };
+    const body = { model, max_tokens: 256, messages: opening, tools: [weatherTool(cities)] };
     const runner = client.beta.messages.toolRunner({ ...body, ...more });
     expect(textOf(await runner.runUntilDone())).toBe(TEXT);
     expect(cities.sort()).toEqual(['Oslo', 'Zürich']);
@@ -175,7 +175,7 @@ describe('tools', () => {
       const runner = client.beta.messages.toolRunner({
         model: 'claude-demo',
         max_tokens: 256,
-        messages: asked,
+        messages: opening,
         tools: [weatherTool(cities)],
         stream,
       });

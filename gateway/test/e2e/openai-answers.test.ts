@@ -84,15 +84,15 @@ describe('a stream', () => {
 
     test.concurrent(`${model}: the helper folds it into the answer in one piece`, async () => {
       const runner = client.chat.completions.stream(ask(model));
-      let heard = '';
+      let received = '';
       runner.on('content', (delta) => {
-        heard += delta;
+        received += delta;
       });
       const folded = await runner.finalChatCompletion();
       const plain = await client.chat.completions.create(ask(model));
       expect(folded.choices[0]?.message.content).toBe(plain.choices[0]?.message.content ?? '');
-      expect(heard).toBe(plain.choices[0]?.message.content ?? '');
-      expect(await runner.finalContent()).toBe(heard);
+      expect(received).toBe(plain.choices[0]?.message.content ?? '');
+      expect(await runner.finalContent()).toBe(received);
     });
   }
 

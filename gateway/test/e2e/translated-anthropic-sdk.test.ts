@@ -166,17 +166,17 @@ describe.each([...CHAT_MODELS])('five turns with tools at %s', (host) => {
 
   test('by hand, with the stream helper', async () => {
     pair.fake.script(host, LOOP);
-    const heard: string[] = [];
+    const received: string[] = [];
     const answers = await playByHand((messages) =>
       client.messages
         .stream(body(host, messages))
-        .on('text', (delta) => heard.push(delta))
-        .on('thinking', (delta) => heard.push(delta))
+        .on('text', (delta) => received.push(delta))
+        .on('thinking', (delta) => received.push(delta))
         .finalMessage(),
     );
     expectReturned(answers);
     expectSent(host, true);
-    expect(heard.join('')).toBe(
+    expect(received.join('')).toBe(
       `Two at once will do.I look.Now a photo.One more.And the last two.All are known.${ANSWER}`,
     );
   });

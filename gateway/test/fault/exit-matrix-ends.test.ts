@@ -116,9 +116,9 @@ test('drained: streams end in-band and pay for the output so far; plain calls pa
     const told = came
       ? saw?.status === 200 && endsInError(cell.protocol, saw.text)
       : saw?.status === 503 || (saw?.status === 200 && endsInError(cell.protocol, saw.text));
-    const said = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
-    if (!told || said !== (came ? 'draining partial true' : 'draining void false')) {
-      problems.push(`${cell.name}: ${said}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
+    const recorded = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
+    if (!told || recorded !== (came ? 'draining partial true' : 'draining void false')) {
+      problems.push(`${cell.name}: ${recorded}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
     }
     problems.push(...judgeBalance(cell.id, rig.books));
   }

@@ -80,8 +80,8 @@ describe('the writer thread dies', () => {
       const cell = cells[index];
       if (cell === undefined || requestId === null) throw new Error('an answer without a call');
       const whole = status === 200 && (cell.form === 'plain' || hasTerminal(cell.protocol, text));
-      const told = status === 503 || (status === 200 && endsInError(cell.protocol, text));
-      expect([cell.name, whole !== told]).toEqual([cell.name, true]);
+      const refused = status === 503 || (status === 200 && endsInError(cell.protocol, text));
+      expect([cell.name, whole !== refused]).toEqual([cell.name, true]);
       (whole ? answered : untold).push({ cell, requestId });
     }
     // Their holds were stored before the fault; their settlements wait in the spool.

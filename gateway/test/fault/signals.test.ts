@@ -101,11 +101,11 @@ test('a server whose launcher was killed with -9 ends', async () => {
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  let said = '';
+  let output = '';
   void (async () => {
-    for await (const chunk of launcher.stdout) said += new TextDecoder().decode(chunk);
+    for await (const chunk of launcher.stdout) output += new TextDecoder().decode(chunk);
   })();
-  const url = await eventually('the server', () => /listens on (http:\/\/\S+)/.exec(said)?.[1], 15_000);
+  const url = await eventually('the server', () => /listens on (http:\/\/\S+)/.exec(output)?.[1], 15_000);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   launcher.kill('SIGKILL');
   const refused = () =>

@@ -185,12 +185,12 @@ test.concurrent('a client that does not read its replies is dropped', async () =
   client.pause();
   const openapi = head('GET /openapi.json HTTP/1.1', ['host: 127.0.0.1']);
   const whole = (await (await fetch(`${pair.gateway.url}/openapi.json`)).text()).length;
-  const asked = Math.ceil((24 * MIB) / whole);
-  client.send(openapi.repeat(asked));
+  const calls = Math.ceil((24 * MIB) / whole);
+  client.send(openapi.repeat(calls));
   await Bun.sleep(IDLE_MS + 1_000);
   client.resume();
   await untilClosed(client);
-  expect(client.received().length).toBeLessThan(asked * whole);
+  expect(client.received().length).toBeLessThan(calls * whole);
 });
 
 test.concurrent('a call that waits for its model is not cut by the idle limit', async () => {

@@ -76,7 +76,7 @@ async function keptOf(address: Address, side: Side, members: object, role: Role 
   return { shown, answer, requestId, status: response.status };
 }
 
-const said = ({ conversation }: ShownContent) => conversation?.map(({ role }) => role);
+const roles = ({ conversation }: ShownContent) => conversation?.map(({ role }) => role);
 
 describe('of a call in one piece', () => {
   test.each([
@@ -89,7 +89,7 @@ describe('of a call in one piece', () => {
     expect(shown.raw?.request).toBe(JSON.stringify(goodBody('chat', { messages })));
     expect(shown.raw?.upstream_request).toBe(shown.raw?.request ?? '');
     expect(shown.raw?.response).toBe(answer);
-    expect(said(shown)).toEqual(['user', 'assistant']);
+    expect(roles(shown)).toEqual(['user', 'assistant']);
     expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text }]);
   });
 

@@ -262,8 +262,8 @@ test('an idempotency key belongs to its API key', async () => {
   const [name, { body, sent }] = [newName(), bodyOf('chat-good')];
   const stranger = { ...pair.gateway, key: (await createKey(pair.gateway)).key };
   expect((await ask('chat', name, body)).status).toBe(200);
-  const theirs = await post(stranger, 'chat', body, { 'idempotency-key': name });
-  expect([theirs.status, theirs.headers.get('x-tollgate-replayed')]).toEqual([200, null]);
+  const otherReply = await post(stranger, 'chat', body, { 'idempotency-key': name });
+  expect([otherReply.status, otherReply.headers.get('x-tollgate-replayed')]).toEqual([200, null]);
   expect(sent()).toBe(2);
 });
 

@@ -91,8 +91,8 @@ test('an image is refused for a model that accepts none by the file', async () =
 });
 
 test('a model of a messages host gets one of temperature and top_p, and the thinking that it takes', async () => {
-  const asked = { temperature: 0.4, top_p: 0.5, max_tokens: 9_000 };
-  const sampled = await sent('claude-own', asked, 'chat');
+  const sentMembers = { temperature: 0.4, top_p: 0.5, max_tokens: 9_000 };
+  const sampled = await sent('claude-own', sentMembers, 'chat');
   expect([sampled.body.temperature, sampled.body.top_p, sampled.dropped]).toEqual([0.4, undefined, 'top_p']);
   const thought = await sent('claude-own', { reasoning_effort: 'high', max_tokens: 9_000 }, 'chat');
   expect(thought.body.thinking).toMatchObject({ type: 'adaptive' });

@@ -164,12 +164,12 @@ describe('lists', () => {
 
   test('a caller of either family is shown the same list', async () => {
     const listing = await list(pair.gateway);
-    const asked = await get(pair.gateway, '/v1/models?limit=1000', {
+    const withApiKey = await get(pair.gateway, '/v1/models?limit=1000', {
       authorization: null,
       'x-api-key': pair.gateway.key,
       'anthropic-version': '2023-06-01',
     });
-    expect(await asked.json()).toEqual(listing);
+    expect(await withApiKey.json()).toEqual(listing);
   });
 
   test('lists only models that the key and its workspace allow', async () => {

@@ -60,8 +60,8 @@ describe('stop texts for a model that takes none', () => {
     const members = { stop_sequences: ['never', 'STOP HERE'], stream };
     const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, members));
     expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
-    const told = await messageOf(response, stream);
-    expect(told).toMatchObject({
+    const answerMessage = await messageOf(response, stream);
+    expect(answerMessage).toMatchObject({
       content: [{ type: 'text', text: 'All is well. ' }],
       stop_reason: 'stop_sequence',
       stop_sequence: 'STOP HERE',
@@ -92,11 +92,11 @@ describe('stop texts for a model that takes none', () => {
 });
 
 describe('JSON output that only the prompt can request', () => {
-  const asked = { response_format: { type: 'json_object' } };
+  const sentMembers = { response_format: { type: 'json_object' } };
 
   test('the prompt requests it, and the answer is an object', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: '{"a": 1}' } });
-    const response = await postTranslated(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect(response.status).toBe(200);
     const answer = (await response.json()) as { choices: { message: { content: string } }[] };
     expect(answer.choices[0]?.message.content).toBe('{"a": 1}');
@@ -108,22 +108,22 @@ describe('JSON output that only the prompt can request', () => {
     ['words', 'Here is your JSON: {"a": 1}'],
   ])('is taken out of %s, plain and in a stream', async (_around, said) => {
     pair.fake.script(MODELS.sonnet46, { say: { text: said } });
-    const plain = await postTranslated(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
     expect(await plain.json()).toMatchObject({
       choices: [{ message: { content: '{"a": 1}' }, finish_reason: 'stop' }],
     });
-    const events = await eventsOf(await postTranslated(pair.gateway, 'chat', { ...asked, stream: true }));
+    const events = await eventsOf(await postTranslated(pair.gateway, 'chat', { ...sentMembers, stream: true }));
     const deltas = events as unknown as ReadonlyArray<{ choices: { delta: { content?: string } }[] }>;
     expect(deltas.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"a": 1}');
   });
 
   test('that does not come is an answer all the same, paid for, and response_format is named', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: 'I would rather not.' } });
-    const plain = await postTranslated(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, 'response_format']);
     expect(await plain.text()).toContain('I would rather not.');
-    const streamed = await (await postTranslated(pair.gateway, 'chat', { ...asked, stream: true })).text();
+    const streamed = await (await postTranslated(pair.gateway, 'chat', { ...sentMembers, stream: true })).text();
     expect(streamed).toContain('"content":" not."');
     expect(streamed.trimEnd().split('\n\n').at(-1)).toBe('data: [DONE]');
     const records = await pair.gateway.calls('--limit', '2');
@@ -132,7 +132,7 @@ describe('JSON output that only the prompt can request', () => {
 
   test('is refused to a strict key', async () => {
     const { key } = await createKey(pair.gateway, { strict: true });
-    const refused = await postTranslated({ url: pair.gateway.url, key }, 'chat', asked);
+    const refused = await postTranslated({ url: pair.gateway.url, key }, 'chat', sentMembers);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('response_format')]);
     expect(pair.fake.served()).toEqual([]);
   });

@@ -101,15 +101,15 @@ describe('a good call', () => {
         event('message_stop', {}),
       ];
       pair.fake.script(MODELS.sonnet46, stream ? { records } : { json: plain });
-      const asked = stream ? { stream, stream_options: { include_usage: true } } : {};
-      const answer = await settled(await postTranslated(pair.gateway, 'chat', asked));
+      const options = stream ? { stream, stream_options: { include_usage: true } } : {};
+      const answer = await settled(await postTranslated(pair.gateway, 'chat', options));
       expect(answer.record).toMatchObject({
         usage: { input: 10, cache_read: 40, cache_write_5m: 20, cache_write_1h: 30, output: 3 },
         usage_source: 'upstream',
         cost_nano_usd: String(10 * 1000 + 40 * 100 + 20 * 1250 + 30 * 2000 + 3 * 5000),
       });
-      const told = stream ? answer.text.split('\n\n').at(-3)?.slice('data: '.length) : answer.text;
-      expect(JSON.parse(told ?? '')).toMatchObject({
+      const usageText = stream ? answer.text.split('\n\n').at(-3)?.slice('data: '.length) : answer.text;
+      expect(JSON.parse(usageText ?? '')).toMatchObject({
         usage: {
           prompt_tokens: 100,
           completion_tokens: 3,
@@ -139,8 +139,13 @@ describe('a good call', () => {
       },
     });
     const { text, record } = await settled(await postTranslated(pair.gateway, 'messages'));
-    const told = { input_tokens: 50, cache_read_input_tokens: 900, cache_creation_input_tokens: 50, output_tokens: 2 };
-    expect(JSON.parse(text).usage).toMatchObject(told);
+    const usageText = {
+      input_tokens: 50,
+      cache_read_input_tokens: 900,
+      cache_creation_input_tokens: 50,
+      output_tokens: 2,
+    };
+    expect(JSON.parse(text).usage).toMatchObject(usageText);
     expect(record.usage).toMatchObject({ input: 50, cache_read: 900, output: 2 });
     const { cache_write_5m = 0, cache_write_1h = 0 } = record.usage;
     expect(cache_write_5m + cache_write_1h).toBe(50);
@@ -264,29 +269,29 @@ describe('calls without an answer', () => {
     [529, 'upstream_overloaded', 500, 529],
   ] as const;
   test('upstream’s failures have their status in the client’s format, and are void', async () => {
-    const met: Array<readonly [id: string | null, expected: object]> = [];
+    const expectations: Array<readonly [id: string | null, expected: object]> = [];
     for (const [status, error, onChat, onMessages] of failures) {
       for (const { side, stream } of BOTH_WAYS) {
         pair.fake.script(FAR_MODELS[side], { status, errorBodyBytes: 100 });
         const response = await postTranslated(pair.gateway, side, { stream });
         await response.text();
-        const told = side === 'chat' ? onChat : onMessages;
-        expect([side, status, response.status]).toEqual([side, status, told]);
+        const usageText = side === 'chat' ? onChat : onMessages;
+        expect([side, status, response.status]).toEqual([side, status, usageText]);
         const attempts = [{ status, error: null }];
         const record = {
           protocol: side,
           stream,
-          status: told,
+          status: usageText,
           error,
           usage_source: 'void',
           cost_nano_usd: '0',
           attempts,
         };
-        met.push([response.headers.get('x-request-id'), record]);
+        expectations.push([response.headers.get('x-request-id'), record]);
       }
     }
     const records = new Map((await pair.gateway.calls()).map((record) => [record.request_id, record]));
-    for (const [id, expected] of met) expect(records.get(id ?? '')).toMatchObject(expected);
+    for (const [id, expected] of expectations) expect(records.get(id ?? '')).toMatchObject(expected);
   });
 });
 
@@ -304,7 +309,7 @@ describe('a signature that upstream refuses', () => {
   const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
   const call = { id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{}' } };
   const thought = { type: 'reasoning.text', text: 'Hm.', signature: 'c29tZWJvZHk=', format: 'anthropic-claude-v1' };
-  const asked = {
+  const options = {
     tools: [tool],
     messages: [
       { role: 'user', content: 'Look.' },
@@ -315,7 +320,7 @@ describe('a signature that upstream refuses', () => {
 
   test.each([false, true])('is left out with all reasoning, and sent once more, stream %p', async (stream) => {
     pair.fake.script(MODELS.sonnet46, [REFUSAL, { answer: 'ok' }]);
-    const response = await postTranslated(pair.gateway, 'chat', { ...asked, stream });
+    const response = await postTranslated(pair.gateway, 'chat', { ...options, stream });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     const { text, record } = await settled(response);
     expect(text).toContain('Good');
@@ -335,7 +340,7 @@ describe('a signature that upstream refuses', () => {
 
   test('a second refusal is reported, after two attempts', async () => {
     pair.fake.script(MODELS.sonnet46, REFUSAL);
-    const response = await postTranslated(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', options);
     expect([response.status, response.headers.get('x-request-id')]).toEqual([400, expect.any(String)]);
     const { text, record } = await settled(response);
     expect(JSON.parse(text).error.message).toContain('Invalid `signature`');
@@ -351,7 +356,7 @@ describe('a signature that upstream refuses', () => {
 
   test('takes a budget of thinking with it, for Anthropic would expect the thinking that was left out', async () => {
     pair.fake.script(MODELS.sonnet45, [REFUSAL, { answer: 'ok' }]);
-    const members = { ...asked, reasoning_effort: 'low', max_tokens: 9_000 };
+    const members = { ...options, reasoning_effort: 'low', max_tokens: 9_000 };
     const response = await post(pair.gateway, 'chat', bodyFor('chat', MODELS.sonnet45, members));
     expect(response.status).toBe(200);
     const thinking = sentTexts(pair, MODELS.sonnet45).map((text) => JSON.parse(text).thinking);
@@ -362,7 +367,7 @@ describe('a signature that upstream refuses', () => {
   test('a refusal is final if another attempt would drop a member for a strict key', async () => {
     pair.fake.script(MODELS.sonnet45, [REFUSAL, { answer: 'ok' }]);
     const { key } = await createKey(pair.gateway, { strict: true });
-    const members = { ...asked, reasoning_effort: 'low', max_tokens: 9_000 };
+    const members = { ...options, reasoning_effort: 'low', max_tokens: 9_000 };
     const response = await post({ url: pair.gateway.url, key }, 'chat', bodyFor('chat', MODELS.sonnet45, members));
     expect(response.status).toBe(400);
     const { text, record } = await settled(response);

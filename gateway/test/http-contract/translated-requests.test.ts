@@ -311,8 +311,8 @@ describe('features that a model accepts', () => {
     const response = await postTranslated(pair.gateway, 'messages', { stream: true });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     expect(await response.text()).toContain('event: message_stop');
-    const asked = sentTexts(pair, MODELS.own).map((text) => text.includes('stream_options'));
-    expect(asked).toEqual([true, false]);
+    const withOption = sentTexts(pair, MODELS.own).map((text) => text.includes('stream_options'));
+    expect(withOption).toEqual([true, false]);
   });
 
   test('vector 46: a tool name of 100 characters reaches OpenAI shortened and is restored in the answer', async () => {

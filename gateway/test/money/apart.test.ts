@@ -108,9 +108,9 @@ test('a tool without a fee is billed nothing, and the record and the log say so,
     expect([charged, unpricedOf(record)]).toEqual([200_000n, ['web_search']]);
   }
   const lines = pair.gateway.stderr().split('\n');
-  const told = lines.filter((line) => line.includes('"unpriced":true'));
-  expect(told).toHaveLength(1);
-  expect(JSON.parse(told[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
+  const warnings = lines.filter((line) => line.includes('"unpriced":true'));
+  expect(warnings).toHaveLength(1);
+  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
 });
 
 describe('a balance that does not cover three searches', () => {

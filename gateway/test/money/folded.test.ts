@@ -122,13 +122,13 @@ function read(side: Side, text: string) {
   const answer = JSON.parse(text);
   return side === 'chat'
     ? {
-        said: answer.choices[0].message.content,
+        answerText: answer.choices[0].message.content,
         finish: answer.choices[0].finish_reason,
         input: answer.usage.prompt_tokens,
         output: answer.usage.completion_tokens,
       }
     : {
-        said: answer.content[0].text,
+        answerText: answer.content[0].text,
         finish: answer.stop_reason,
         input: answer.usage.input_tokens,
         output: answer.usage.output_tokens,
@@ -163,7 +163,12 @@ for (const { side, host, words } of WAYS) {
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
       expect(headers.get('x-tollgate-cut')).toBeNull();
       const finish = side === 'chat' ? 'stop' : 'end_turn';
-      expect(read(side, text)).toEqual({ said: 'tok '.repeat(3_000), finish, input: INPUT_TOKENS, output: 3_000 });
+      expect(read(side, text)).toEqual({
+        answerText: 'tok '.repeat(3_000),
+        finish,
+        input: INPUT_TOKENS,
+        output: 3_000,
+      });
       const cost = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3_000n;
       expect(await moneyOf(gateway, customer)).toEqual({
         available: balance - cost,
@@ -183,8 +188,11 @@ for (const { side, host, words } of WAYS) {
       await call.left;
       expect([status, headers.get('x-tollgate-cut')]).toEqual([200, 'insufficient_quota']);
       const record = await onlyRecord(customer);
-      const { said, finish, input, output } = read(side, text);
-      expect([said, finish]).toEqual(['tok '.repeat(SLICE_TOKENS + 1), side === 'chat' ? 'length' : 'max_tokens']);
+      const { answerText, finish, input, output } = read(side, text);
+      expect([answerText, finish]).toEqual([
+        'tok '.repeat(SLICE_TOKENS + 1),
+        side === 'chat' ? 'length' : 'max_tokens',
+      ]);
       expect(record).toMatchObject({ error: 'quota_exceeded', status: 200, usage_source: 'partial', stream: false });
       expect(record.reason).toMatchObject({ kind: 'money_ran_out', rule: { cap: 'balance' }, at_step: 'answer' });
       expect([record.usage.input, record.usage.output]).toEqual([input, output]);
@@ -275,7 +283,7 @@ describe('a host that does not stream', () => {
     const customer = await newPrepaid(gateway, balance);
     const { status, text } = await ask(customer, side, 'chat-ignoring');
     expect(status).toBe(200);
-    expect(read(side, text)).toMatchObject({ said: 'all at once', output: 3 });
+    expect(read(side, text)).toMatchObject({ answerText: 'all at once', output: 3 });
     const charged = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3n;
     expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
   });

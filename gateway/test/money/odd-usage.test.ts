@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const chunk = (members: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', ...members })}\n\n`;
-const said = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+const contentChunk = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
 const stop = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 const done = 'data: [DONE]\n\n';
 
@@ -73,7 +73,7 @@ const keyOf = async () => (await newPrepaid(pair.gateway, 10_000_000_000n)).key;
 test('hidden reasoning does not change the ratio for counted answers', async () => {
   const key = await keyOf();
   const usage = { prompt_tokens: 9, completion_tokens: 500, completion_tokens_details: { reasoning_tokens: 495 } };
-  pair.fake.script('of-chat', { records: [said('x'.repeat(18)), stop, chunk({ choices: [], usage }), done] });
+  pair.fake.script('of-chat', { records: [contentChunk('x'.repeat(18)), stop, chunk({ choices: [], usage }), done] });
   for (let i = 0; i < 40; i++) {
     const response = await post({ url: pair.gateway.url, key }, 'chat', {
       model: 'of-chat',
@@ -82,7 +82,7 @@ test('hidden reasoning does not change the ratio for counted answers', async () 
     });
     await response.text();
   }
-  pair.fake.script('of-chat', { records: [said('x'.repeat(4_000)), stop, done] });
+  pair.fake.script('of-chat', { records: [contentChunk('x'.repeat(4_000)), stop, done] });
   const record = await recordOf(key, 'chat', 'of-chat', true);
   expect([record.usage_source, record.usage.output]).toEqual(['counted', 1_000]);
 });
@@ -110,7 +110,7 @@ describe.each(SIDES)('a client of %s', (side) => {
   test('charges a chat stream by our count if only its first chunk had usage', async () => {
     const usage = { prompt_tokens: 77, completion_tokens: 0 };
     const first = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }], usage });
-    pair.fake.script('of-chat', { records: [first, said('x'.repeat(400)), stop, done] });
+    pair.fake.script('of-chat', { records: [first, contentChunk('x'.repeat(400)), stop, done] });
     const record = await recordOf(await keyOf(), side, 'of-chat', true);
     expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
   });

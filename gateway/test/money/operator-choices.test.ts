@@ -64,8 +64,8 @@ async function reload(defaults: object, shortOf?: string): Promise<void> {
   const config = configOf(pair.fake.url, { ...defaults }, shortOf);
   // A number that changes with each reload, so that reloads can be told apart.
   writeFileSync(pair.gateway.configFile, JSON.stringify({ ...config, limits: { messages_max: 1_000 + reloads } }));
-  const told = () => pair.gateway.stderr().split('the configuration was reloaded').length - 1;
-  await eventually('the reload', () => (told() >= reloads ? true : null), RELOAD_MS_MAX);
+  const reloadCount = () => pair.gateway.stderr().split('the configuration was reloaded').length - 1;
+  await eventually('the reload', () => (reloadCount() >= reloads ? true : null), RELOAD_MS_MAX);
 }
 
 /** Requests a stream with at most 64,000 output tokens and returns the outcome. */

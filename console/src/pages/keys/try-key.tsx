@@ -134,7 +134,7 @@ export function readAnswer(text: string): { answer: string | null; message: stri
     error?: { message?: unknown };
   };
   const message = typeof error?.message === 'string' ? error.message : null;
-  const said = Array.isArray(choices) ? choices[0]?.message : undefined;
-  if (said === undefined) return { answer: null, message };
-  return { answer: typeof said.content === 'string' ? said.content : '', message };
+  const choiceMessage = Array.isArray(choices) ? choices[0]?.message : undefined;
+  if (choiceMessage === undefined) return { answer: null, message };
+  return { answer: typeof choiceMessage.content === 'string' ? choiceMessage.content : '', message };
 }

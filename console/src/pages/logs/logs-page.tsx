@@ -117,9 +117,9 @@ function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
       className="relative w-full sm:w-60"
       onSubmit={(event) => {
         event.preventDefault();
-        const asked = text.trim();
-        if (/^req_\w{20,}$/.test(asked)) onFind(asked);
-        else change({ q: asked });
+        const entered = text.trim();
+        if (/^req_\w{20,}$/.test(entered)) onFind(entered);
+        else change({ q: entered });
       }}
     >
       <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />

@@ -35,13 +35,21 @@ export function OwnerForm({
     };
     setFaults(found);
     if (Object.keys(found).length > 0) return;
-    const asked = workspace.trim();
+    const workspaceId = workspace.trim();
     setUp.mutate(
-      { body: { token, name, email: email.trim(), password, workspace: asked === FIRST_WORKSPACE ? null : asked } },
+      {
+        body: {
+          token,
+          name,
+          email: email.trim(),
+          password,
+          workspace: workspaceId === FIRST_WORKSPACE ? null : workspaceId,
+        },
+      },
       {
         onSuccess: async (session) => {
           await saveSession(session);
-          onCreated(asked);
+          onCreated(workspaceId);
         },
       },
     );

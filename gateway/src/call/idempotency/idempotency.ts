@@ -40,7 +40,7 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
   const nameHash = hasher.hashName(keyId, name);
   const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
-  const met = await store.begin(run, Date.now()).catch((cause: unknown) => {
+  const found = await store.begin(run, Date.now()).catch((cause: unknown) => {
     throw new CallFailure(
       'store_unavailable',
       'the idempotency key cannot be looked up at the moment; try again shortly',
@@ -50,18 +50,18 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
       },
     );
   });
-  if (met.kind === 'began') {
+  if (found.kind === 'began') {
     call.run = new IdempotencyRun(run, deps.idempotency, deps.log);
     return null;
   }
-  if (met.kind !== 'replay') throw refusalOf(met);
-  const answer = seal.open(met.run, met.sealed);
+  if (found.kind !== 'replay') throw refusalOf(found);
+  const answer = seal.open(found.run, found.sealed);
   if (answer === null) {
-    const cause = `the answer of ${met.run.callId} was changed, or sealed with another master key`;
+    const cause = `the answer of ${found.run.callId} was changed, or sealed with another master key`;
     deps.log.fault(call.requestId, 'a stored answer cannot be read', cause);
     throw new CallFailure('gateway_fault', 'the answer stored for this idempotency key cannot be read', { cause });
   }
-  return replayAnswer(call, answer, met.run.callId);
+  return replayAnswer(call, answer, found.run.callId);
 }
 
 const NEW_KEY = 'To have it run again, and pay again, send it with a new idempotency key';
@@ -71,8 +71,8 @@ const WHY_UNKEPT: { readonly [reason in NotStoredReason]: string } = {
   no_room: 'was answered, but there was no room to keep its answer',
 };
 
-function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): CallFailure {
-  switch (met.kind) {
+function refusalOf(found: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): CallFailure {
+  switch (found.kind) {
     case 'other_body':
       return new CallFailure(
         'idempotency_reused',
@@ -93,7 +93,7 @@ function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): Ca
     case 'not_stored':
       return new CallFailure(
         'idempotency_lost',
-        `the call with this idempotency key ${WHY_UNKEPT[met.reason]}. ${NEW_KEY}`,
+        `the call with this idempotency key ${WHY_UNKEPT[found.reason]}. ${NEW_KEY}`,
       );
   }
 }

@@ -13,26 +13,26 @@ const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
 
 function fold(records: readonly string[], { stops = [] as readonly string[] } = {}) {
   const filter = chainFilters(stops.length === 0 ? [] : [stopAtTexts(stops)]);
-  const heard: unknown[] = [];
+  const emitted: unknown[] = [];
   const folding = foldTranslated(chatUpstream.startStreamParser(), filter, {
     client: messagesClient,
     context: CONTEXT,
     readAnswer: () => [],
     lossesIn: () => [],
-    listen: (generation) => heard.push(generation.finish_reason),
+    listen: (generation) => emitted.push(generation.finish_reason),
   });
   const verdicts = recordsOf(records.join('')).map((record) => folding.observer.observe(record));
-  return { folding, verdicts, heard };
+  return { folding, verdicts, emitted };
 }
 
 const read = (json: string) => JSON.parse(json);
 
 describe('a stream', () => {
   test('a complete stream is the answer, and the listener gets it', () => {
-    const { folding, verdicts, heard } = fold([delta({ content: 'Hey' }), finish('stop'), DONE]);
+    const { folding, verdicts, emitted } = fold([delta({ content: 'Hey' }), finish('stop'), DONE]);
     expect(verdicts.at(-1)).toBe('terminal');
     const { json, finish_reason, dropped } = folding.finish(null);
-    expect([read(json).content, finish_reason, dropped, heard]).toEqual([
+    expect([read(json).content, finish_reason, dropped, emitted]).toEqual([
       [{ type: 'text', text: 'Hey' }],
       'end_turn',
       [],

@@ -16,7 +16,7 @@ function head(status: number, type = 'text/event-stream'): ResponseHead {
 }
 
 function rig() {
-  const told: string[] = [];
+  const reports: string[] = [];
   const fold = chatUpstream.passThrough.startFold('chatcmpl-0');
   const folding = {
     observer: chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
@@ -28,41 +28,41 @@ function rig() {
     framing: SSE,
     limits: LIMITS,
     scrub: (words) => words.replace('secret', '…'),
-    onFirstByte: () => told.push('first byte'),
-    onRead: () => told.push('read'),
+    onFirstByte: () => reports.push('first byte'),
+    onRead: () => reports.push('read'),
   });
   stream.connect({
     sentAtMs: 1,
     headAtMs: 1,
     lastByteAtMs: 1,
-    pause: () => told.push('pause'),
-    resume: () => told.push('resume'),
-    abort: () => told.push('abort'),
+    pause: () => reports.push('pause'),
+    resume: () => reports.push('resume'),
+    abort: () => reports.push('abort'),
   });
   const give = (...records: readonly string[]) => stream.onBody(Buffer.from(records.join('')));
-  const said = () => JSON.parse(folding.finish().json).choices[0].message.content;
-  return { stream, told, give, said };
+  const text = () => JSON.parse(folding.finish().json).choices[0].message.content;
+  return { stream, reports, give, text };
 }
 
 const HEY = [delta({ content: 'He' }), delta({ content: 'y' })];
 
 describe('a stream', () => {
   test('a stream that reaches its end is complete, and upstream may end too', async () => {
-    const { stream, told, give, said } = rig();
+    const { stream, reports, give, text } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
     expect(await stream.done).toMatchObject({ kind: 'folded', cut: false });
     expect(stream.slot).not.toBe(UNWATCHED);
     stream.onEnd();
-    expect([said(), stream.slot, told]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
+    expect([text(), stream.slot, reports]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
   });
 
   test('upstream is aborted in time if it continues after the end', async () => {
-    const { stream, told, give } = rig();
+    const { stream, reports, give } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
     stream.onDue();
-    expect([told.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
+    expect([reports.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
   });
 
   test('a stream without its terminal event is complete; without a finish reason it was cut off', async () => {
@@ -78,24 +78,24 @@ describe('a stream', () => {
   });
 
   test('a cut stream is the output so far, and upstream is aborted', async () => {
-    const { stream, told, give, said } = rig();
+    const { stream, reports, give, text } = rig();
     stream.onHead(head(200));
     give(...HEY);
     stream.cut();
     give(delta({ content: '!' }));
     expect(await stream.done).toMatchObject({ kind: 'folded', cut: true });
-    expect([said(), told.at(-1)]).toEqual(['Hey', 'abort']);
+    expect([text(), reports.at(-1)]).toEqual(['Hey', 'abort']);
   });
 
   test('that is interrupted fails once, with the first reason', async () => {
-    const { stream, told, give } = rig();
+    const { stream, reports, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
     expect(stream.interrupt(new CallFailure('client_left', 'left'))).toBe(true);
     expect(stream.interrupt(new CallFailure('draining', 'later'))).toBe(false);
     stream.cut();
     await expect(stream.done).rejects.toMatchObject({ kind: 'client_left' });
-    expect(told.filter((one) => one === 'abort')).toEqual(['abort']);
+    expect(reports.filter((one) => one === 'abort')).toEqual(['abort']);
   });
 
   test.each([
@@ -122,13 +122,13 @@ describe('a stream', () => {
   });
 
   test('of which too much waits unread is paused until it does not', () => {
-    const { stream, told } = rig();
+    const { stream, reports } = rig();
     stream.onBacklog(100);
     stream.onBacklog(101);
     stream.onBacklog(500);
     stream.onCaughtUp();
     stream.onCaughtUp();
-    expect(told).toEqual(['pause', 'resume']);
+    expect(reports).toEqual(['pause', 'resume']);
   });
 });
 
@@ -148,10 +148,10 @@ describe('an answer in one piece', () => {
   });
 
   test('that names itself so and is a stream all the same is read as one', async () => {
-    const { stream, give, said } = rig();
+    const { stream, give, text } = rig();
     stream.onHead(head(200, 'application/json'));
     give(...HEY, finish('stop'), DONE);
     expect(await stream.done).toMatchObject({ kind: 'folded' });
-    expect(said()).toBe('Hey');
+    expect(text()).toBe('Hey');
   });
 });

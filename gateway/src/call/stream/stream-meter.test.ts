@@ -26,21 +26,21 @@ async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
     outputBytesMax: outputBytes,
   });
   const observer: Pick<StreamObserver, 'facts'> = { facts };
-  const told: string[] = [];
+  const reports: string[] = [];
   const metered = new StreamMeter({
     money,
     observer: observer as StreamObserver,
     tokensIn: (bytes) => bytes,
     inputTokens: INPUT_TOKENS,
-    onGranted: plan.onGranted ?? (() => told.push('granted')),
-    onRefused: ({ kind }: CallFailure) => told.push(kind),
+    onGranted: plan.onGranted ?? (() => reports.push('granted')),
+    onRefused: ({ kind }: CallFailure) => reports.push(kind),
   });
   const come = (bytes: number, soFar: Usage | null = null): boolean => {
     outputBytes = bytes;
     usageSoFar = soFar;
     return metered.covers();
   };
-  return { metered, money, ledger, told, come };
+  return { metered, money, ledger, reports, come };
 }
 
 /** Lets the pending requests be answered. */
@@ -48,47 +48,47 @@ const answered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a stream', () => {
   test('requests its next slice while a quarter of the last one is left, without waiting', async () => {
-    const { money, ledger, told, come } = await meter({ cap: SLICE * 9n });
+    const { money, ledger, reports, come } = await meter({ cap: SLICE * 9n });
     expect(come((SLICE_TOKENS * 3) / 4 - 1)).toBe(true);
     expect(ledger.kept).toEqual([]);
     expect(come((SLICE_TOKENS * 3) / 4)).toBe(true);
     await answered();
     expect([ledger.kept, money.allowedTokens]).toEqual([[`extend req_1 #1 ${SLICE}`], 2 * SLICE_TOKENS]);
     expect(come(SLICE_TOKENS + 1)).toBe(true);
-    expect(told).not.toContain('quota_exceeded');
+    expect(reports).not.toContain('quota_exceeded');
   });
 
   test('a stream beyond its hold waits for an extension, however much arrived meanwhile', async () => {
-    const { told, come } = await meter({ cap: SLICE * 9n });
+    const { reports, come } = await meter({ cap: SLICE * 9n });
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     expect(come(SLICE_TOKENS * 4)).toBe(false);
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
     await answered();
-    expect(told).toEqual(['granted']);
+    expect(reports).toEqual(['granted']);
     expect(come(SLICE_TOKENS * 4)).toBe(true);
   });
 
   test('a stream refused an extension continues to the end of its hold, and no further', async () => {
-    const { money, told, come } = await meter({ cap: SLICE + SLICE / 2n });
+    const { money, reports, come } = await meter({ cap: SLICE + SLICE / 2n });
     expect(come(SLICE_TOKENS)).toBe(true);
     await answered();
-    expect(told).not.toContain('quota_exceeded');
+    expect(reports).not.toContain('quota_exceeded');
     expect(money.allowedTokens).toBe(SLICE_TOKENS);
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told.at(-1)).toBe('quota_exceeded');
+    expect(reports.at(-1)).toBe('quota_exceeded');
   });
 
   test('a stream whose extension cannot be stored ends, but not for lack of money', async () => {
-    const { ledger, told, come } = await meter({ cap: SLICE * 9n });
+    const { ledger, reports, come } = await meter({ cap: SLICE * 9n });
     ledger.failing.add('extend');
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told).toEqual(['store_unavailable']);
+    expect(reports).toEqual(['store_unavailable']);
   });
 
   test('a stream whose reader fails at the waiting bytes ends, but not for lack of money', async () => {
-    const { told, come } = await meter({
+    const { reports, come } = await meter({
       cap: SLICE * 9n,
       onGranted() {
         throw new Error('a fault');
@@ -96,7 +96,7 @@ describe('a stream', () => {
     });
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told).toEqual(['gateway_fault']);
+    expect(reports).toEqual(['gateway_fault']);
   });
 
   test('reports whether it would cover more, without requesting it', async () => {
@@ -116,7 +116,7 @@ describe('a stream', () => {
     }
     expect(rich.ledger.kept).toContain(`extend req_1 #1 ${SLICE * 4n}`);
     expect(poor.ledger.kept).toContain(`extend req_1 #1 ${SLICE}`);
-    expect([rich.told, poor.told]).toEqual([['granted'], ['granted']]);
+    expect([rich.reports, poor.reports]).toEqual([['granted'], ['granted']]);
   });
 
   test('requests one slice at a time', async () => {

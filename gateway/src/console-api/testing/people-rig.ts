@@ -41,7 +41,7 @@ export interface Browser {
   readonly cookies: Map<string, string>;
   /** The `set-cookie` lines of the last response. */
   setCookies: string[];
-  ask(route: string, asked?: Asked): Promise<Answered>;
+  ask(route: string, sent?: Asked): Promise<Answered>;
 }
 
 export interface PeopleRig {

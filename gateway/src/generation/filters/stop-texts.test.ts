@@ -108,8 +108,10 @@ describe('text that may begin a stop sequence', () => {
   test('is held back, and no character more', () => {
     const open = stopAtTexts(['ENDE']);
     open.push({ kind: 'part_start', part: 0, opening: { kind: 'text' } });
-    const said = ['one E', 'N', 'DX', 'E', 'E'].map((piece) => open.push({ kind: 'text_delta', part: 0, text: piece }));
-    expect(said).toEqual([
+    const passed = ['one E', 'N', 'DX', 'E', 'E'].map((piece) =>
+      open.push({ kind: 'text_delta', part: 0, text: piece }),
+    );
+    expect(passed).toEqual([
       [{ kind: 'text_delta', part: 0, text: 'one ' }],
       [],
       [{ kind: 'text_delta', part: 0, text: 'ENDX' }],

@@ -38,7 +38,7 @@ function wordsOf(message: JsonObject | null): { content: string; reasoning: stri
   const thought = pieces
     .flatMap((piece) => asArray(piece?.thinking))
     .map((piece) => asText(asObject(piece)?.text) ?? '');
-  const said = pieces.map((piece) => (piece?.type === 'text' ? (asText(piece.text) ?? '') : ''));
+  const pieceTexts = pieces.map((piece) => (piece?.type === 'text' ? (asText(piece.text) ?? '') : ''));
   const details = asArray(message?.reasoning_details).map(
     (detail) => asText(asObject(detail)?.text) ?? asText(asObject(detail)?.summary) ?? '',
   );
@@ -47,7 +47,7 @@ function wordsOf(message: JsonObject | null): { content: string; reasoning: stri
     return `${asText(func?.arguments) ?? ''}${asText(custom?.input) ?? ''}`;
   });
   return {
-    content: (asText(message?.content) ?? '') + said.join(''),
+    content: (asText(message?.content) ?? '') + pieceTexts.join(''),
     reasoning:
       thought.join('') + (asText(message?.reasoning_content) ?? asText(message?.reasoning) ?? details.join('')),
     calls: calls.join('') + (asText(asObject(message?.function_call)?.arguments) ?? ''),

@@ -22,7 +22,7 @@ function bodiesOf(recordings: readonly Recording[]) {
 const REFUSED = /^(container|mcp_servers|messages\.1\.tool_calls\.0): /;
 
 /** Equal in meaning: five minutes are the default TTL, an image has the type that its bytes have. */
-function told({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
+function contentOf({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
   return JSON.parse(
     JSON.stringify({ turns, tools, tool_choice, output_format, stop, end_user })
       .replaceAll('"ttlMinutes":5}', '"ttlMinutes":null}')
@@ -45,7 +45,7 @@ describe.each(recordingSets('anthropic-messages'))('requests of $name', ({ name,
       if (refusal(() => render(parse(body).request)) !== null) continue;
       const first = parse(body);
       const rendered = render(first.request, CAPABLE, true);
-      expect(told(parse(rendered.json, true).request)).toEqual(told(first.request));
+      expect(contentOf(parse(rendered.json, true).request)).toEqual(contentOf(first.request));
       compared += 1;
     }
     expect(compared).toBeGreaterThan(name === 'corpus' ? 80 : 150);

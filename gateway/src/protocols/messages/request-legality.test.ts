@@ -97,8 +97,8 @@ function violations(body: JsonObject): string[] {
 test.each([true, false])('every rendered request is legal or was refused (system turns: %p)', (systemTurns) => {
   let written = 0;
   fc.assert(
-    fc.property(turns, (said) => {
-      const request = requestWith({ turns: said });
+    fc.property(turns, (conversation) => {
+      const request = requestWith({ turns: conversation });
       const traits = withMessagesTraits({ systemTurns });
       if (refusal(() => render(request, traits)) !== null) return;
       const { body, json } = render(request, traits);

@@ -109,7 +109,7 @@ interface Answered {
 }
 
 const sets = exchangeSets().map(({ name, exchanges }) => {
-  const asked = exchanges.filter(({ request }) => request !== null);
+  const recorded = exchanges.filter(({ request }) => request !== null);
   const read = exchanges
     .filter(({ status }) => status === 200)
     .map((exchange) => ({ exchange, events: eventsOf(exchange) }));
@@ -119,7 +119,7 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
       const answer = asShown(foldGeneration(events));
       return { exchange, events, answer: { ...answer, usage: withoutPrice(answer.usage) } };
     });
-  return { name, asked, read, answered };
+  return { name, recorded, read, answered };
 });
 
 /** The answer as a client of the format gets it: live from upstream's events, or from the whole. */
@@ -164,7 +164,7 @@ function lessStream({ stream: _, stream_options: __, ...body }: Json): Json {
   return body;
 }
 
-describe.each(sets)('answers of $name in both formats', ({ name: set, asked, read, answered }) => {
+describe.each(sets)('answers of $name in both formats', ({ name: set, recorded, read, answered }) => {
   const expected = EXPECTED[set];
 
   test('are many, and those of status 200 that are none are known', () => {
@@ -240,7 +240,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
   test('requests behind other statuses are sent unchanged by the official clients', async () => {
     const whole = answered.find(({ exchange, answer }) => exchange.format === 'chat' && answer.parts.length === 1);
     if (whole === undefined) throw new Error('no recording to answer with');
-    const unanswered = asked.filter(({ id }) => !answered.some(({ exchange }) => exchange.id === id));
+    const unanswered = recorded.filter(({ id }) => !answered.some(({ exchange }) => exchange.id === id));
     const readings: ClientReading[] = [];
     for (const exchange of unanswered) {
       for (const to of [exchange.format, OTHER[exchange.format]]) {

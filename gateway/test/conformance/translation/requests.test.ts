@@ -70,7 +70,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
 };
 
 interface Outcome {
-  readonly asked: readonly RecordedExchange[];
+  readonly recorded: readonly RecordedExchange[];
   readonly written: readonly Written[];
   /** By translation: `chat` could not be parsed, `chat to messages` could not be rendered. */
   readonly refused: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -78,14 +78,14 @@ interface Outcome {
 
 /** Parses every request and renders it in both formats. */
 function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
-  const asked = exchanges.filter(({ request }) => request !== null);
+  const recorded = exchanges.filter(({ request }) => request !== null);
   const written: Written[] = [];
   const refused = new Map<string, Map<string, string>>();
   const note = (way: string, id: string, words: string): void => {
     const found = refused.get(way) ?? new Map<string, string>();
     refused.set(way, found.set(id.slice(id.indexOf('/') + 1), words));
   };
-  for (const exchange of asked) {
+  for (const exchange of recorded) {
     const { id, format } = exchange;
     const found = orRefusal(() => readRequest(format, exchange.request ?? ''));
     if ('refused' in found) {
@@ -99,7 +99,7 @@ function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
       else written.push({ exchange, to, request, written: outcome });
     }
   }
-  return { asked, written, refused };
+  return { recorded, written, refused };
 }
 
 const sets = exchangeSets().map(({ name, exchanges }) => ({ name, ...translateAll(exchanges) }));
@@ -126,16 +126,16 @@ function thoughts({ turns }: GenerationRequest, to: Format): string {
     .join('\n\n');
 }
 
-describe.each(sets)('requests of $name in both formats', ({ name, asked, written, refused }) => {
+describe.each(sets)('requests of $name in both formats', ({ name, recorded, written, refused }) => {
   const listedWays = Object.entries(REFUSED[name]);
   test('are many', () => {
     const crossed = written.filter(({ exchange, to }) => exchange.format !== to);
     const turned = [...refused].map(([way, found]) => `${found.size} ${way}`).join(', ');
     console.log(
-      `translated requests: ${asked.length} of ${name}, ${written.length - crossed.length} written in their own format, ` +
+      `translated requests: ${recorded.length} of ${name}, ${written.length - crossed.length} written in their own format, ` +
         `${crossed.length} in the other; refused: ${turned}`,
     );
-    expect(asked.length).toBeGreaterThanOrEqual(EXPECTED[name].askedMin);
+    expect(recorded.length).toBeGreaterThanOrEqual(EXPECTED[name].askedMin);
     expect(written.length).toBeGreaterThanOrEqual(EXPECTED[name].writtenMin);
   });
 

@@ -28,14 +28,14 @@ const STREAMS_MIN: Readonly<Record<SetName, number>> = { corpus: 50, recordings:
 /** Everything that results from a stream on its way to a client of the other format. */
 interface Translated {
   readonly text: string;
-  readonly heard: readonly GenerationEvent[];
+  readonly emitted: readonly GenerationEvent[];
   readonly facts: ReturnType<StreamObserver['facts']>;
   readonly failure: StreamObserver['failure'];
   readonly skims: number;
 }
 
 function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], skims: boolean): Translated {
-  const heard: GenerationEvent[] = [];
+  const emitted: GenerationEvent[] = [];
   const observer = translate({
     client: CLIENT_PROTOCOLS[OTHER[format]],
     upstream: UPSTREAM_PROTOCOLS[format],
@@ -46,7 +46,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
     dropped: [],
     refuses: [],
     context: CONTEXT,
-    startListening: () => (event) => heard.push(event),
+    startListening: () => (event) => emitted.push(event),
   }).startObserver();
   let text = '';
   let skimmed = 0;
@@ -62,7 +62,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
   for (const part of parts) decoder.feed(part, take);
   for (const output of decoder.finish()) take(output);
   if (!over) text += observer.endOfBytes() ?? '';
-  return { text, heard: joinDeltas(heard), facts: observer.facts(), failure: observer.failure, skims: skimmed };
+  return { text, emitted: joinDeltas(emitted), facts: observer.facts(), failure: observer.failure, skims: skimmed };
 }
 
 /** Skimming merges several deltas into one. */

@@ -126,8 +126,8 @@ describe('the facts of a chat body', () => {
 
   test('say whether sound or images come, or may come', () => {
     const extrasOf = (members: object) => checkRequest(outlineOf(body(members)), CONTEXT).extras;
-    const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
-    expect(extrasOf({ messages: heard })).toMatchObject({ mediaInput: true, mediaOutput: false });
+    const audioParts = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
+    expect(extrasOf({ messages: audioParts })).toMatchObject({ mediaInput: true, mediaOutput: false });
     expect(extrasOf({ modalities: ['text', 'audio'] })).toMatchObject({ mediaInput: true, mediaOutput: true });
     for (const modalities of [undefined, null, ['text'], 'audio']) expect(extrasOf({ modalities })).toBeUndefined();
   });

@@ -112,8 +112,8 @@ describe('readUsage', () => {
     [{ search_context_size: 'high', num_search_queries: 7 }, { web_search: 7 }],
     [{ num_sources_used: 4 }, { search_source: 4 }],
     [{ search_context_size: 'vast', num_search_queries: -1, num_sources_used: 10_001 }, undefined],
-  ])('counts tools that ran upstream, as hosts say it: %j', (said, server_tools) => {
-    expect(readUsage({ ...plain, ...said })?.usage.extras?.server_tools).toEqual(server_tools);
+  ])('counts tools that ran upstream, as hosts say it: %j', (stated, server_tools) => {
+    expect(readUsage({ ...plain, ...stated })?.usage.extras?.server_tools).toEqual(server_tools);
   });
 
   test.each([

@@ -125,8 +125,8 @@ test('a stream requests usage if the host accepts the option', () => {
 });
 
 describe('the output limit', () => {
-  const limited = (asked: number, traits: UpstreamTraits) =>
-    render(requestOf({ outputTokensMax: asked, named: { output_limit: 'max_tokens' } }), traits);
+  const limited = (requested: number, traits: UpstreamTraits) =>
+    render(requestOf({ outputTokensMax: requested, named: { output_limit: 'max_tokens' } }), traits);
 
   test('is under the name that the host knows', () => {
     expect(limited(5, withChatTraits({ outputLimitMember: 'max_tokens' })).body.max_tokens).toBe(5);

@@ -60,8 +60,8 @@ describe('strict', () => {
     ['not asked for', STRICT, null, CAPABLE, undefined, []],
     ['refused', STRICT, false, CAPABLE, false, []],
     ['refused, at a host that takes it not', STRICT, false, loose, undefined, []],
-  ] as const)('%s', (_case, parameters, asked, traits, sent, dropped) => {
-    expect(strictOf(parameters, asked, traits)).toEqual([sent, [...dropped]]);
+  ] as const)('%s', (_case, parameters, requested, traits, sent, dropped) => {
+    expect(strictOf(parameters, requested, traits)).toEqual([sent, [...dropped]]);
   });
 });
 

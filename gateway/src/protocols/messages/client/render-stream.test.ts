@@ -93,8 +93,8 @@ test('an answer without a model has the requested model’s name', () => {
 describe('tool calls', () => {
   test.each([[[]], [[make.argues(0, ' ')]]])(
     'vector 1: a call with no arguments sends one {} fragment (%j)',
-    (said) => {
-      const { content } = body([make.calls(0, 'call_1'), ...said, ended(0), finish('tool_calls')]);
+    (written) => {
+      const { content } = body([make.calls(0, 'call_1'), ...written, ended(0), finish('tool_calls')]);
       expect(content).toMatchObject([
         { kind: 'tool_call', id: 'call_1', arguments: expect.stringMatching(/^ ?\{\}$/) },
       ]);
@@ -232,11 +232,11 @@ describe('tool calls', () => {
 });
 
 describe('arguments that are no JSON object', () => {
-  test.each(['{"a":', '{"a":1}}', '{a:1}', '[1]', 'null', '"x"', '{"a":1} x'])('break the stream: %s', (said) => {
+  test.each(['{"a":', '{"a":1}}', '{a:1}', '[1]', 'null', '"x"', '{"a":1} x'])('break the stream: %s', (written) => {
     const { violation, text } = rendered([
       start,
       make.calls(0, 'a'),
-      make.argues(0, said),
+      make.argues(0, written),
       ended(0),
       finish('tool_calls'),
       end,

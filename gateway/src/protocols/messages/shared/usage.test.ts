@@ -113,10 +113,10 @@ describe('the usage of a stream', () => {
   test('a total of cache writes that is later than its split replaces it', () => {
     const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
     const start = { input_tokens: 5, output_tokens: 1, cache_creation_input_tokens: 7, cache_creation };
-    const told = reportedUsageOf(
+    const reported = reportedUsageOf(
       [start, { output_tokens: 9, cache_creation_input_tokens: 20 }].reduce(tallyUsage, EMPTY_TALLY),
     );
-    expect(told).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
+    expect(reported).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
   });
 
   test('holds no more once a counter was invalid', () => {

@@ -45,8 +45,8 @@ describe('a messages stream', () => {
     ['says null', null],
     ['leaves the output out', { input_tokens: 12 }],
   ])('has no final usage where its message_delta %s', (_, usage) => {
-    const told = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage });
-    const { facts } = observe([start, delta({ type: 'text_delta', text: 'hi' }), told, event('message_stop', {})]);
+    const ending = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage });
+    const { facts } = observe([start, delta({ type: 'text_delta', text: 'hi' }), ending, event('message_stop', {})]);
     expect(facts).toMatchObject({ usage: null, usageSoFar: { output: 1 }, finish_reason: 'end_turn' });
   });
 

@@ -15,7 +15,7 @@ const stopped = (stop_reason: unknown, usage: object = { output_tokens: 9 }, mor
 const end = record('message_stop');
 const text = { type: 'text', text: '' };
 const tool = { type: 'tool_use', id: 't', name: 'get', input: {} };
-const word = (said: unknown) => ({ type: 'text_delta', text: said });
+const word = (piece: unknown) => ({ type: 'text_delta', text: piece });
 const json = (partial_json: unknown) => ({ type: 'input_json_delta', partial_json });
 
 /** The whole answer of a stream with these records between its start and its end. */

@@ -11,10 +11,10 @@ import type { Turn } from '../../../generation/request.ts';
 import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
 import { refusal, render, requestWith } from '../testing/request-rig.ts';
 
-type Said = readonly [role: Turn['role'], ...parts: ReadonlyArray<Part | string>];
+type TurnSpec = readonly [role: Turn['role'], ...parts: ReadonlyArray<Part | string>];
 
-function turnsOf(said: readonly Said[]): Turn[] {
-  return said.map(([role, ...parts], index) => ({
+function turnsOf(turnSpecs: readonly TurnSpec[]): Turn[] {
+  return turnSpecs.map(([role, ...parts], index) => ({
     role,
     name: null,
     path: `messages.${index}`,
@@ -22,8 +22,9 @@ function turnsOf(said: readonly Said[]): Turn[] {
   }));
 }
 
-const renderTurns = (said: readonly Said[], traits = CAPABLE) => render(requestWith({ turns: turnsOf(said) }), traits);
-const messagesOf = (...said: Said[]) => renderTurns(said).body.messages;
+const renderTurns = (turnSpecs: readonly TurnSpec[], traits = CAPABLE) =>
+  render(requestWith({ turns: turnsOf(turnSpecs) }), traits);
+const messagesOf = (...turnSpecs: TurnSpec[]) => renderTurns(turnSpecs).body.messages;
 const text = (value: string) => ({ type: 'text', text: value });
 const call = (id: string, written = '{}'): ToolCallPart => ({
   kind: 'tool_call',
@@ -78,19 +79,19 @@ describe('instructions', () => {
   });
 
   test('vector 40: one in the middle stays there', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'a'],
       ['assistant', 'b'],
       ['developer', 'be brief'],
       ['user', 'c'],
     ];
-    expect(renderTurns(said).body.messages).toEqual([
+    expect(renderTurns(turnSpecs).body.messages).toEqual([
       { role: 'user', content: [text('a')] },
       { role: 'assistant', content: [text('b')] },
       { role: 'system', content: [text('be brief')] },
       { role: 'user', content: [text('c')] },
     ]);
-    expect(renderTurns(said, withMessagesTraits({ systemTurns: false })).body.messages).toEqual([
+    expect(renderTurns(turnSpecs, withMessagesTraits({ systemTurns: false })).body.messages).toEqual([
       { role: 'user', content: [text('a')] },
       { role: 'assistant', content: [text('b')] },
       { role: 'user', content: [text('<system>be brief</system>'), text('c')] },
@@ -109,7 +110,7 @@ describe('instructions', () => {
 });
 
 describe('turns', () => {
-  test.each<[string, Said[], string[]]>([
+  test.each<[string, TurnSpec[], string[]]>([
     [
       'a first word of the assistant',
       [
@@ -119,8 +120,8 @@ describe('turns', () => {
       ['user', 'assistant', 'user'],
     ],
     ['nothing but instructions', [['system', 'a']], ['user']],
-  ])('%s gets a user turn before it', (_name, said, roles) => {
-    const { messages } = renderTurns(said).body;
+  ])('%s gets a user turn before it', (_name, turnSpecs, roles) => {
+    const { messages } = renderTurns(turnSpecs).body;
     expect(messages.map(({ role }: { role: string }) => role)).toEqual(roles);
     expect(messages[0].content).toEqual([text('(continued)')]);
   });
@@ -171,7 +172,7 @@ describe('turns', () => {
 
 describe('calls and results', () => {
   test('vector 36: three results and a word of the user are one turn, results first', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'go'],
       ['assistant', 'ok', call('a'), call('b'), call('c')],
       ['user', result('c', textPart('3'))],
@@ -179,19 +180,19 @@ describe('calls and results', () => {
       ['user', result('b', textPart('2'))],
       ['user', 'and now'],
     ];
-    expect(messagesOf(...said).slice(1)).toEqual([
+    expect(messagesOf(...turnSpecs).slice(1)).toEqual([
       { role: 'assistant', content: [text('ok'), use('a'), use('b'), use('c')] },
       { role: 'user', content: [used('a', '1'), used('b', '2'), used('c', '3'), text('and now')] },
     ]);
   });
 
   test('vector 38: a text before a result comes after it', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'go'],
       ['assistant', call('a'), call('b')],
       ['user', 'x', result('b'), 'y', result('a', textPart('1'))],
     ];
-    expect(messagesOf(...said).at(-1)).toEqual({
+    expect(messagesOf(...turnSpecs).at(-1)).toEqual({
       role: 'user',
       content: [used('a', '1'), used('b'), text('x'), text('y')],
     });
@@ -224,7 +225,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  test.each<[string, Said[], string]>([
+  test.each<[string, TurnSpec[], string]>([
     [
       'a result without a call',
       [
@@ -279,8 +280,8 @@ describe('calls and results', () => {
       ],
       'messages.1.tool_calls.1',
     ],
-  ])('%s is refused', (_name, said, param) => {
-    expect(refusal(() => renderTurns(said))?.param).toBe(param);
+  ])('%s is refused', (_name, turnSpecs, param) => {
+    expect(refusal(() => renderTurns(turnSpecs))?.param).toBe(param);
   });
 
   test('vector 1: no arguments are the empty object', () => {

@@ -13,13 +13,13 @@ function reason(
   changes: Partial<GenerationRequest> = {},
 ) {
   const reasoning = { ...REASONING, ...given };
-  const asked = requestWith({
+  const request = requestWith({
     reasoning,
     named: { reasoning: 'reasoning_effort' },
     outputTokensMax: 100_000,
     ...changes,
   });
-  const { body, dropped } = render(asked, withMessagesTraits(model));
+  const { body, dropped } = render(request, withMessagesTraits(model));
   return { thinking: body.thinking, effort: body.output_config?.effort, dropped };
 }
 
@@ -179,8 +179,8 @@ test('the modes of the format itself are carried with their display', () => {
 
 test('for a model that does not think the option is dropped', () => {
   const plain = (given: Partial<ReasoningRequest>) => {
-    const asked = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
-    const { body, dropped } = render(asked, withMessagesTraits({}, { reasoning: false }));
+    const request = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
+    const { body, dropped } = render(request, withMessagesTraits({}, { reasoning: false }));
     return [body.thinking, dropped];
   };
   expect(plain({ effort: 'high' })).toEqual([undefined, NAMED]);

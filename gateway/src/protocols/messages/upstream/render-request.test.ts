@@ -31,14 +31,19 @@ test('returns nothing to undo if nothing changed', () => {
 
 describe('sampling', () => {
   test('vector 43: temperature 1 at a model without sampling is left out without a word', () => {
-    for (const asked of [{ temperature: 1 }, { top_p: 1 }, { temperature: 1, top_p: 1 }]) {
-      expect(sampling(asked, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
+    for (const requested of [{ temperature: 1 }, { top_p: 1 }, { temperature: 1, top_p: 1 }]) {
+      expect(sampling(requested, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
     }
   });
 
   test('other values at a model without sampling are dropped and named', () => {
-    const asked = { temperature: 0, top_p: 0.5, top_k: 5, named: { temperature: 'temperature' } };
-    expect(sampling(asked, UNSAMPLED)).toEqual([undefined, undefined, undefined, ['temperature', 'top_p', 'top_k']]);
+    const requested = { temperature: 0, top_p: 0.5, top_k: 5, named: { temperature: 'temperature' } };
+    expect(sampling(requested, UNSAMPLED)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      ['temperature', 'top_p', 'top_k'],
+    ]);
   });
 
   test('a strict key has them refused', () => {
@@ -101,8 +106,8 @@ describe('sampling', () => {
 });
 
 describe('the most tokens', () => {
-  const limit = (asked: number | null, most: number | null) => {
-    const request = requestWith({ outputTokensMax: asked, named: { output_limit: 'max_completion_tokens' } });
+  const limit = (requested: number | null, most: number | null) => {
+    const request = requestWith({ outputTokensMax: requested, named: { output_limit: 'max_completion_tokens' } });
     const { body, dropped } = render(request, withMessagesTraits({}, {}, { outputTokensMax: most }));
     return [body.max_tokens, dropped];
   };

@@ -130,20 +130,20 @@ describe('tools', () => {
   });
 
   test('a model without tools refuses them, and one without schemas drops strict', () => {
-    const asked = requestWith({ tools: [tool('t', { strict: true })], named: { tools: 'tools' } });
-    expect(refusal(() => render(asked, withMessagesTraits({}, { tools: false })))?.param).toBe('tools');
-    const { body, dropped } = render(asked, withMessagesTraits({}, { structured_output: false }));
+    const request = requestWith({ tools: [tool('t', { strict: true })], named: { tools: 'tools' } });
+    expect(refusal(() => render(request, withMessagesTraits({}, { tools: false })))?.param).toBe('tools');
+    const { body, dropped } = render(request, withMessagesTraits({}, { structured_output: false }));
     expect([body.tools[0].strict, dropped]).toEqual([undefined, ['tools.0.strict']]);
   });
 
   test('the search is a tool of Anthropic, and is refused elsewhere', () => {
     const web_search = { context_size: 'high', location: ' {"city":"Bern","country":"CH"} ' };
-    const asked = requestWith({ web_search, named: { web_search: 'web_search_options' } });
-    const { body, dropped } = render(asked);
+    const request = requestWith({ web_search, named: { web_search: 'web_search_options' } });
+    const { body, dropped } = render(request);
     const user_location = { type: 'approximate', city: 'Bern', country: 'CH' };
     expect(body.tools).toEqual([{ type: 'web_search_20250305', name: 'web_search', user_location }]);
     expect(dropped).toEqual(['web_search_options.search_context_size']);
-    expect(refusal(() => render(asked, withMessagesTraits({ firstParty: false })))?.param).toBe('web_search_options');
+    expect(refusal(() => render(request, withMessagesTraits({ firstParty: false })))?.param).toBe('web_search_options');
   });
 });
 
@@ -229,8 +229,8 @@ describe('the form of the answer', () => {
       additionalProperties: false,
     });
     expect(dropped).toEqual(['response_format.schema.maximum']);
-    const asked = requestWith({ output_format: format, named: { output_format: 'response_format' } });
-    expect(refusal(() => render(asked, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
+    const request = requestWith({ output_format: format, named: { output_format: 'response_format' } });
+    expect(refusal(() => render(request, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
   });
 
   test('a model without schemas gets a tool for it', () => {
