@@ -9,6 +9,8 @@ import { tenancyOf } from '../../src/console-api/kernel/actor.ts';
 import { createContentOf, type ShownContent } from '../../src/console-api/logs/call-content.ts';
 import type { Role } from '../../src/people/roles.ts';
 import type { ContentStore } from '../../src/store/ports/content.ts';
+import { openContentDatabase } from '../../src/store/sqlite/content/content-database.ts';
+import { deriveContentKey } from '../../src/store/sqlite/content/content-seal.ts';
 import { contentPath, createContentStore } from '../../src/store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../src/store/sqlite/database/master-key.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -17,7 +19,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Address, goodBody, post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
 
-const CANARY = 'a word that only this call has said';
+const CANARY = 'a word of this call only';
 const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 
 let pair: Pair;
@@ -47,7 +49,10 @@ beforeAll(async () => {
     errors: await workspace('careful', 'errors'),
     off: await workspace('silent', 'off'),
   };
-  store = createContentStore(gateway.dataDir, loadMasterKey(gateway.dataDir).key, () => 1024 ** 3);
+  const { key } = loadMasterKey(gateway.dataDir);
+  // Created before the first call: two processes that create it at the same time would lose that call's content.
+  openContentDatabase(contentPath(gateway.dataDir), deriveContentKey(key)).close();
+  store = createContentStore(gateway.dataDir, key, () => 1024 ** 3);
 });
 
 afterAll(async () => {
@@ -69,7 +74,7 @@ async function keptOf(address: Address, side: Side, members: object, role: Role 
   const response = await post(address, side, goodBody(side, { ...members }));
   const answer = await response.text();
   const requestId = response.headers.get('x-request-id') ?? '';
-  const shown = await eventually('what is kept of the call', async () => {
+  const shown = await eventually('the stored content', async () => {
     const found = await contentOf(role, requestId);
     return found.content === 'none' ? null : found;
   });
