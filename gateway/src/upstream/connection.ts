@@ -293,6 +293,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const LENGTH = /^\d{1,15}$/;
 const HEADER_LINES_MAX = 256;
+const NO_TOKENS: readonly string[] = [];
 
 /** Parses the head's text (without the blank line). Returns a string that describes the error if it is not HTTP/1.1. */
 export function parseResponseHead(text: string): ResponseHead | string {
@@ -331,7 +332,7 @@ function frame(
   codings: string | null,
   connection: string,
 ): ResponseHead | string {
-  const tokens = connection.split(',').map((token) => token.trim());
+  const tokens = connection === '' ? NO_TOKENS : connection.split(',').map((token) => token.trim());
   const keepAlive = minorOne ? !tokens.includes('close') : tokens.includes('keep-alive');
   if (codings !== null && length !== null) return 'both transfer-encoding and content-length';
   if (status < 200 || status === 204 || status === 304) {

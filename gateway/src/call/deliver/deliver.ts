@@ -84,7 +84,10 @@ function replyOf(call: Held, { head, body }: CollectedAnswer, reading: AnswerRea
   return { head, body, status: 200, failure: null, facts: factsOf(call, reading) };
 }
 
-/** No byte goes out before the hold is durable. */
+/**
+ * No byte goes out before the hold is durable. A stream that is complete by then goes out in one piece, once its record
+ * is durable too.
+ */
 async function deliverStream(call: Held, relay: StreamRelay): Promise<Response> {
   try {
     await call.money.whenSaved();
@@ -93,6 +96,7 @@ async function deliverStream(call: Held, relay: StreamRelay): Promise<Response> 
     relay.interrupt(failure);
     throw failure;
   }
+  await relay.ended;
   return streamReply(call, relay.body());
 }
 

@@ -100,7 +100,7 @@ export function plainReply(
 }
 
 /** A streamed answer. */
-export function streamReply(call: Arrived, body: ReadableStream): Response {
+export function streamReply(call: Arrived, body: ReadableStream | Buffer): Response {
   return new Response(body, { headers: streamHeaders(call) });
 }
 

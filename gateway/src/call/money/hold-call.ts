@@ -275,13 +275,17 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
 function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
   const { called, bound, price, prices } = basis;
   const { callId, principal, inputTokens, outputTokensMax, extras } = called;
-  const own: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
+  const { mode, stream } = form;
+  const own: HoldRequest | null = price === null ? null : { mode, stream, inputTokens, outputTokensMax, price, extras };
   const dearest = own === null || prices === null ? null : chooseDearestHold(own, prices);
   const holdRequest = dearest?.holdRequest ?? own;
   const slice = dearest?.slice ?? (holdRequest === null ? NOTHING : chooseHold(holdRequest));
+  const { subjects, arrivedMs, binding } = bound;
   const claim = {
     callId,
-    ...bound,
+    subjects,
+    arrivedMs,
+    binding,
     prepaidAccount: principal.account.mode === 'prepaid' ? principal.account.id : null,
     tokens: inputTokens,
     amount: slice.amount,

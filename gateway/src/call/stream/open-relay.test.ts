@@ -84,6 +84,21 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect(deps.protocolViolations).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });
 
+test('a stream that ended before its client reads is one piece once it is settled', async () => {
+  const relay = await relayOf(depsOf());
+  expect(relay.ended).toBeNull();
+  relay.onHead(head(200, 'text/event-stream'));
+  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{"role":"assistant","content":"hi"}}]}\n\n'));
+  await relay.started;
+  expect(relay.ended).toBeNull();
+  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'));
+  relay.onBody(Buffer.from('data: [DONE]\n\n'));
+  expect(relay.ended).toBeInstanceOf(Promise);
+  expect(relay.body()).toBeInstanceOf(ReadableStream);
+  await relay.ended;
+  expect(String(relay.body())).toEndWith('data: [DONE]\n\n');
+});
+
 test("received violations count by upstream's format, withheld ones by the client's", async () => {
   const deps = depsOf();
   const call = await heldCall(deps);

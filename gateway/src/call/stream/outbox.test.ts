@@ -64,6 +64,18 @@ function start() {
   return { outbox, put, backlogs, client: new Client(), caughtUp: () => caughtUp, seen: () => seen, allow };
 }
 
+test('the whole of a stream that was closed before a client came is taken once; no client is connected later', async () => {
+  const { outbox, client } = start();
+  outbox.put(Buffer.from('a'.repeat(40_000)));
+  outbox.flush();
+  outbox.put(Buffer.from('b'));
+  expect(outbox.takeWhole()).toBeNull();
+  outbox.close();
+  expect(String(outbox.takeWhole())).toBe(`${'a'.repeat(40_000)}b`);
+  expect([outbox.takeWhole(), outbox.closed]).toEqual([null, true]);
+  await expect(outbox.attach(client)).rejects.toThrow('given up');
+});
+
 describe('an outbox', () => {
   test('keeps bytes from before the client is connected, and sends them then', async () => {
     const { outbox, put, client } = start();
