@@ -2,30 +2,21 @@
  * Compares two versions of Tollgate: windows of both alternate, and the CPU time per unit of each pair gives one ratio.
  * A version is worse if the whole 95 % interval of the ratio's median is above 1.
  */
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import type { BenchCase, CaseName } from './cases.ts';
-import { median } from './load/percentile.ts';
+import { requireQuietMachine } from './machine.ts';
 import { measure, type Timing } from './measure.ts';
 import type { Rig } from './rig.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
-import { cpuMicrosPerUnit } from './summarize.ts';
+import { cpuMicrosPerUnit, intervalOf } from './summarize.ts';
+import { judgeInterval } from './targets.ts';
 
-/** Pairs of windows for each case. */
+/** Pairs of windows for each case, and rounds of a run that is judged. */
 export const WINDOWS = 40;
 /** A paced stream lasts a second; shorter windows would hold parts of streams only. */
 const TIMING: Timing = { warmupMs: 100, windowMs: 700, settleMs: 0 };
 const PACED_TIMING: Timing = { warmupMs: 200, windowMs: 2_000, settleMs: 0 };
 /** As the rehearsal of a bench: lets hot paths reach the compiler's last tier. */
 const REHEARSAL: Timing = { warmupMs: 200, windowMs: 3_000, settleMs: 0 };
-/** Above this ratio of its bounds, an interval shows nothing. */
-const WIDEST = 1.1;
-/** Standard deviations of a 95 % interval. */
-const Z_95 = 1.96;
-/** The share of the processors that other programs may use. */
-const BUSY_MAX = 0.15;
-
-export type Verdict = 'worse' | 'no worse' | 'not measurable';
 
 export interface Comparison {
   readonly subject: SubjectName;
@@ -34,20 +25,18 @@ export interface Comparison {
   readonly ratio: number;
   readonly lower: number;
   readonly upper: number;
-  readonly verdict: Verdict;
+  readonly verdict: 'worse' | 'no worse' | 'not measurable';
 }
 
-/** The median of an odd or even number of ratios, its distribution-free 95 % interval, and what it shows. */
+/** The median of the ratios with its 95 % interval, and what it shows. */
 export function judgeRatios(ratios: readonly number[]): Pick<Comparison, 'ratio' | 'lower' | 'upper' | 'verdict'> {
-  const middle = median(ratios);
-  if (middle === null) throw new Error('a comparison needs at least one pair of windows');
-  const sorted = [...ratios].sort((one, other) => one - other);
-  const reach = (Z_95 * Math.sqrt(sorted.length)) / 2;
-  const lower = sorted[Math.max(0, Math.floor(sorted.length / 2 - reach))] ?? middle;
-  const upper = sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length / 2 + reach) - 1)] ?? middle;
-  const verdict = lower > 1 ? 'worse' : upper / lower > WIDEST ? 'not measurable' : 'no worse';
-  return { ratio: middle, lower, upper, verdict };
+  const interval = intervalOf(ratios);
+  if (interval === null) throw new Error('a comparison needs at least one pair of windows');
+  const { median: ratio, lower, upper } = interval;
+  return { ratio, lower, upper, verdict: VERDICTS[judgeInterval(interval, 'at most', 1)] };
 }
+
+const VERDICTS = { met: 'no worse', missed: 'worse', 'not measurable': 'not measurable' } as const;
 
 /**
  * Compares the launcher that the rig uses with another one, for each Tollgate subject and case.
@@ -59,14 +48,14 @@ export async function compareVersions(
   otherCommand: string,
   onProgress: (line: string) => void,
 ): Promise<Comparison[]> {
-  await requireQuietMachine();
   const comparisons: Comparison[] = [];
   for (const subject of subjects.filter(({ name }) => name.startsWith('tollgate'))) {
     const own = await rig.start(subject);
     const other = await rig.start(subject, otherCommand);
+    await requireQuietMachine();
     for (const benchCase of cases) {
-      if (!benchCase.subjects.includes(subject.name) || benchCase.calls[subject.protocol] === undefined) continue;
-      const ratios = await measurePairs(subject, own, other, benchCase, rig.upstreamPid);
+      if (!benchCase.subjects.includes(subject.name) || benchCase.fresh !== null) continue;
+      const ratios = await measurePairs(subject, own, other, benchCase, rig);
       const comparison = { subject: subject.name, case: benchCase.name, ...judgeRatios(ratios) };
       onProgress(renderRow(comparison));
       comparisons.push(comparison);
@@ -82,12 +71,12 @@ async function measurePairs(
   own: RunningSubject,
   other: RunningSubject,
   benchCase: BenchCase,
-  upstreamPid: number,
+  rig: Rig,
 ): Promise<number[]> {
   const timing = benchCase.name === 'paced' ? PACED_TIMING : TIMING;
   const cost = async (running: RunningSubject, round: number): Promise<number> => {
     const chosen = round === 0 ? REHEARSAL : timing;
-    const measurement = await measure(subject, running, benchCase, upstreamPid, round, chosen);
+    const measurement = await measure(subject, running, benchCase, rig, round, chosen);
     const { failures, firstFailure } = measurement.load;
     if (failures > 0) throw new Error(`${subject.name}, ${benchCase.name}: ${failures} calls failed; ${firstFailure}`);
     const micros = cpuMicrosPerUnit(measurement, benchCase.unit);
@@ -108,37 +97,11 @@ async function measurePairs(
   return ratios;
 }
 
-async function requireQuietMachine(): Promise<void> {
-  const before = readBusyTicks();
-  const start = performance.now();
-  await Bun.sleep(2_000);
-  const seconds = (performance.now() - start) / 1_000;
-  const busy = (readBusyTicks() - before) / (seconds * TICKS_PER_SECOND * availableParallelism());
-  if (busy <= BUSY_MAX) return;
-  throw new Error(
-    `other programs use ${(busy * 100).toFixed(0)} % of the processors; expected at most ${BUSY_MAX * 100} %. Stop them and compare again`,
-  );
-}
-
-/** https://man7.org/linux/man-pages/man5/proc_stat.5.html (read 2026-11-22): USER_HZ, 100 on every Linux of today. */
-const TICKS_PER_SECOND = 100;
-
-/** Ticks that all processors have worked: user, nice, system, and interrupts. */
-function readBusyTicks(): number {
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (
-    readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
-  )
-    .split(/\s+/)
-    .slice(1)
-    .map(Number);
-  return user + nice + system + irq + softirq;
-}
-
 export function renderComparison(comparisons: readonly Comparison[]): string {
   return ['CPU time per unit, this version / the other (95 % interval)', ...comparisons.map(renderRow)].join('\n');
 }
 
 function renderRow({ subject, case: name, ratio, lower, upper, verdict }: Comparison): string {
   const interval = `${lower.toFixed(3)} to ${upper.toFixed(3)}`;
-  return `${subject.padEnd(13)} ${name.padEnd(7)} ${ratio.toFixed(3)}  (${interval})  ${verdict}`;
+  return `${subject.padEnd(13)} ${name.padEnd(10)} ${ratio.toFixed(3)}  (${interval})  ${verdict}`;
 }

@@ -1,7 +1,7 @@
 /** Runs `npm run bench`: options, rig, rounds, report, exit status. */
 import { writeFileSync } from 'node:fs';
 import { compareVersions, renderComparison } from './compare.ts';
-import { readMachineFacts } from './machine.ts';
+import { readMachineFacts, requireQuietMachine } from './machine.ts';
 import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
 import { exitOnSignals } from './process/exit-on-signals.ts';
 import { renderCase, renderGaps, renderMachine, renderTargets } from './render-report.ts';
@@ -17,7 +17,7 @@ function report(line: string): void {
 
 /** Resolves with the exit status: 0, or 1 with `--strict` when a target is missed. */
 async function runBench(options: BenchOptions): Promise<number> {
-  const { cases, rounds, timing, rehearsal } = options;
+  const { cases, rounds, warmupMs, rehearsal } = options;
   const machine = readMachineFacts();
   const rig = await startRig(options.tollgateCommand);
   try {
@@ -28,18 +28,19 @@ async function runBench(options: BenchOptions): Promise<number> {
     }
     const { running, skipped } = await startSubjects(rig, options.subjects);
     report(`running ${[...running.keys()].map(({ name }) => name).join(', ')}`);
+    if (options.isJudged && running.size > 0) await requireQuietMachine();
     const { measurements, leftOut } = await runRounds({
       cases,
       subjects: running,
-      upstreamPid: rig.upstreamPid,
+      rig,
       rounds,
-      timing,
+      warmupMs,
       rehearsal,
       onProgress: report,
     });
     const names = options.subjects.map(({ name }) => name);
     const rows = summarize(measurements, cases, names);
-    const targets = judgeTargets(measurements, cases);
+    const targets = judgeTargets(measurements, cases, names);
 
     const parts = [
       renderMachine(machine),
@@ -48,7 +49,7 @@ async function runBench(options: BenchOptions): Promise<number> {
       renderGaps(skipped, leftOut),
     ];
     process.stdout.write(`${parts.filter((part) => part !== '').join('\n\n')}\n\n`);
-    const summary = { machine, rounds, timing, skipped, leftOut, rows, targets };
+    const summary = { machine, rounds, skipped, leftOut, rows, targets };
     if (options.jsonFile === null) process.stdout.write(`${JSON.stringify(summary)}\n`);
     else writeFileSync(options.jsonFile, `${JSON.stringify({ ...summary, measurements }, null, 2)}\n`);
     return options.strict && targets.some(({ verdict }) => verdict !== 'met') ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Performs one measurement: one subject under one case for one window. */
+/** Performs one measurement: one subject under one case for one window, or from its start on. */
 import { fileURLToPath } from 'node:url';
 import type { BenchCase, CaseName } from './cases.ts';
 import type { LoadPlan, LoadResult } from './load/load-plan.ts';
@@ -6,6 +6,7 @@ import { type MemorySample, readMemory } from './process/process-usage.ts';
 import { resetPeakMemory } from './process/reset-peak-memory.ts';
 import { startGroup } from './process/start-group.ts';
 import { CALL_PATH } from './protocol.ts';
+import type { Rig } from './rig.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
 
 const LOAD_SCRIPT = fileURLToPath(new URL('load/main.ts', import.meta.url));
@@ -48,7 +49,7 @@ export async function measure(
   subject: Subject,
   running: RunningSubject,
   benchCase: BenchCase,
-  upstreamPid: number,
+  { upstreamPid, upstreamPort }: Pick<Rig, 'upstreamPid' | 'upstreamPort'>,
   round: number,
   timing: Timing,
 ): Promise<Measurement> {
@@ -64,7 +65,7 @@ export async function measure(
     expect: call.expect,
     connections: benchCase.connections,
     callsPerSecond: benchCase.callsPerSecond,
-    probePath: benchCase.callsPerSecond === null ? null : subject.probePath,
+    rehearsalPort: benchCase.fresh !== null && benchCase.callsPerSecond !== null ? upstreamPort : null,
     warmupMs: timing.warmupMs,
     windowMs: timing.windowMs,
     watch: { subject: group.pid, upstream: upstreamPid },
@@ -72,4 +73,25 @@ export async function measure(
   await Bun.sleep(timing.settleMs);
   const memory = readMemory(group.pid);
   return { subject: subject.name, case: benchCase.name, round, load, memory, peakIsOwn };
+}
+
+/** Starts a subject for a `fresh` case, measures it from its first call on, and stops it. The last window counts. */
+export async function measureFresh(
+  rig: Rig,
+  subject: Subject,
+  benchCase: BenchCase,
+  fresh: NonNullable<BenchCase['fresh']>,
+  round: number,
+): Promise<Measurement> {
+  const running = await rig.start(subject);
+  const timing: Timing = { warmupMs: 0, windowMs: benchCase.windowMs, settleMs: fresh.settleMs };
+  try {
+    for (let calls = 0; ; ) {
+      const measurement = await measure(subject, running, benchCase, rig, round, timing);
+      calls += measurement.load.calls;
+      if (calls >= fresh.calls || measurement.load.failures > 0) return measurement;
+    }
+  } finally {
+    await running.group.stop();
+  }
 }

@@ -1,72 +1,89 @@
 /** Tests the command line's options, and that an invalid one is refused with an explanation. */
 import { describe, expect, test } from 'bun:test';
-import type { Timing } from './measure.ts';
 import { parseOptions } from './options.ts';
 
 const PACED_STREAM_MS = 1050;
-const SUBJECT_START_MS = 600;
+const SUBJECT_START_MS = 1_000;
+/** Plain requests of the slower subject. */
+const CALLS_PER_MS = 4;
 /** The overhead of a load's process, from its start to its end, without the load itself. */
 const LOAD_PROCESS_MS = 100;
 
 const names = (entries: readonly { readonly name: string }[] | undefined) => entries?.map(({ name }) => name);
 
+const WHOLE = [
+  'plain',
+  'steady-40',
+  'steady-200',
+  'steady-500',
+  'burst',
+  'paced',
+  'agent',
+  'agent-32',
+  'start',
+  'memory',
+];
+
 describe('options', () => {
-  test('by default are everything, three rounds', () => {
+  test('by default measure all cases of Tollgate and the baselines in forty rounds, on a quiet machine', () => {
     const options = parseOptions([]);
-    expect(names(options?.subjects)).toEqual([
-      'direct',
-      'bare',
-      'bare-keyed',
-      'tollgate',
-      'tollgate-c2m',
-      'tollgate-m2m',
-      'tollgate-m2c',
-      'nginx',
-      'portkey',
-    ]);
-    expect(names(options?.cases)).toEqual(['plain', 'steady', 'burst', 'paced', 'agent']);
-    expect(options).toMatchObject({ rounds: 3, strict: false, jsonFile: null });
+    expect(names(options?.subjects)).toEqual(['direct', 'bare', 'bare-keyed', 'tollgate']);
+    expect(names(options?.cases)).toEqual(WHOLE);
+    expect(options).toMatchObject({ rounds: 40, isJudged: true, strict: false, jsonFile: null });
     expect(options?.tollgateCommand).toEndWith('/bin/tollgate');
   });
 
   test('choose subjects, cases and time', () => {
-    const options = parseOptions(['--only', 'tollgate, bare', '--case=agent', '--seconds', '0.5', '--rounds', '1']);
+    const args = ['--only', 'tollgate, bare', '--case=agent,start', '--seconds', '0.5', '--rounds', '1'];
+    const options = parseOptions(args);
     expect(names(options?.subjects)).toEqual(['bare', 'tollgate']);
-    expect(names(options?.cases)).toEqual(['agent']);
-    expect(options).toMatchObject({ rounds: 1, timing: { windowMs: 500 } });
+    expect(options?.cases.map(({ name, windowMs }) => [name, windowMs])).toEqual([
+      ['agent', 500],
+      ['start', 10_000],
+    ]);
+    expect(options).toMatchObject({ rounds: 1 });
   });
 
-  test('can leave Portkey out, and be quick', () => {
-    const options = parseOptions(['--skip-portkey', '--quick']);
-    expect(names(options?.subjects)).not.toContain('portkey');
-    expect(options?.rounds).toBe(1);
+  test('add other gateways and translation on request', () => {
+    const names = (...args: string[]) =>
+      parseOptions(args)
+        ?.subjects.map(({ name }) => name)
+        .slice(4);
+    expect(names('--peers')).toEqual(['nginx', 'portkey', 'litellm']);
+    expect(names('--translated')).toEqual(['tollgate-c2m', 'tollgate-m2m', 'tollgate-m2c']);
   });
 
-  test('keep a whole default run under four minutes and a quick one under a minute', () => {
+  test('keep a whole default run within half an hour and a quick one under a minute', () => {
     for (const [args, secondsMax] of [
-      [[], 240],
+      [[], 1_800],
       [['--quick'], 60],
     ] as const) {
       const options = parseOptions(args);
       if (options === null) throw new Error('no options');
-      const { timing, rehearsal, rounds, subjects, cases } = options;
+      const { warmupMs, rehearsal, rounds, subjects, cases } = options;
       // A paced stream that began within the window is awaited.
-      const stepMs = ({ warmupMs, windowMs, settleMs }: Timing, paced: boolean) => {
-        const loadMs = warmupMs + windowMs;
-        return LOAD_PROCESS_MS + settleMs + (paced ? Math.ceil(loadMs / PACED_STREAM_MS) * PACED_STREAM_MS : loadMs);
-      };
-      const steps = cases.flatMap(({ name, calls, subjects: taking }) =>
+      const stepMs = (loadMs: number, paced: boolean) =>
+        LOAD_PROCESS_MS + (paced ? Math.ceil(loadMs / PACED_STREAM_MS) * PACED_STREAM_MS : loadMs);
+      const steps = cases.flatMap(({ name, subjects: taking, windowMs, fresh }) =>
         subjects
-          .filter((subject) => taking.includes(subject.name) && calls[subject.protocol] !== undefined)
-          .map(() => stepMs(rehearsal, name === 'paced') + rounds * stepMs(timing, name === 'paced')),
+          .filter((subject) => taking.includes(subject.name))
+          .map(() => {
+            const isPaced = name === 'paced';
+            if (fresh === null) {
+              const rehearsalMs = stepMs(rehearsal.warmupMs + rehearsal.windowMs, isPaced);
+              return rehearsalMs + rounds * stepMs(warmupMs + windowMs, isPaced);
+            }
+            const loadMs = Math.max(windowMs, fresh.calls / CALLS_PER_MS);
+            return Math.min(fresh.rounds, rounds) * (SUBJECT_START_MS + stepMs(loadMs, false) + fresh.settleMs);
+          }),
       );
-      expect(steps).toHaveLength(31);
+      expect(steps).toHaveLength(30);
       expect(steps.reduce((sum, ms) => sum + ms, SUBJECT_START_MS * subjects.length) / 1000).toBeLessThan(secondsMax);
     }
   });
 
   test.each([
-    [['--only', 'litellm'], '--only: found "litellm", expected some of direct, bare, bare-keyed, tollgate'],
+    [['--only', 'kong'], '--only: found "kong", expected some of direct, bare, bare-keyed, tollgate'],
     [['--seconds', '0'], '--seconds: found "0", expected a number from 0.2 to 60'],
     [['--rounds', '1.5'], '--rounds: found "1.5", expected a whole number'],
     [['--fast'], "'--fast'"],

@@ -6,15 +6,18 @@ import { WINDOWS } from './compare.ts';
 import type { Timing } from './measure.ts';
 import { OWN_TOLLGATE } from './rig.ts';
 import type { Subject } from './subjects/subject.ts';
-import { SUBJECTS } from './subjects/subjects.ts';
+import { BASIC, PEERS, SUBJECTS, TRANSLATED } from './subjects/subjects.ts';
 
 export interface BenchOptions {
   readonly subjects: readonly Subject[];
   readonly cases: readonly BenchCase[];
   readonly rounds: number;
-  readonly timing: Timing;
+  /** Load before each window. */
+  readonly warmupMs: number;
   /** Timing of the uncounted pass before the rounds. */
   readonly rehearsal: Timing;
+  /** The figures count, so the machine must be quiet. */
+  readonly isJudged: boolean;
   /** File for the whole result; null: a one-line summary on standard output. */
   readonly jsonFile: string | null;
   readonly strict: boolean;
@@ -25,17 +28,19 @@ export interface BenchOptions {
 }
 
 export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on one upstream and one machine
-  --only A,B       subjects (default: all that run here):
-                   ${SUBJECTS.map(({ name }) => name).join(', ')}
-  --case A,B       cases: ${CASES.map(({ name }) => name).join(', ')} (default: all)
-  --seconds N      timed seconds per measurement, 0.2 to 60 (default 1.4)
-  --rounds N       rounds over all subjects, 1 to 20 (default 3)
-  --quick          one short round: under a minute, rough numbers
+  --only A,B       subjects: ${SUBJECTS.map(({ name }) => name).join(', ')}
+                   (default: ${BASIC.join(', ')})
+  --translated     also the Tollgates that translate
+  --peers          also other gateways: nginx if it is installed; Portkey and LiteLLM, which the first run installs
+  --case A,B       cases: ${CASES.map(({ name }) => name).join(', ')}
+                   (default: all)
+  --seconds N      timed seconds per window, 0.2 to 60 (default: by case)
+  --rounds N       rounds over all subjects, 1 to 100 (default ${WINDOWS}; fewer than 6 judge nothing)
+  --quick          one short round: under a minute, rough numbers, no verdicts, also on a busy machine
   --json FILE      the whole result as JSON into FILE, not a summary on standard output
-  --skip-portkey   leave Portkey out (the first run installs it from npm)
   --tollgate PATH  the launcher to measure (default: this checkout's bin/tollgate)
   --compare PATH   only compare with the Tollgate of another launcher, in ${WINDOWS} pairs of windows for each case
-  --strict         exit with 1 where a target is missed, failed or not measured
+  --strict         exit with 1 where a target is not met
   --help`;
 
 /** The command line is wrong; the message says how. */
@@ -64,24 +69,16 @@ function parseNumber(flag: string, text: string | undefined, least: number, most
   throw new WrongUsage(`${flag}: found "${text}", expected a number from ${least} to ${most}`);
 }
 
-interface Timings {
-  readonly timing: Timing;
-  readonly rehearsal: Timing;
-}
+/** The window of a quick run: a paced stream, which lasts a second, fits into rehearsal and round together. */
+const QUICK_WINDOW_MS = 600;
+const QUICK_CALLS_MAX = 2_000;
 
-/**
- * The rehearsal also lets the subjects' code reach the compiler's last tier, which takes some ten thousand calls: a
- * gateway runs for weeks, not for seconds. The quick times fit a paced stream, which lasts a second, into one rehearsal
- * and one round each.
- */
-function chooseTimings(quick: boolean, seconds: number | null): Timings {
-  const timing = quick
-    ? { warmupMs: 200, windowMs: 600, settleMs: 50 }
-    : { warmupMs: 400, windowMs: 1400, settleMs: 100 };
-  return {
-    timing: seconds === null ? timing : { ...timing, windowMs: seconds * 1000 },
-    rehearsal: quick ? { warmupMs: 200, windowMs: 300, settleMs: 0 } : { warmupMs: 200, windowMs: 850, settleMs: 0 },
-  };
+/** Windows of another length; a quick run also shortens cases that begin with a start. */
+function adjustWindow(benchCase: BenchCase, quick: boolean, windowMs: number | null): BenchCase {
+  const { fresh } = benchCase;
+  if (!quick) return windowMs === null || fresh !== null ? benchCase : { ...benchCase, windowMs };
+  const shortened = fresh === null ? null : { ...fresh, calls: Math.min(fresh.calls, QUICK_CALLS_MAX), settleMs: 100 };
+  return { ...benchCase, windowMs: windowMs ?? QUICK_WINDOW_MS, fresh: shortened };
 }
 
 /** Parses the arguments after the script's name; null when help was requested. Throws WrongUsage. */
@@ -93,17 +90,23 @@ export function parseOptions(args: readonly string[]): BenchOptions | null {
     throw new WrongUsage(error instanceof Error ? error.message : String(error));
   }
   if (values.help) return null;
-  const rounds = parseNumber('--rounds', values.rounds, 1, 20);
+  const rounds = parseNumber('--rounds', values.rounds, 1, 100);
   if (rounds !== null && !Number.isInteger(rounds)) {
     throw new WrongUsage(`--rounds: found "${values.rounds}", expected a whole number`);
   }
+  const seconds = parseNumber('--seconds', values.seconds, 0.2, 60);
+  const names = [...BASIC, ...(values.translated ? TRANSLATED : []), ...(values.peers ? PEERS : [])];
   return {
-    subjects: chooseNamed('--only', values.only, SUBJECTS).filter(
-      ({ name }) => name !== 'portkey' || !values['skip-portkey'],
+    subjects: chooseNamed('--only', values.only ?? names.join(','), SUBJECTS),
+    cases: chooseNamed('--case', values.case, CASES).map((benchCase) =>
+      adjustWindow(benchCase, values.quick, seconds === null ? null : seconds * 1000),
     ),
-    cases: chooseNamed('--case', values.case, CASES),
-    rounds: rounds ?? (values.quick ? 1 : 3),
-    ...chooseTimings(values.quick, parseNumber('--seconds', values.seconds, 0.2, 60)),
+    rounds: rounds ?? (values.quick ? 1 : WINDOWS),
+    warmupMs: values.quick ? 200 : 100,
+    // Lets the subjects' code reach the compiler's last tier, which takes some ten thousand calls: a gateway runs for
+    // weeks, not for seconds.
+    rehearsal: { warmupMs: 200, windowMs: values.quick ? 300 : 3_000, settleMs: 0 },
+    isJudged: !values.quick,
     jsonFile: values.json === undefined ? null : resolve(values.json),
     strict: values.strict,
     compareCommand: values.compare === undefined ? null : resolve(values.compare),
@@ -121,7 +124,8 @@ function parseFlags(args: readonly string[]) {
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
-      'skip-portkey': { type: 'boolean', default: false },
+      translated: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
       tollgate: { type: 'string' },
       compare: { type: 'string' },
       strict: { type: 'boolean', default: false },

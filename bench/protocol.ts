@@ -14,11 +14,11 @@ const INSTRUCTION = 'You keep the books of a toll gate. Answer in two sentences,
 const QUESTION = 'What does the keeper do at night?\nAnd what if the "coins" and the lines differ?';
 
 /** The request's JSON: the same instruction, question, temperature and limit in both formats. */
-export function renderQuestion(protocol: Protocol, model: UpstreamModel, stream: boolean): string {
+export function renderQuestion(protocol: Protocol, model: UpstreamModel, stream: boolean, max_tokens = 256): string {
   const user = { role: 'user', content: QUESTION };
   const asked =
     protocol === 'chat'
       ? { messages: [{ role: 'system', content: INSTRUCTION }, user] }
       : { system: INSTRUCTION, messages: [user] };
-  return JSON.stringify({ model, ...asked, temperature: 0.2, max_tokens: 256, ...(stream ? { stream } : {}) });
+  return JSON.stringify({ model, ...asked, temperature: 0.2, max_tokens, ...(stream ? { stream } : {}) });
 }

@@ -7,21 +7,19 @@ import type { MachineFacts } from './machine.ts';
 import type { Measurement } from './measure.ts';
 import type { SkippedSubject } from './rig.ts';
 import type { LeftOut } from './run-rounds.ts';
-import type { Subject } from './subjects/subject.ts';
-import { addedMsOf, type Row, ratioOf, type Spread } from './summarize.ts';
+import type { Subject, SubjectName } from './subjects/subject.ts';
+import { addedMsOf, BYTES_PER_MB, type Interval, type Row, ratioOf } from './summarize.ts';
 import type { JudgedTarget, Verdict } from './targets.ts';
 
-/** The data of a case's table. */
+/** What the cells of a case's table are computed from. */
 interface CaseResult {
   readonly benchCase: BenchCase;
-  /** Of this case only. */
-  readonly rows: readonly Row[];
   readonly measurements: readonly Measurement[];
   readonly subjects: readonly Subject[];
 }
 
 function renderMegabytes(bytes: number | null): string {
-  return bytes === null ? MISSING : `${Math.round(bytes / 1_048_576)}`;
+  return bytes === null ? MISSING : `${Math.round(bytes / BYTES_PER_MB)}`;
 }
 
 /** Two lines about the machine, and what the numbers can be used for. */
@@ -33,74 +31,45 @@ export function renderMachine(facts: MachineFacts): string {
   );
 }
 
-function titleOf(row: Row, subjects: readonly Subject[]): string {
-  return subjects.find(({ name }) => name === row.subject)?.title ?? row.subject;
-}
+type Column = readonly [head: string, cell: (row: Row) => string];
 
 /**
- * Paced streams show the time to the first event, all others the time of the whole call. Only subjects with chat
- * clients are compared with the bare proxies, which relay chat calls: calls of other clients have different bytes.
+ * Streams show the time to the first event, all others the time of the whole call. Calls that arrive at a fixed rate show
+ * what a subject adds to the time of a direct one.
  */
-function renderCosts({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
-  const { unit } = benchCase;
-  const waits = unit === 'event' ? 'first event' : 'call';
-  const comparable = new Set(subjects.filter(({ protocol }) => protocol === 'chat').map(({ name }) => name));
-  const timesOf = (row: Row, against: 'bare' | 'bare-keyed') =>
-    comparable.has(row.subject) ? renderSpread(ratioOf(measurements, benchCase, row.subject, against)) : MISSING;
-  const head = [
-    '',
-    `CPU µs/${unit}`,
-    '× blind',
-    '× keyed',
-    `${unit}s/s/core`,
-    `${unit}s/s`,
-    `${waits} p50 ms`,
-    'p99 ms',
-    'MB settled',
-    'MB peak',
+function columnsOf({ benchCase, measurements, subjects }: CaseResult): readonly Column[] {
+  const { unit, callsPerSecond } = benchCase;
+  const ratio = (against: SubjectName): Column => [
+    `× ${against === 'bare' ? 'blind' : 'keyed'}`,
+    (row) => renderInterval(ratioOf(measurements, benchCase, row.subject, against)),
   ];
-  const lines = rows.map((row) => [
-    titleOf(row, subjects),
-    renderNumber(row.cpuMicros, 1),
-    timesOf(row, 'bare'),
-    timesOf(row, 'bare-keyed'),
-    renderNumber(row.perSecondPerCore, 0),
-    renderNumber(row.perSecond, 0),
-    renderNumber(unit === 'event' ? row.firstP50Ms : row.callP50Ms, 2),
-    renderNumber(unit === 'event' ? row.firstP99Ms : row.callP99Ms, 2),
-    renderMegabytes(row.settledBytes),
-    renderMegabytes(row.peakBytes),
-  ]);
-  return [head, ...lines];
-}
-
-/**
- * Latencies of calls that arrive at a fixed rate. Shows no CPU, because it would include the stall probe's requests.
- */
-function renderWaits({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
-  const addedBy = (row: Row, rank: 'p50' | 'p99') =>
-    row.subject === 'direct' ? MISSING : renderSpread(addedMsOf(measurements, benchCase, row.subject, 'direct', rank));
-  const head = [
-    '',
-    'calls/s',
-    'p50 ms',
-    'p99 ms',
-    'added p50 ms',
-    'added p99 ms',
-    'longest stall ms',
-    'own lateness ms',
+  const added = (rank: 'p50' | 'p99'): Column => [
+    `added ${rank} ms`,
+    (row) => renderInterval(addedMsOf(measurements, benchCase, row.subject, 'direct', rank)),
   ];
-  const lines = rows.map((row) => [
-    titleOf(row, subjects),
-    renderNumber(row.perSecond, 0),
-    renderNumber(row.callP50Ms, 2),
-    renderNumber(row.callP99Ms, 2),
-    addedBy(row, 'p50'),
-    addedBy(row, 'p99'),
-    renderNumber(row.stallMs, 1),
-    renderNumber(row.ownLateMs, 1),
-  ]);
-  return [head, ...lines];
+  const common: Column[] = [
+    ['', (row) => subjects.find(({ name }) => name === row.subject)?.title ?? row.subject],
+    [`CPU µs/${unit}`, (row) => renderNumber(row.cpuMicros, 1)],
+    ratio('bare'),
+    ratio('bare-keyed'),
+    [`${unit}s/s`, (row) => renderNumber(row.perSecond, 0)],
+  ];
+  const waits: Column[] =
+    unit === 'event'
+      ? [
+          ['first event p50 ms', (row) => renderNumber(row.firstP50Ms, 2)],
+          ['p99 ms', (row) => renderNumber(row.firstP99Ms, 2)],
+        ]
+      : [
+          ['call p50 ms', (row) => renderNumber(row.callP50Ms, 2)],
+          ['p99 ms', (row) => renderNumber(row.callP99Ms, 2)],
+          ['longest ms', (row) => renderNumber(row.longestMs, 1)],
+        ];
+  const memory: Column[] = [
+    ['MB', (row) => renderMegabytes(row.residentBytes)],
+    ['MB peak', (row) => renderMegabytes(row.peakBytes)],
+  ];
+  return [...common, ...waits, ...(callsPerSecond === null ? memory : [added('p50'), added('p99'), ...memory])];
 }
 
 /** The table of one case, with a line for each row that does not count. */
@@ -111,8 +80,8 @@ export function renderCase(
   subjects: readonly Subject[],
 ): string {
   const own = rows.filter((row) => row.case === benchCase.name);
-  const result = { benchCase, rows: own, measurements, subjects };
-  const lines = benchCase.callsPerSecond === null ? renderCosts(result) : renderWaits(result);
+  const columns = columnsOf({ benchCase, measurements, subjects });
+  const lines = [columns.map(([head]) => head), ...own.map((row) => columns.map(([, cell]) => cell(row)))];
   const faults = own
     .filter((row) => row.failures > 0)
     .map(
@@ -136,10 +105,10 @@ function renderNumber(value: number | null, digits: number): string {
   return value === null ? MISSING : value.toFixed(digits);
 }
 
-/** The median, with the lowest and highest of the rounds. */
-function renderSpread(spread: Spread | null): string {
-  if (spread === null) return MISSING;
-  return `${spread.median.toFixed(2)} (${spread.lowest.toFixed(2)}–${spread.highest.toFixed(2)})`;
+/** The median, with its 95 % interval. */
+function renderInterval(interval: Interval | null): string {
+  if (interval === null) return MISSING;
+  return `${interval.median.toFixed(2)} (${interval.lower.toFixed(2)}–${interval.upper.toFixed(2)})`;
 }
 
 /** Aligns cells in columns, the first one left and the others right. */
@@ -155,34 +124,46 @@ function renderColumns(lines: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', failed: '✗', 'not measured': MISSING };
+const MARKS: Record<Verdict, string> = {
+  met: '✓',
+  missed: '✗',
+  'not measurable': '?',
+  failed: '✗',
+  'not measured': MISSING,
+};
 
-/** Explains which baseline a plain request is compared with; the table shows both. */
-const BASELINES =
-  'A plain request is judged against the keyed proxy, which looks up a key and parses the usage; streams and large requests\n' +
-  'against the blind proxy, which reads nothing. Added time is relative to direct requests to the upstream. The longest stall\n' +
-  'is that of all rounds; in brackets that of a process without a gateway in this run.';
+const EXPLANATION =
+  'Medians of the rounds with their 95 % interval. Missed: the whole interval is beyond the target. Not measurable: the\n' +
+  'interval is too wide, or the rounds are too few. A plain request is compared with the keyed proxy, which looks up a key and\n' +
+  'parses the usage; streams and large requests with the blind proxy, which reads nothing; added time with direct requests.';
+
+const UNITS: Record<JudgedTarget['measure'], string> = {
+  cpu: ' ×',
+  'added p50': ' ms',
+  'added p99': ' ms',
+  p99: ' ms',
+  memory: ' MB',
+};
 
 function describeMeasure({ measure, subject, against }: JudgedTarget): string {
   if (measure === 'cpu') return `CPU, ${subject} / ${against}`;
-  return measure === 'added' ? `p50, ${subject} − ${against}` : `longest stall, ${subject}`;
+  return measure === 'memory' ? `resident memory, ${subject}` : `${measure}, ${subject}`;
 }
 
-function renderFigure({ measure, figure, control }: JudgedTarget): string {
-  if (measure === 'cpu') return renderSpread(figure);
-  if (figure === null) return MISSING;
-  if (measure === 'added') return `${renderSpread(figure)} ms`;
-  return `${figure.highest.toFixed(1)} ms (${renderNumber(control?.highest ?? null, 1)})`;
+function describeBound({ bound, value, aim, measure }: JudgedTarget): string {
+  return `${bound} ${value}${UNITS[measure]}${aim === undefined ? '' : ` (aim ${aim})`}`;
 }
 
-/** One line per target: promise, result, verdict. */
+/** One line per target: what was measured, the result, the target, the verdict; empty without targets. */
 export function renderTargets(targets: readonly JudgedTarget[], cases: readonly BenchCase[]): string {
+  if (targets.length === 0) return '';
   const lines = targets.map((target) => [
     `${MARKS[target.verdict]} ${cases.find(({ name }) => name === target.case)?.title ?? target.case}`,
     describeMeasure(target),
-    `${target.bound} ${target.value}${target.measure === 'cpu' ? ' ×' : ' ms'}`,
-    renderFigure(target),
+    target.figure === null ? MISSING : `${renderInterval(target.figure)}${UNITS[target.measure]}`,
+    describeBound(target),
     target.verdict,
   ]);
-  return `Targets\n${renderColumns(lines)}\n${BASELINES}`;
+  const head = ['', 'measure', 'measured', 'target', 'verdict'];
+  return `Targets\n${renderColumns([head, ...lines])}\n${EXPLANATION}`;
 }

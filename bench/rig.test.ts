@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CASES } from './cases.ts';
+import { type BenchCase, CASES } from './cases.ts';
 import { measure } from './measure.ts';
 import { measureOpenStreams } from './memory/measure-open-streams.ts';
 import { measureStalledReaders } from './memory/measure-stalled-readers.ts';
@@ -33,17 +33,19 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
+const shortened = (benchCase: BenchCase): BenchCase => ({ ...benchCase, windowMs: 100 });
+
 function target() {
   const { port, headers, group } = running;
   return { port, path: CALL_PATH.chat, headers, pid: group.pid };
 }
 
 describe('the rig', () => {
-  test('measures a Tollgate with the key from its first start, launcher and server together', async () => {
+  test('measures a Tollgate with a key of its own, launcher and server together', async () => {
     const [benchCase] = CASES;
     if (benchCase === undefined) throw new Error('no case');
     const timing = { warmupMs: 50, windowMs: 200, settleMs: 0 };
-    const { load, memory } = await measure(tollgate, running, benchCase, rig.upstreamPid, 1, timing);
+    const { load, memory } = await measure(tollgate, running, benchCase, rig, 1, timing);
     expect(load.firstFailure).toBeNull();
     expect(load.calls).toBeGreaterThan(50);
     expect(load.cpuMs.subject).toBeGreaterThan(0);
@@ -56,11 +58,11 @@ describe('the rig', () => {
     for (const subject of [tollgateC2m, tollgateM2m, tollgateM2c]) subjects.set(subject, await rig.start(subject));
     const timing = { warmupMs: 50, windowMs: 100, settleMs: 0 };
     const { measurements, leftOut } = await runRounds({
-      cases: CASES.filter(({ name }) => name === 'burst' || name === 'agent'),
+      cases: CASES.filter(({ name }) => name === 'burst' || name === 'agent').map(shortened),
       subjects,
-      upstreamPid: rig.upstreamPid,
+      rig,
       rounds: 1,
-      timing,
+      warmupMs: 50,
       rehearsal: timing,
       onProgress: () => {},
     });
@@ -71,12 +73,38 @@ describe('the rig', () => {
     const cannot = (path: string, endpoint: string) =>
       `failed requests in the rehearsal; status: found 501, expected 200; no ${path} from ${endpoint}`;
     expect(reasons).toEqual([
-      ['tollgate-m2m', 'agent', 'the case has no request of messages clients'],
-      ['tollgate-m2c', 'agent', 'the case has no request of messages clients'],
       ['tollgate-c2m', 'burst', cannot('/v1/chat/completions', '/messages')],
       ['tollgate-m2c', 'burst', cannot('/v1/messages', '/chat/completions')],
       ['tollgate-c2m', 'agent', cannot('/v1/chat/completions', '/messages')],
     ]);
+  });
+
+  test('measures a fresh start in as many rounds as the case has, until it has enough calls, and stops what it started', async () => {
+    const [memory] = CASES.filter(({ name }) => name === 'memory');
+    if (memory === undefined) throw new Error('no case');
+    const started: RunningSubject[] = [];
+    const watching: Rig = {
+      ...rig,
+      start: async (...args) => {
+        const one = await rig.start(...args);
+        started.push(one);
+        return one;
+      },
+    };
+    const { measurements } = await runRounds({
+      cases: [{ ...shortened(memory), fresh: { rounds: 2, calls: 150, settleMs: 0 } }],
+      subjects: new Map([[tollgate, running]]),
+      rig: watching,
+      rounds: 3,
+      warmupMs: 0,
+      rehearsal: { warmupMs: 0, windowMs: 50, settleMs: 0 },
+      onProgress: () => {},
+    });
+    expect(measurements.map(({ round }) => round)).toEqual([1, 2]);
+    expect(measurements.every(({ load }) => load.failures === 0)).toBe(true);
+    expect(started).toHaveLength(2);
+    await Promise.all(started.map(({ group }) => group.exited));
+    expect(started.map(({ group }) => group.pid)).not.toContain(running.group.pid);
   });
 
   test('counts open streams and what they cost', async () => {

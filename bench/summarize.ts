@@ -1,7 +1,6 @@
 /** Aggregates measurements to one row per subject and case: medians, and ratios and differences within a round. */
 import type { BenchCase, CaseName } from './cases.ts';
-import type { Latency } from './load/load-plan.ts';
-import { median } from './load/percentile.ts';
+import { median, percentile } from './load/percentile.ts';
 import type { Measurement } from './measure.ts';
 import type { SubjectName } from './subjects/subject.ts';
 
@@ -23,21 +22,21 @@ export interface Row {
   readonly callP99Ms: number | null;
   readonly firstP50Ms: number | null;
   readonly firstP99Ms: number | null;
-  /** The longest stall of any round, and the longest delay of the load generator itself; null without a probe. */
-  readonly stallMs: number | null;
-  readonly ownLateMs: number | null;
-  readonly settledBytes: number | null;
+  /** The longest call of any round. */
+  readonly longestMs: number | null;
+  readonly residentBytes: number | null;
   readonly peakBytes: number | null;
   /** Failed calls of all rounds; above 0, the row does not count. */
   readonly failures: number;
   readonly firstFailure: string | null;
 }
 
-/** A figure over the rounds. */
-export interface Spread {
+/** A figure over `count` rounds: the median, and the bounds of its 95 % interval. */
+export interface Interval {
   readonly median: number;
-  readonly lowest: number;
-  readonly highest: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly count: number;
 }
 
 /** The subject's CPU microseconds per unit; null when no unit was completed. */
@@ -51,15 +50,30 @@ function medianOf(measurements: readonly Measurement[], pick: (one: Measurement)
   return median(measurements.map(pick).filter((value) => value !== null));
 }
 
-function longestOf(measurements: readonly Measurement[], pick: (one: Measurement) => number | null): number | null {
-  return spreadOf(measurements.map(pick))?.highest ?? null;
+function maximum(values: readonly (number | null)[]): number | null {
+  return percentile(
+    values.filter((value) => value !== null),
+    1,
+  );
 }
 
-/** Null when no value is a number. */
-function spreadOf(values: readonly (number | null)[]): Spread | null {
-  const numbers = values.filter((value) => value !== null);
-  const middle = median(numbers);
-  return middle === null ? null : { median: middle, lowest: Math.min(...numbers), highest: Math.max(...numbers) };
+function residentBytes({ memory }: Measurement): number {
+  return memory.reduce((sum, one) => sum + one.residentBytes, 0);
+}
+
+/** Standard deviations of a 95 % interval. */
+const Z_95 = 1.96;
+
+/** The median of the values that are numbers, with its distribution-free 95 % interval; null without any. */
+export function intervalOf(values: readonly (number | null)[]): Interval | null {
+  const sorted = values.filter((value) => value !== null).sort((one, other) => one - other);
+  const count = sorted.length;
+  const middle = median(sorted);
+  if (middle === null) return null;
+  const reach = (Z_95 * Math.sqrt(count)) / 2;
+  const lower = sorted[Math.max(0, Math.floor(count / 2 - reach))] ?? middle;
+  const upper = sorted[Math.min(count - 1, Math.ceil(count / 2 + reach) - 1)] ?? middle;
+  return { median: middle, lower, upper, count };
 }
 
 /** One row per measured pair of subject and case, in the order of `cases`, then of `order`. */
@@ -85,9 +99,8 @@ export function summarize(
         callP99Ms: medianOf(own, ({ load }) => load.callMs.p99),
         firstP50Ms: medianOf(own, ({ load }) => load.firstMs.p50),
         firstP99Ms: medianOf(own, ({ load }) => load.firstMs.p99),
-        stallMs: longestOf(own, ({ load }) => load.stall?.longestMs ?? null),
-        ownLateMs: longestOf(own, ({ load }) => load.stall?.ownLateMs ?? null),
-        settledBytes: medianOf(own, ({ memory }) => memory.reduce((sum, one) => sum + one.residentBytes, 0)),
+        longestMs: maximum(own.map(({ load }) => load.callMs.longest)),
+        residentBytes: medianOf(own, residentBytes),
         peakBytes: medianOf(own, ({ memory }) => memory.reduce((sum, one) => sum + one.peakBytes, 0)),
         failures: own.reduce((sum, { load }) => sum + load.failures, 0),
         firstFailure: own.find(({ load }) => load.firstFailure !== null)?.load.firstFailure ?? null,
@@ -104,11 +117,11 @@ function compareRounds(
   against: SubjectName,
   pick: (one: Measurement) => number | null,
   compare: (value: number, other: number) => number | null,
-): Spread | null {
+): Interval | null {
   const byRound = (wanted: SubjectName) =>
     new Map(measurements.filter((one) => one.subject === wanted).map((one) => [one.round, pick(one)] as const));
   const base = byRound(against);
-  return spreadOf(
+  return intervalOf(
     [...byRound(subject)].map(([round, value]) => {
       const other = base.get(round) ?? null;
       return value === null || other === null ? null : compare(value, other);
@@ -122,7 +135,7 @@ export function ratioOf(
   { name, unit }: BenchCase,
   subject: SubjectName,
   against: SubjectName,
-): Spread | null {
+): Interval | null {
   return compareRounds(
     measurements.filter((one) => one.case === name),
     subject,
@@ -141,8 +154,8 @@ export function addedMsOf(
   { name }: BenchCase,
   subject: SubjectName,
   against: SubjectName,
-  rank: keyof Latency,
-): Spread | null {
+  rank: 'p50' | 'p99',
+): Interval | null {
   return compareRounds(
     measurements.filter((one) => one.case === name),
     subject,
@@ -152,12 +165,26 @@ export function addedMsOf(
   );
 }
 
-/** The longest stall of each round, in milliseconds; null when not probed. */
-export function stallMsOf(
+/** The 99th percentile of the subject's calls in each round, in milliseconds; null when no round measured it. */
+export function p99Of(
   measurements: readonly Measurement[],
   { name }: BenchCase,
   subject: SubjectName,
-): Spread | null {
-  const own = measurements.filter((one) => one.case === name && one.subject === subject);
-  return spreadOf(own.map(({ load }) => load.stall?.longestMs ?? null));
+): Interval | null {
+  return intervalOf(ownOf(measurements, name, subject).map(({ load }) => load.callMs.p99));
 }
+
+/** Resident memory of all processes of the subject after each round, in MB; null when no round measured it. */
+export function megabytesOf(
+  measurements: readonly Measurement[],
+  { name }: BenchCase,
+  subject: SubjectName,
+): Interval | null {
+  return intervalOf(ownOf(measurements, name, subject).map((one) => residentBytes(one) / BYTES_PER_MB));
+}
+
+function ownOf(measurements: readonly Measurement[], name: CaseName, subject: SubjectName): Measurement[] {
+  return measurements.filter((one) => one.case === name && one.subject === subject);
+}
+
+export const BYTES_PER_MB: number = 1_048_576;

@@ -23,8 +23,11 @@ export interface LoadPlan {
    * is answered.
    */
   readonly callsPerSecond: number | null;
-  /** Path requested by the stall probe during the window; null: no probe. */
-  readonly probePath: string | null;
+  /**
+   * Port of a server that needs no credential and is called for a second before, so that the generator's own code is
+   * compiled when it calls a subject that is not; null: not needed.
+   */
+  readonly rehearsalPort: number | null;
   readonly warmupMs: number;
   readonly windowMs: number;
   /** Processes by role whose CPU time over the window is measured, each with its descendants. */
@@ -35,15 +38,7 @@ export interface LoadPlan {
 export interface Latency {
   readonly p50: number | null;
   readonly p99: number | null;
-}
-
-/** Results of the stall probe in the window, in milliseconds. */
-export interface Stall {
-  readonly probes: number;
-  /** The longest wait for an answer; null without requests. */
-  readonly longestMs: number | null;
-  /** The longest delay of the load generator's own next request: what the machine does to any process. */
-  readonly ownLateMs: number;
+  readonly longest: number | null;
 }
 
 export interface LoadResult {
@@ -67,8 +62,6 @@ export interface LoadResult {
    * within the window.
    */
   readonly firstMs: Latency;
-  /** Null without a probe. */
-  readonly stall: Stall | null;
   /** CPU time over the window by role of `watch`, and of the load generator itself as `load`. */
   readonly cpuMs: Readonly<Record<string, number>>;
 }

@@ -25,7 +25,7 @@ function planFor(port: number, name: string, protocol: Protocol = 'chat'): LoadP
     expect: call.expect,
     connections: 3,
     callsPerSecond: null,
-    probePath: null,
+    rehearsalPort: null,
     warmupMs: 20,
     windowMs: 80,
     watch: { subject: process.pid },
@@ -69,7 +69,6 @@ describe('a load run', () => {
     expect(result.callMs.p50).toBeGreaterThan(0);
     expect(result.callMs.p99).toBeGreaterThanOrEqual(result.firstMs.p50 ?? 0);
     expect(Object.keys(result.cpuMs).sort()).toEqual(['load', 'subject']);
-    expect(result.stall).toBeNull();
   });
 
   test('paced streams give events while they run, near one per 10 ms and connection', async () => {
@@ -82,15 +81,33 @@ describe('a load run', () => {
     }
   });
 
-  test('paced calls come at their pace, and the thread that serves them is probed', async () => {
-    const plan = { ...planFor(upstream.port, 'plain'), callsPerSecond: 100, probePath: '/healthz' };
-    const { firstFailure, calls, callMs, stall } = await runLoad({ ...plan, windowMs: 300 });
+  test('paced calls come at their pace', async () => {
+    const plan = { ...planFor(upstream.port, 'plain'), callsPerSecond: 100 };
+    const { firstFailure, calls, callMs } = await runLoad({ ...plan, windowMs: 300 });
     expect(firstFailure).toBeNull();
     expect(calls).toBeGreaterThan(15);
     expect(calls).toBeLessThan(60);
     expect(callMs.p50).toBeGreaterThan(0);
-    expect(stall?.probes).toBeGreaterThan(10);
-    expect(stall?.longestMs).toBeGreaterThan(0);
+    expect(callMs.longest).toBeGreaterThanOrEqual(callMs.p99 ?? 0);
+  });
+
+  test('a rehearsal calls another server first, without the credential, and counts nothing', async () => {
+    const credentials: (string | null)[] = [];
+    const other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        credentials.push(request.headers.get('authorization'));
+        return new Response('no', { status: 500 });
+      },
+    });
+    const plan = { ...planFor(upstream.port, 'plain'), headers: { authorization: 'Bearer secret' } };
+    const { calls, failures } = await runLoad({ ...plan, rehearsalPort: other.port ?? 0 });
+    await other.stop(true);
+    expect(calls).toBeGreaterThan(3);
+    expect(failures).toBe(0);
+    expect(credentials.length).toBeGreaterThanOrEqual(FAILURES_MAX);
+    expect(new Set(credentials)).toEqual(new Set([null]));
   });
 
   test('a server that stands still makes every call late that came meanwhile, not one for each connection', async () => {

@@ -4,13 +4,13 @@ import { AT_ONCE, startArrivals } from './call-feed.ts';
 import { type DrivenConnection, driveConnection } from './drive-connection.ts';
 import type { LoadPlan, LoadResult } from './load-plan.ts';
 import { renderRequest } from './render-request.ts';
-import { startStallProbe } from './stall-probe.ts';
 import { createTally, summarizeLatency } from './tally.ts';
 
 /** Longer than a paced stream; calls still open after it are dropped. */
 const DRAIN_MS = 1500;
 /** Staggers the clients, since real ones do not start at the same moment; 100 of them take a little over 50 ms. */
 const CONNECTIONS_PER_MS = 2;
+const REHEARSAL_MS = 1_000;
 
 function readCpuByRole(plan: LoadPlan): Record<string, number> {
   const own = process.cpuUsage();
@@ -24,6 +24,16 @@ function readCpuByRole(plan: LoadPlan): Record<string, number> {
  * of the window, so that calls and CPU cover the same span. Ends early when the subject keeps failing.
  */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  if (plan.rehearsalPort !== null) {
+    const rehearsal = {
+      port: plan.rehearsalPort,
+      rehearsalPort: null,
+      headers: {},
+      warmupMs: 0,
+      windowMs: REHEARSAL_MS,
+    };
+    await runLoad({ ...plan, ...rehearsal });
+  }
   const request = renderRequest(plan.path, plan.port, plan.headers, plan.body);
   const tally = createTally();
   const arrivals = plan.callsPerSecond === null ? null : startArrivals(plan.callsPerSecond);
@@ -38,10 +48,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const startedAt = performance.now();
   const before = readCpuByRole(plan);
   tally.phase = 'window';
-  const probe = plan.probePath === null ? null : startStallProbe(plan.port, plan.probePath, tally.fail);
   await Promise.race([Bun.sleep(plan.windowMs), tally.broken]);
   tally.phase = 'drain';
-  const stall = probe?.stop() ?? null;
   arrivals?.stop();
   const windowMs = performance.now() - startedAt;
   const after = readCpuByRole(plan);
@@ -58,7 +66,6 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
     reconnects: tally.reconnects,
     callMs: summarizeLatency(tally.callMs),
     firstMs: summarizeLatency(tally.firstMs),
-    stall,
     cpuMs: Object.fromEntries(Object.entries(after).map(([role, ms]) => [role, ms - (before[role] ?? 0)])),
   };
 }

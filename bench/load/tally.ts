@@ -26,9 +26,9 @@ export interface Tally {
   fail(reason: string): void;
 }
 
-/** The 50th and 99th percentile of samples in milliseconds. */
+/** The 50th and 99th percentile and the maximum of samples in milliseconds. */
 export function summarizeLatency(samples: readonly number[]): Latency {
-  return { p50: percentile(samples, 0.5), p99: percentile(samples, 0.99) };
+  return { p50: percentile(samples, 0.5), p99: percentile(samples, 0.99), longest: percentile(samples, 1) };
 }
 
 /** An empty tally, in warm-up. */

@@ -61,7 +61,7 @@ function callNeighbour(plan: StalledReadersPlan, windowMs: number) {
     body: NEIGHBOUR_BODY,
     expect: { protocol: 'chat', kind: 'json' },
     callsPerSecond: null,
-    probePath: null,
+    rehearsalPort: null,
     connections: NEIGHBOUR_CONNECTIONS,
     warmupMs: 100,
     windowMs,

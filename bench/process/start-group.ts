@@ -4,6 +4,7 @@ import { maskKeys } from './mask-keys.ts';
 
 const OUTPUT_CHARS_MAX = 65_536;
 const STOP_MS = 5000;
+const LAST_OUTPUT_MS = 200;
 
 export interface GroupCommand {
   readonly command: readonly string[];
@@ -16,6 +17,7 @@ export interface GroupCommand {
 export interface Group {
   /** The leader's pid, which is also the group id. */
   readonly pid: number;
+  /** Resolves with the exit status once the last output was read. */
   readonly exited: Promise<number>;
   /** The most recent output, both streams in order of arrival, keys masked; for messages. */
   outputTail(): string;
@@ -90,8 +92,7 @@ export function startGroup({ command, env = {}, cwd, stdin }: GroupCommand): Gro
     openStreams -= 1;
     for (const listener of listeners) listener();
   }
-  void collect(child.stdout);
-  void collect(child.stderr);
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
 
   function outputTail(): string {
     return maskKeys(output.trimEnd().split('\n').slice(-8).join('\n'));
@@ -125,5 +126,12 @@ export function startGroup({ command, env = {}, cwd, stdin }: GroupCommand): Gro
     clearTimeout(timer);
   }
 
-  return { pid: child.pid, exited, outputTail, waitForOutput, stop };
+  /** The group is killed with its leader, so its output ends at once, unless a child left the group. */
+  async function endOfOutput(): Promise<number> {
+    const status = await exited;
+    await Promise.race([collected, Bun.sleep(LAST_OUTPUT_MS)]);
+    return status;
+  }
+
+  return { pid: child.pid, exited: endOfOutput(), outputTail, waitForOutput, stop };
 }

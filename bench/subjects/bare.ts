@@ -23,7 +23,6 @@ export const bare: Subject = {
   name: 'bare',
   title: 'bare Bun proxy, blind',
   protocol: 'chat',
-  probePath: null,
   start: async ({ upstreamPort }) => ({ ...(await startProxy(BLIND, upstreamPort, {})), headers: {} }),
 };
 
@@ -31,7 +30,6 @@ export const bareKeyed: Subject = {
   name: 'bare-keyed',
   title: 'bare Bun proxy, keyed',
   protocol: 'chat',
-  probePath: null,
   start: async ({ upstreamPort }) => ({
     ...(await startProxy(KEYED, upstreamPort, { BENCH_KEY: KEY })),
     headers: { authorization: `Bearer ${KEY}` },

@@ -12,8 +12,6 @@ export const direct: Subject = {
   name: 'direct',
   title: 'upstream, directly',
   protocol: 'chat',
-  // The upstream refuses unknown requests, immediately.
-  probePath: '/healthz',
   async start() {
     const group = startGroup({ command: [process.execPath, SCRIPT, '0'] });
     try {

@@ -36,7 +36,6 @@ export const nginx: Subject = {
   name: 'nginx',
   title: 'nginx, blind',
   protocol: 'chat',
-  probePath: null,
   async start({ upstreamPort, scratchDir }) {
     const command = Bun.which('nginx');
     if (command === null) throw new SubjectUnavailable('nginx is not installed (not found on PATH)');

@@ -4,17 +4,18 @@ import { type Group, type GroupCommand, startGroup } from '../process/start-grou
 import { START_TIMEOUT_MS, SubjectUnavailable } from './subject.ts';
 
 /**
- * Starts the command and resolves once 127.0.0.1:port accepts and `ready` is done. Otherwise stops the group and throws
+ * Starts the command and resolves once 127.0.0.1:port accepts, within `timeoutMs`, and `ready` is done. Otherwise stops the group and throws
  * SubjectUnavailable with the last output.
  */
 export async function startServing<Ready>(
   command: GroupCommand,
   port: number,
   ready: (group: Group) => Promise<Ready>,
+  timeoutMs: number = START_TIMEOUT_MS,
 ): Promise<{ group: Group; ready: Ready }> {
   const group = startGroup(command);
   try {
-    await waitForPort(port, START_TIMEOUT_MS, group.exited);
+    await waitForPort(port, timeoutMs, group.exited);
     return { group, ready: await ready(group) };
   } catch (error) {
     await group.stop();

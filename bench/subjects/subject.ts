@@ -15,7 +15,8 @@ export type SubjectName =
   | 'tollgate-m2m'
   | 'tollgate-m2c'
   | 'nginx'
-  | 'portkey';
+  | 'portkey'
+  | 'litellm';
 
 /** The settings given to every subject. */
 export interface SubjectSetting {
@@ -41,8 +42,6 @@ export interface Subject {
   readonly title: string;
   /** The format of its clients. */
   readonly protocol: Protocol;
-  /** Path of a GET that the thread serving calls answers itself and immediately; null: it has none. */
-  readonly probePath: string | null;
   /** Resolves when it accepts calls. Throws SubjectUnavailable when it cannot run on this machine. */
   start(setting: SubjectSetting): Promise<RunningSubject>;
 }

@@ -1,8 +1,9 @@
-/** Starts Tollgate as a customer runs it: keys, prices and records on, a fresh data folder. */
+/** Starts Tollgate as a customer runs it: a key with a budget, prices and records, a fresh data folder. */
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';
-import type { Protocol } from '../protocol.ts';
+import { startGroup } from '../process/start-group.ts';
+import { CALL_PATH, type Protocol, renderQuestion } from '../protocol.ts';
 import { UPSTREAM_MODELS } from '../upstream/choose-answer.ts';
 import { startServing } from './start-serving.ts';
 import {
@@ -14,8 +15,11 @@ import {
   SubjectUnavailable,
 } from './subject.ts';
 
-/** `tg_`, 43 characters of secret, 6 of checksum; printed once on first start. */
+/** `tg_`, 43 characters of secret, 6 of checksum. The first start prints one without a limit, which is not used. */
 const KEY = /tg_[0-9A-Za-z]{49}/;
+
+/** The budget is never exhausted, but each request must be checked against it. */
+const CREATE_KEY = ['keys', 'create', '--name', 'bench', '--budget-usd', '1000000', '--budget-window', 'month'];
 
 /** The provider kind of each format in the configuration. */
 const PROVIDER_KIND: Readonly<Record<Protocol, string>> = { chat: 'openai-compatible', messages: 'anthropic' };
@@ -39,6 +43,20 @@ models:
 ${models.join('')}`;
 }
 
+/**
+ * Asks for one token and gets one. From then on the gateway knows that the upstream keeps limits, as it knows of the
+ * vendors' own addresses, and asks for plain answers where a budget pays (docs/decisions/0025).
+ */
+async function proveLimits(client: Protocol, port: number, headers: Readonly<Record<string, string>>): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}${CALL_PATH[client]}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: renderQuestion(client, 'bench', false, 1),
+  });
+  const text = await answer.text();
+  if (!/"(?:length|max_tokens)"/.test(text)) throw new Error(`a request for one token got ${answer.status}: ${text}`);
+}
+
 async function startTollgate(
   client: Protocol,
   upstream: Protocol,
@@ -54,16 +72,22 @@ async function startTollgate(
   const port = findFreePort();
   const config = join(scratchDir, 'tollgate.yaml');
   writeFileSync(config, renderConfig(upstream, upstreamPort));
+  const place = { cwd: scratchDir, env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') } };
   const { group, ready } = await startServing(
-    {
-      command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)],
-      cwd: scratchDir,
-      env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') },
-    },
+    { command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)], ...place },
     port,
-    (started) => started.waitForOutput(KEY, START_TIMEOUT_MS),
+    async (started) => {
+      await started.waitForOutput(KEY, START_TIMEOUT_MS);
+      const [key] = await startGroup({ command: [tollgateCommand, ...CREATE_KEY], ...place }).waitForOutput(
+        KEY,
+        START_TIMEOUT_MS,
+      );
+      const headers = { authorization: `Bearer ${key}`, ...CLIENT_HEADERS[client] };
+      await proveLimits(client, port, headers);
+      return headers;
+    },
   );
-  return { group, port, headers: { authorization: `Bearer ${ready[0]}`, ...CLIENT_HEADERS[client] } };
+  return { group, port, headers: ready };
 }
 
 function describeTollgate(name: SubjectName, title: string, client: Protocol, upstream: Protocol): Subject {
@@ -71,7 +95,6 @@ function describeTollgate(name: SubjectName, title: string, client: Protocol, up
     name,
     title,
     protocol: client,
-    probePath: '/healthz',
     start: (setting) => startTollgate(client, upstream, setting),
   };
 }

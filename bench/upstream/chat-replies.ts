@@ -53,5 +53,11 @@ export const CHAT_REPLIES: Replies = assembleReplies({
   textEvent: renderDelta({ content: ENDLESS_PIECE }, null),
   closingWithUsage: Buffer.concat([renderEvent({ choices: [], usage: USAGE }), DONE]),
   closing: DONE,
+  limited: Buffer.concat([
+    renderDelta({ role: 'assistant', content: ENDLESS_PIECE }, null),
+    renderDelta({}, 'length'),
+    renderEvent({ choices: [], usage: { ...USAGE, completion_tokens: 1, total_tokens: USED.input + 1 } }),
+    DONE,
+  ]),
   renderError: (message) => ({ error: { message, type: 'invalid_request_error', param: 'model', code: null } }),
 });

@@ -2,9 +2,10 @@
 
 /**
  * `plain`: one JSON body; `burst`: a stream in one write; `paced`: the same stream in 100 writes, one every 10 ms;
- * `slow`: an event now and then until the client leaves; `endless`: events as fast as the reader takes them.
+ * `slow`: an event now and then until the client leaves; `endless`: events as fast as the reader takes them; `limited`: a
+ * stream of one token, which ended at the request's limit.
  */
-export type AnswerKind = 'plain' | 'burst' | 'paced' | 'slow' | 'endless';
+export type AnswerKind = 'plain' | 'burst' | 'paced' | 'slow' | 'endless' | 'limited';
 
 export interface Answer {
   readonly kind: AnswerKind;
@@ -20,6 +21,9 @@ export const UPSTREAM_MODELS = {
   'bench-endless': 'endless',
 } as const satisfies Record<string, AnswerKind>;
 
+/** Large requests are not searched for their limit. */
+const LIMITED_CHARS_MAX = 1_000;
+
 export type UpstreamModel = keyof typeof UPSTREAM_MODELS;
 
 function isUpstreamModel(name: string): name is UpstreamModel {
@@ -34,6 +38,8 @@ export function chooseAnswer(body: string): Answer | { readonly refusal: string 
     return { refusal: `model: found ${model === undefined ? 'none' : `"${model}"`}, expected one of ${known}` };
   }
   const streams = /"stream"\s*:\s*true/.test(body);
+  const isLimited = body.length <= LIMITED_CHARS_MAX && /"max_tokens"\s*:\s*1\b/.test(body);
+  if (streams && isLimited) return { kind: 'limited', withUsage: true };
   if (streams) return { kind: UPSTREAM_MODELS[model], withUsage: /"include_usage"\s*:\s*true/.test(body) };
   if (model === 'bench') return { kind: 'plain', withUsage: false };
   return { refusal: `stream: found none, expected true, which model "${model}" always needs` };

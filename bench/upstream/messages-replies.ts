@@ -39,14 +39,16 @@ const BEGINNING = Buffer.concat([
   renderEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
 ]);
 
-const ENDING = Buffer.concat([
-  renderEvent('content_block_stop', { index: 0 }),
-  renderEvent('message_delta', {
-    delta: { stop_reason: 'end_turn', stop_sequence: null },
-    usage: { ...INPUT_USAGE, output_tokens: USED.output },
-  }),
-  renderEvent('message_stop', {}),
-]);
+function renderEnding(stop_reason: string, output_tokens: number): Buffer {
+  return Buffer.concat([
+    renderEvent('content_block_stop', { index: 0 }),
+    renderEvent('message_delta', {
+      delta: { stop_reason, stop_sequence: null },
+      usage: { ...INPUT_USAGE, output_tokens },
+    }),
+    renderEvent('message_stop', {}),
+  ]);
+}
 
 const NOTHING = Buffer.alloc(0);
 
@@ -61,9 +63,10 @@ export const MESSAGES_REPLIES: Replies = assembleReplies({
     container: null,
     usage: renderUsage(USED.output),
   },
-  writes: [BEGINNING, ...TEXT_PIECES.map(renderText), ENDING],
+  writes: [BEGINNING, ...TEXT_PIECES.map(renderText), renderEnding('end_turn', USED.output)],
   textEvent: renderText(ENDLESS_PIECE),
   closingWithUsage: NOTHING,
   closing: NOTHING,
+  limited: Buffer.concat([BEGINNING, renderText(ENDLESS_PIECE), renderEnding('max_tokens', 1)]),
   renderError: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
 });

@@ -12,6 +12,8 @@ export interface ReplyPieces {
   /** Sent after the last write, with and without requested usage. */
   readonly closingWithUsage: Buffer;
   readonly closing: Buffer;
+  /** A stream of one token that ended at the request's limit, with usage. */
+  readonly limited: Buffer;
   /** The body of a refusal. */
   renderError(message: string): object;
 }
@@ -28,6 +30,8 @@ export interface Replies {
   tail(withUsage: boolean): Buffer;
   /** A whole stream for a single write. */
   burst(withUsage: boolean): Buffer;
+  /** A whole stream of one token. */
+  readonly limited: Buffer;
   /** About 16 KB of text events: the unit of an endless stream. */
   readonly endlessBlock: Buffer;
   /** The refusal of an unknown request; the message lists the known ones. */
@@ -48,6 +52,7 @@ export function assembleReplies(pieces: ReplyPieces): Replies {
     opening: Buffer.concat([STREAM_HEAD, ...writes.slice(0, 1)]),
     tail: (withUsage) => (withUsage ? tailWithUsage : tail),
     burst: (withUsage) => (withUsage ? burstWithUsage : burst),
+    limited: Buffer.concat([STREAM_HEAD, pieces.limited, LAST_CHUNK]),
     endlessBlock: Buffer.concat(Array.from({ length: Math.ceil(16_384 / textEvent.length) }, () => textEvent)),
     renderRefusal: (message) => renderJson('400 Bad Request', pieces.renderError(message)),
   };

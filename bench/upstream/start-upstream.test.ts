@@ -44,6 +44,19 @@ describe('the upstream', () => {
     expect(counted.at(-2)).toContain('"total_tokens":123');
   });
 
+  test.each([
+    ['chat', '"finish_reason":"length"', '"total_tokens":25'],
+    ['messages', '"stop_reason":"max_tokens"', '"output_tokens":1'],
+  ] as const)('keeps a limit of one token on a %s stream, not a larger one', async (protocol, reason, usage) => {
+    const streamed = async (max_tokens: number) =>
+      (await post({ model: 'bench', stream: true, max_tokens }, CALL_PATH[protocol])).text();
+    const limited = await streamed(1);
+    expect(limited.split('\n\n').length).toBeLessThan(8);
+    expect(limited).toContain(reason);
+    expect(limited).toContain(usage);
+    expect(await streamed(10)).not.toContain(reason);
+  });
+
   test('answers a plain messages call with about 700 bytes of JSON and usage', async () => {
     const text = await (await post({ model: 'bench' }, `${CALL_PATH.messages}?beta=true`)).text();
     expect(text.length).toBeGreaterThan(600);

@@ -36,6 +36,7 @@ function answer(connection: Connection, replies: Replies, body: Buffer): void {
   if ('refusal' in chosen) outbox.send(replies.renderRefusal(chosen.refusal));
   else if (chosen.kind === 'plain') outbox.send(replies.plain);
   else if (chosen.kind === 'burst') outbox.send(replies.burst(chosen.withUsage));
+  else if (chosen.kind === 'limited') outbox.send(replies.limited);
   else if (chosen.kind === 'slow') connection.stream = writeSlow(outbox, replies);
   else if (chosen.kind === 'endless') connection.stream = writeEndless(outbox, replies);
   else {

@@ -1,8 +1,10 @@
 /** Measures the JSON scanner and splicer against JSON.parse. Run: `bun bench/wire/json-scan.bench.ts`. */
 
+import { DEFAULT_JSON_SCAN_LIMITS } from '../../gateway/src/wire/json-limits.ts';
 import { member, stringValue } from '../../gateway/src/wire/json-node.ts';
 import { scanJson, startJsonScan } from '../../gateway/src/wire/json-scan.ts';
 import { spliceJson } from '../../gateway/src/wire/json-splice.ts';
+import { scanBySteps } from '../../gateway/src/wire/testing/compare-scans.ts';
 import { agentBody, chatBody } from './bodies.ts';
 import { measure, printTiming } from './measure.ts';
 
@@ -22,6 +24,11 @@ for (const [name, body] of [
   printTiming(
     'scanJson',
     measure(() => scanJson(body)),
+    body.length,
+  );
+  printTiming(
+    'by steps, without WebAssembly',
+    measure(() => scanBySteps(body, DEFAULT_JSON_SCAN_LIMITS)),
     body.length,
   );
   printTiming(

@@ -5,7 +5,6 @@
  */
 
 import { describeError, estimateError, halvePrompts } from '../test/conformance/prompts/prompt-halves.ts';
-
 import { loadRecordedPrompts } from '../test/conformance/prompts/recorded-prompts.ts';
 import { learnFamilies } from './token-ratios/learn-families.ts';
 

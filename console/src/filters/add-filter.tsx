@@ -39,17 +39,17 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
   const [isNone, setNone] = useState(readWithout(search).includes(name));
   const [problem, setProblem] = useState<string | null>(null);
   const names = useNames(name);
-  const asked = value.trim() === '' ? (kind?.only?.[0]?.[0] ?? '') : value.trim();
+  const entered = value.trim() === '' ? (kind?.only?.[0]?.[0] ?? '') : value.trim();
   const wantsNone = kind?.none !== undefined && isNone;
-  const canApply = wantsNone || (asked !== '' && !names.isAwaited);
+  const canApply = wantsNone || (entered !== '' && !names.isAwaited);
   const apply = () => {
     if (!canApply) return;
-    const found = wantsNone || names.idPrefix === null ? null : findNamed(asked, names.known, names.idPrefix);
+    const found = wantsNone || names.idPrefix === null ? null : findNamed(entered, names.known, names.idPrefix);
     if (found?.kind === 'unknown') {
-      setProblem(unknownText(kind?.word ?? name, asked, found.near));
+      setProblem(unknownText(kind?.word ?? name, entered, found.near));
       return;
     }
-    change(filterChange(search, name, wantsNone ? null : (found?.value ?? asked)));
+    change(filterChange(search, name, wantsNone ? null : (found?.value ?? entered)));
     onClose();
   };
   return (
@@ -116,7 +116,7 @@ export default function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
             </datalist>
           </div>
         ) : (
-          <SelectField label="Value" value={asked} onChange={(event) => setValue(event.target.value)}>
+          <SelectField label="Value" value={entered} onChange={(event) => setValue(event.target.value)}>
             {kind.only.map(([one, label]) => (
               <option key={one} value={one}>
                 {label}

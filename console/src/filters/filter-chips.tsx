@@ -53,6 +53,6 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
 
 function labelOf(kind: FilterKind, value: string | undefined, labels: FilterChipsProps['labels']): string {
   if (value === undefined) return kind.none ?? '';
-  const told = labels.find((one) => one.filter === kind.name && one.value === value);
-  return told?.label ?? [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
+  const label = labels.find((one) => one.filter === kind.name && one.value === value);
+  return label?.label ?? [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
 }

@@ -23,10 +23,9 @@ export interface FilterChipsProps {
 }
 
 /**
- * Handles filters for calls that have no value of a dimension. The address keeps them in one list, so that no real
- * value is mistaken for "none".
+ * The address member that lists the dimensions filtered to calls without a value: one list, so that no real value is
+ * mistaken for "none".
  */
-
 const MEMBER = 'without';
 
 type Search = Readonly<Record<string, string | undefined>>;

@@ -21,22 +21,22 @@ test('shows the fallback of a part that isn’t fetched', () => {
 });
 
 test('fetches a part again when shown after a failed prefetch', async () => {
-  let asked = 0;
+  let requests = 0;
   const Note = part(() => {
-    asked += 1;
+    requests += 1;
     return Promise.reject(new Error('offline'));
   });
   Note.prefetch();
   await Promise.resolve();
   shown(Note);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
 });
 
 test('loads a failed part again only after a retry', async () => {
-  let asked = 0;
+  let requests = 0;
   const Note = part(() => {
-    asked += 1;
-    return asked === 1 ? Promise.reject(new Error('offline')) : loadNote();
+    requests += 1;
+    return requests === 1 ? Promise.reject(new Error('offline')) : loadNote();
   });
   const settled = async () => {
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
@@ -44,10 +44,10 @@ test('loads a failed part again only after a retry', async () => {
   shown(Note);
   await settled();
   shown(Note);
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
   retryParts();
   shown(Note);
   await settled();
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(shown(Note)).toContain('the note');
 });

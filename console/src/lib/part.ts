@@ -78,8 +78,8 @@ function resolvedAtOnce<Value>(value: Value): Promise<Value> {
   const promise = Promise.resolve(value);
   return Object.assign(promise, {
     // biome-ignore lint/suspicious/noThenProperty: React calls it and reads the value in the same step.
-    then: (tell: (value: Value) => void) => {
-      tell(value);
+    then: (publish: (value: Value) => void) => {
+      publish(value);
       return promise;
     },
   });

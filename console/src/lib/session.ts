@@ -44,8 +44,8 @@ export interface CurrentAccount extends AccountGrant {
 
 /** The account in the address when the user is not a member of it; otherwise null. */
 export function useUnknownAccount({ accounts }: Session): string | null {
-  const { account: asked } = useSearch();
-  return asked === undefined || accounts.some(({ account }) => account === asked) ? null : asked;
+  const { account: requested } = useSearch();
+  return requested === undefined || accounts.some(({ account }) => account === requested) ? null : requested;
 }
 
 /** Adds the account to the address: the default account differs between users, and the address may be shared. */
@@ -61,9 +61,9 @@ export function useAccountInAddress({ accounts }: Session): void {
 /** The current account. Only below the signed-in shell, which renders for no other account. */
 export function useAccount(): CurrentAccount {
   const { data } = useSession();
-  const { account: asked } = useSearch();
+  const { account: requested } = useSearch();
   const accounts = data?.accounts ?? [];
-  const grant = accounts.find(({ account }) => account === asked) ?? accounts[0];
+  const grant = accounts.find(({ account }) => account === requested) ?? accounts[0];
   if (grant === undefined) throw new Error('you aren’t a member of any account; ask an owner to invite you');
   return { ...grant, may: (permission) => grant.permissions.includes(permission) };
 }

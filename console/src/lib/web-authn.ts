@@ -38,8 +38,8 @@ export function requestPasskeyAutofill(options: RequestOptions, signal: AbortSig
   return orFailure(navigator.credentials.get({ publicKey: requestOptions(options), mediation: 'conditional', signal }));
 }
 
-async function orFailure(asked: Promise<Credential | null>): Promise<PublicKeyCredential> {
-  const credential = await asked.catch((cause: unknown) => {
+async function orFailure(ceremony: Promise<Credential | null>): Promise<PublicKeyCredential> {
+  const credential = await ceremony.catch((cause: unknown) => {
     throw new PasskeyFailure(reasonOf(cause), { cause });
   });
   // Not `instanceof`: password managers substitute their own objects.

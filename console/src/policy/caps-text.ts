@@ -7,7 +7,7 @@ import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
-/** `60 RPM · 100K TPM · 4 concurrent`; null when there is none. Excludes the budget, which has its own bar. */
+/** `60 RPM · 100K TPM · 4 concurrent`; null without such caps. Excludes the budget, which has its own bar. */
 export function ratesText(caps: Caps): string | null {
   const words = [
     caps.rpm === null ? null : `${shortNumber(caps.rpm)} RPM`,
@@ -17,7 +17,7 @@ export function ratesText(caps: Caps): string | null {
   return words.length === 0 ? null : words.join(' · ');
 }
 
-/** `$1,000.00 per month`; null when there is none. */
+/** `$1,000.00 per month`; null without a budget. */
 export function budgetText({ budget_usd, budget_window }: Caps): string | null {
   if (budget_usd === null) return null;
   const [whole = '', fraction = ''] = budget_usd.split('.');
@@ -104,7 +104,7 @@ export function lowerRates({ caps, other_caps }: Layered): Caps {
   return { ...NO_CAPS, rpm: read('rpm'), tpm: read('tpm'), concurrency: read('concurrency') };
 }
 
-/** The gauge of a sort with the least left; undefined when there is none. */
+/** The gauge of a sort with the least left; undefined without a gauge of this sort. */
 export function tightestGauge(gauges: readonly Gauge[], sort: Gauge['sort']): Gauge | undefined {
   const left = ({ limit, used, held }: Gauge) => BigInt(limit) - BigInt(used) - BigInt(held);
   return gauges

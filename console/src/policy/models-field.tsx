@@ -3,7 +3,6 @@ import { useReply } from '../lib/queries.ts';
 import { useDebounced } from '../lib/timers.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Segmented, TextAreaField } from '../ui/field.tsx';
-
 import { type ModelsDraft, readPatterns } from './model-patterns.ts';
 
 interface ModelsFieldProps {

@@ -11,7 +11,7 @@ export function faultOf(faults: Faults, error: ApiError | null, member: string):
   return faults[member] ?? memberError(error, member);
 }
 
-/** An API error that no field of the form shows; null when there is none or a field shows it. */
+/** An API error that no field of the form shows; null without an error or when a field shows it. */
 export function restOf(error: ApiError | null, members: readonly string[]): ApiError | null {
   return error !== null && isPlaced(error, members) ? null : error;
 }

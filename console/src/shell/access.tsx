@@ -62,12 +62,12 @@ export function NoAccount({ session }: { readonly session: Session }) {
   );
 }
 
-export function UnknownAccount({ session, asked }: { readonly session: Session; readonly asked: string }) {
+export function UnknownAccount({ session, requested }: { readonly session: Session; readonly requested: string }) {
   const pathname = usePathname();
   const own = session.accounts.filter(({ member }) => member);
   return (
     <OpenFrame
-      title={`You don’t have access to the account ${asked}`}
+      title={`You don’t have access to the account ${requested}`}
       lead={
         <>
           You’re signed in as <span className="font-medium text-ink">{session.person?.email}</span>. Ask one of its

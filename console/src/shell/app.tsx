@@ -71,6 +71,6 @@ function Entered({ session }: { readonly session: Session }) {
   return unknownAccount === null ? (
     <Shell session={session} />
   ) : (
-    <UnknownAccount session={session} asked={unknownAccount} />
+    <UnknownAccount session={session} requested={unknownAccount} />
   );
 }

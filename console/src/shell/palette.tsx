@@ -43,7 +43,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
     onClose();
     navigate({ to });
   };
-  const asked = text.trim();
+  const query = text.trim();
   return (
     <Command label="Search" loop>
       <Command.Input
@@ -56,10 +56,10 @@ export default function Palette({ typed, onClose }: PaletteProps) {
       />
       <Command.List className="max-h-[50vh] overflow-y-auto p-1.5">
         <Command.Empty className="px-2 py-6 text-center text-ink-2">No results</Command.Empty>
-        {REQUEST_ID.test(asked) && (
+        {REQUEST_ID.test(query) && (
           <Command.Group heading="Request" className={HEADING}>
-            <Command.Item value={asked} onSelect={() => go(`/app/logs/${asked}`)} className={ITEM}>
-              Open {asked}
+            <Command.Item value={query} onSelect={() => go(`/app/logs/${query}`)} className={ITEM}>
+              Open {query}
             </Command.Item>
           </Command.Group>
         )}

@@ -2,7 +2,6 @@
 
 import type { PicoUsdPerToken } from '../../src/billing/money.ts';
 import type { Fees, PublishedPrice } from '../../src/billing/price.ts';
-
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 
 export interface TierFacts {

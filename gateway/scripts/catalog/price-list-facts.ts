@@ -5,7 +5,6 @@
 
 import { type PicoUsdPerToken, parseUsdPerMillion } from '../../src/billing/money.ts';
 import { type Fees, NO_FEES, type PublishedPrice, parseFees } from '../../src/billing/price.ts';
-
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 import type { ModelFacts, TierFacts } from './model-facts.ts';
 

@@ -5,7 +5,6 @@
 
 import { formatUsdPerMillion, formatUsdPerThousand } from '../../src/billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/price.ts';
-
 import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage.ts';
 import { findGates } from './messages-gates.ts';
 import type { FoldedModel } from './model-facts.ts';

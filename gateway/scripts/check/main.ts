@@ -40,6 +40,7 @@ function rules(tree: Tree, areLanguage: boolean): Outcome {
 
 const STEPS: readonly (readonly [name: string, step: () => Outcome | Promise<Outcome>])[] = [
   ['types', () => types('.', 'gateway')],
+  ['types of scanner', () => types('gateway/src/wire/simd/assembly', 'scanner')],
   ['types of console', () => types('console', 'console')],
   ['lint and format', () => run(['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'])],
   ['dead code', () => run(['node_modules/knip/bin/knip.js', '--no-progress'])],

@@ -20,6 +20,7 @@ export interface Proof {
 const FIXED_SEED = 1;
 const CRASH = 'gateway/test/crash/main.ts';
 const BILLS = 'gateway/scripts/bill-a-million.ts';
+const SCANNER = 'gateway/scripts/fuzz-scanner.ts';
 
 export const PROOFS: readonly Proof[] = [
   {
@@ -36,6 +37,12 @@ export const PROOFS: readonly Proof[] = [
     shows: 'a million random requests are charged exactly, each and in sum',
     full: (seed) => [{ script: BILLS, args: ['1000000', `${seed}`] }],
     sample: (seed) => [FIXED_SEED, seed].map((one) => ({ script: BILLS, args: ['100000', `${one}`] })),
+  },
+  {
+    name: 'scanner',
+    shows: 'the scan at once of JSON texts gives the verdict, tape and problem of the scan by steps: an hour of texts',
+    full: (seed) => [{ script: SCANNER, args: ['3600', `${seed}`] }],
+    sample: (seed) => [FIXED_SEED, seed].map((one) => ({ script: SCANNER, args: ['10', `${one}`] })),
   },
   seededSuites('balance', 'of 500 simultaneous requests exactly those pass that a balance, budget or limit covers', [
     'money/last-cent',

@@ -215,8 +215,8 @@ const REFUSED: [string, string, string, string][] = [
   ],
 ];
 
-test.each(REFUSED)('%s fails the run and is said', (_name, text, closing, said) => {
+test.each(REFUSED)('%s fails the run and is said', (_name, text, closing, message) => {
   const { status, output, last } = drive({ 'gateway/a.test.ts': text });
   expect({ status, last }).toEqual({ status: 1, last: closing });
-  expect(output).toContain(said);
+  expect(output).toContain(message);
 });

@@ -111,16 +111,16 @@ export async function runTests(root: string, files: readonly string[], stillMs =
   await running.exited;
   await output.finish();
   process.off('SIGINT', passOn).off('SIGTERM', passOn);
-  const told = await readReport(report);
+  const finished = await readReport(report);
   await rm(folder, { recursive: true });
   return {
     files,
-    cases: told?.cases ?? null,
+    cases: finished?.cases ?? null,
     status: running.exitCode,
     signal: running.signalCode,
     hungIn,
     lastFile: output.file(),
-    fileSeconds: told?.fileSeconds ?? new Map(),
+    fileSeconds: finished?.fileSeconds ?? new Map(),
     cpuSeconds: Number(running.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000,
   };
 }

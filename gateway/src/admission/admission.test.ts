@@ -23,8 +23,8 @@ const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetRe
 /** The same limits as if a server kept them: every method returns a promise. */
 function far(store: LimitStore): LimitStore {
   return {
-    acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
-    peek: async (asked, nowMs) => store.peek(asked, nowMs),
+    acquire: async (claimed, nowMs) => store.acquire(claimed, nowMs),
+    peek: async (claimed, nowMs) => store.peek(claimed, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     explainExtension: async (callId, amount) => store.explainExtension(callId, amount),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),

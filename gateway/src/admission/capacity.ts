@@ -5,12 +5,12 @@
 
 /** A bounded amount. `take` returns false and takes nothing where it would exceed the bound. */
 export class Gauge {
-  /** Read on each use: a reload may change it. */
-  readonly #most: () => number;
+  /** A reload may change it, also below what is held. */
+  max: number;
   #held = 0;
 
-  constructor(most: () => number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.max = max;
   }
 
   get held(): number {
@@ -18,11 +18,11 @@ export class Gauge {
   }
 
   get isFull(): boolean {
-    return this.#held >= this.#most();
+    return this.#held >= this.max;
   }
 
   take(amount: number): boolean {
-    if (this.#held + amount > this.#most()) return false;
+    if (this.#held + amount > this.max) return false;
     this.#held += amount;
     return true;
   }
@@ -45,8 +45,7 @@ const DECLARED_PART = 8;
 
 /** Counts the request-body bytes held by the process. */
 export class BodyBytes {
-  /** Read on each use: a reload may change them. */
-  readonly #bounds: () => BodyBounds;
+  #bounds: BodyBounds;
   readonly #held: Gauge;
   /** Part of `#held`: bodies that were counted as declared and have not arrived. */
   readonly #declared: Gauge;
@@ -56,10 +55,18 @@ export class BodyBytes {
    */
   readonly #heldByKey = new Map<string, Gauge>();
 
-  constructor(bounds: () => BodyBounds) {
+  constructor(bounds: BodyBounds) {
     this.#bounds = bounds;
-    this.#held = new Gauge(() => bounds().process);
-    this.#declared = new Gauge(() => bounds().process / DECLARED_PART);
+    this.#held = new Gauge(bounds.process);
+    this.#declared = new Gauge(bounds.process / DECLARED_PART);
+  }
+
+  /** Replaces the bounds, also for bodies that are counted already. */
+  bound(bounds: BodyBounds): void {
+    this.#bounds = bounds;
+    this.#held.max = bounds.process;
+    this.#declared.max = bounds.process / DECLARED_PART;
+    for (const ofKey of this.#heldByKey.values()) ofKey.max = bounds.key;
   }
 
   get held(): number {
@@ -70,20 +77,24 @@ export class BodyBytes {
   open(keyId: string): BodyShare {
     let ofKey = this.#heldByKey.get(keyId);
     if (ofKey === undefined) {
-      ofKey = new Gauge(() => this.#bounds().key);
+      ofKey = new Gauge(this.#bounds.key);
       this.#heldByKey.set(keyId, ofKey);
     }
     return new BodyShare(this.#held, ofKey, this.#declared);
   }
 }
 
-/** The bytes that one body counts against the process and its key. */
+/** Memory of smaller bodies costs less if it is left to the collector. */
+const FREED_BYTES_MIN = 16 * 1024;
+
+/** The bytes that one body counts against the process and its key, and the body's memory. */
 export class BodyShare {
   readonly #process: Gauge;
   readonly #key: Gauge;
   readonly #allDeclared: Gauge;
   #held = 0;
   #declared = 0;
+  #memory: ArrayBuffer | null = null;
   #released = false;
 
   constructor(process: Gauge, key: Gauge, allDeclared: Gauge) {
@@ -122,13 +133,25 @@ export class BodyShare {
     this.#declared = 0;
   }
 
-  /** Gives everything back. Idempotent. */
+  /**
+   * Takes over the memory of a whole body. `release` frees it, so that the next body gets memory that the processor
+   * still has in its caches; until the collector comes, hundreds of bodies would take new memory. Bytes that share
+   * their memory with others are left alone.
+   */
+  own({ buffer, byteLength }: Buffer): void {
+    if (byteLength < FREED_BYTES_MIN || byteLength !== buffer.byteLength) return;
+    if (buffer instanceof ArrayBuffer) this.#memory = buffer;
+  }
+
+  /** Gives everything back. The body's bytes are empty from then on: nothing can read them. Idempotent. */
   release(): void {
     this.#released = true;
     this.arrived();
     this.#process.give(this.#held);
     this.#key.give(this.#held);
     this.#held = 0;
+    this.#memory?.transfer(0);
+    this.#memory = null;
   }
 }
 
@@ -169,16 +192,27 @@ export class CallPlace {
   }
 }
 
-export function createCapacity(openCallsMax: () => number, bodyBounds: () => BodyBounds): Capacity {
+/** Limits of the whole process. */
+export interface CapacityBounds {
+  readonly openCalls: number;
+  readonly bodies: BodyBounds;
+}
+
+export function createCapacity({ openCalls, bodies }: CapacityBounds): Capacity {
   return {
-    present: new Gauge(() => Number.POSITIVE_INFINITY),
-    openCalls: new Gauge(openCallsMax),
-    bodyBytes: new BodyBytes(bodyBounds),
+    present: new Gauge(Number.POSITIVE_INFINITY),
+    openCalls: new Gauge(openCalls),
+    bodyBytes: new BodyBytes(bodies),
   };
 }
 
-/** Derives from the file descriptor limit how many calls may be open, and when idle connections are closed. */
+/** Replaces the bounds after a reload. */
+export function boundCapacity(capacity: Capacity, { openCalls, bodies }: CapacityBounds): void {
+  capacity.openCalls.max = openCalls;
+  capacity.bodyBytes.bound(bodies);
+}
 
+/** Bounds derived from the file descriptor limit: open calls, and when idle connections are closed. */
 export interface DescriptorBounds {
   /** Maximum number of open calls. */
   readonly callsMax: number;

@@ -44,7 +44,7 @@ describe('a rate', () => {
     expect(failure.message).not.toMatch(NOT_RETRIED);
   });
 
-  test('out of reach of the limit asks for no retry and no longer wait', () => {
+  test('a request above the limit suggests no retry and no wait', () => {
     const debt = refusalOf(refused({ kind: 'tokens', retryAfterMs: 60_001 }));
     expect([debt.kind, debt.details.retryAfterSeconds]).toEqual(['rate_out_of_reach', 60]);
     expect(debt.message).toContain('try again in 61 s');

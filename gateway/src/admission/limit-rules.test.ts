@@ -63,14 +63,14 @@ test('a changed rule binds the next call', () => {
 });
 
 test('a new or changed budget is reported, other changes are not', () => {
-  const told: string[] = [];
+  const reports: string[] = [];
   const rules = createLimitRules([{ subject: key, caps: rpm(1) }], {
-    onNewBudget: ({ id }) => told.push(`new of ${id}`),
-    onNewAmount: ({ id }, amount) => told.push(`${amount} of ${id}`),
+    onNewBudget: ({ id }) => reports.push(`new of ${id}`),
+    onNewAmount: ({ id }, amount) => reports.push(`${amount} of ${id}`),
   });
   const alertsOf = (caps: Caps | null): string[] => {
     rules.put(key, caps);
-    return told.splice(0);
+    return reports.splice(0);
   };
   expect(alertsOf(rpm(2))).toEqual([]);
   expect(alertsOf(daily)).toEqual(['new of k1']);

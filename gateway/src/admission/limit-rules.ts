@@ -104,39 +104,15 @@ export function createLimitRules(
       return rule === undefined ? null : bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
     },
     bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, zoneOf, nowMs) {
-      let found: BindingCaps[] | null = null;
-      const bind = (layer: LimitLayer, kind: SubjectKind, id: string): boolean => {
-        const rule = layers[layer][kind].get(id);
-        if (rule === undefined) return false;
-        found ??= [];
-        found.push(currentBinding(rule, kind, id, layer, accountId, zoneOf, nowMs));
-        return true;
-      };
-      const bindBoth = (kind: SubjectKind, id: string): void => {
-        bind('operator', kind, id);
-        bind('account', kind, id);
-      };
-      /**
-       * In each layer, the end user's own rule, else the rule for every end user. A rule of one layer replaces none of
-       * the other.
-       */
-      const bindEndUser = (layer: LimitLayer): void => {
-        const rules = layers[layer].end_user;
-        if (rules.size === 0) return;
-        const own = endUserSubject(accountId, endUser);
-        if (bind(layer, 'end_user', own.id)) return;
-        const everyone = rules.get(endUserSubject(accountId, EVERY_END_USER).id);
-        if (everyone === undefined) return;
-        found ??= [];
-        found.push(bindCaps(everyone.caps, inLayer(own, layer), accountId, zoneOf, nowMs));
-      };
-      bindBoth('key', keyId);
-      bindEndUser('operator');
-      bindEndUser('account');
-      bindBoth('workspace', workspaceId);
-      bindBoth('account', accountId);
-      if (layers.operator.model.size > 0) for (const name of models) bind('operator', 'model', name);
-      return found ?? NONE;
+      const account = { accountId, zoneOf, nowMs, layers };
+      let found = bindBoth(NONE, 'key', keyId, account);
+      found = bindEndUser(found, 'operator', endUser, account);
+      found = bindEndUser(found, 'account', endUser, account);
+      found = bindBoth(found, 'workspace', workspaceId, account);
+      found = bindBoth(found, 'account', accountId, account);
+      if (layers.operator.model.size > 0)
+        for (const name of models) found = bind(found, 'operator', 'model', name, account);
+      return found;
     },
     budgetOf(subject, accountId, zoneOf, nowMs) {
       const rule = find(subject);
@@ -163,6 +139,50 @@ export function followRules(rules: LimitRules, policies: Pick<PolicyReader, 'rea
 
 function newRuleBook(): RuleBook {
   return { key: new Map(), end_user: new Map(), workspace: new Map(), account: new Map(), model: new Map() };
+}
+
+/** The account whose caps are bound, and when. */
+interface Bound {
+  readonly accountId: string;
+  readonly zoneOf: ZoneOf;
+  readonly nowMs: number;
+  readonly layers: Readonly<Record<LimitLayer, RuleBook>>;
+}
+
+/** Adds the caps of a subject's rule to those found; the same list if it has none. */
+function bind(
+  found: readonly BindingCaps[],
+  layer: LimitLayer,
+  kind: SubjectKind,
+  id: string,
+  { layers, accountId, zoneOf, nowMs }: Bound,
+): readonly BindingCaps[] {
+  const rule = layers[layer][kind].get(id);
+  return rule === undefined ? found : [...found, currentBinding(rule, kind, id, layer, accountId, zoneOf, nowMs)];
+}
+
+function bindBoth(found: readonly BindingCaps[], kind: SubjectKind, id: string, bound: Bound): readonly BindingCaps[] {
+  return bind(bind(found, 'operator', kind, id, bound), 'account', kind, id, bound);
+}
+
+/**
+ * In each layer, the end user's own rule, else the rule for every end user. A rule of one layer replaces none of the
+ * other.
+ */
+function bindEndUser(
+  found: readonly BindingCaps[],
+  layer: LimitLayer,
+  endUser: string | null,
+  bound: Bound,
+): readonly BindingCaps[] {
+  const { accountId, zoneOf, nowMs } = bound;
+  const rules = bound.layers[layer].end_user;
+  if (rules.size === 0) return found;
+  const own = endUserSubject(accountId, endUser);
+  if (rules.has(own.id)) return bind(found, layer, 'end_user', own.id, bound);
+  const everyone = rules.get(endUserSubject(accountId, EVERY_END_USER).id);
+  if (everyone === undefined) return found;
+  return [...found, bindCaps(everyone.caps, inLayer(own, layer), accountId, zoneOf, nowMs)];
 }
 
 /** Thousands of consecutive calls share one binding object per rule and window. */

@@ -46,7 +46,7 @@ test('the budget of the account itself, settled and held, and its balance', asyn
     directory,
     changes: createChangeFeed(),
     log,
-    callMsMax: () => 1_000,
+    callMsMax: 1_000,
     namesOfModel: (model) => [model],
   });
   closers.push(() => money.close());

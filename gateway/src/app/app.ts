@@ -4,7 +4,7 @@
  */
 
 import manifest from '../../package.json' with { type: 'json' };
-import { type BodyBounds, boundsOfDescriptors, createCapacity } from '../admission/capacity.ts';
+import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
 import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
@@ -26,9 +26,9 @@ import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
-
 import { createMakerReader } from '../people/roles.ts';
-import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
+import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
 import { type RouteTable, suggestModel } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
@@ -118,13 +118,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       log.warn({ cause: String(cause) }, 'last-use times of API keys could not be read or stored'),
     );
     closers.push(() => uses.stop());
-    let callMsMax = longestCallMs(config);
     const money = await openMoney({
       store,
       directory,
       changes,
       log,
-      callMsMax: () => callMsMax,
+      callMsMax: longestCallMs(config),
       namesOfModel: (model) => namesIn(deps.settings.routes, model),
     });
     closers.push(() => money.close());
@@ -162,7 +161,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       takeOver: (settings) => {
         const { routes } = deps.settings;
         deps.settings = settings;
-        callMsMax = longestCallMs(settings.config);
+        boundCapacity(deps.capacity, boundsOf(settings.config.limits, descriptors.callsMax));
+        money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));
       },
       note: (note) => store.audit.append([modelAuditEntryOf(note, Date.now())]),
@@ -171,10 +171,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       settings: models.settings,
       directory,
       recorder: store.recorder,
-      capacity: createCapacity(
-        () => Math.min(limits().openCallsMax, descriptors.callsMax),
-        () => boundsOfBodies(limits()),
-      ),
+      capacity: createCapacity(boundsOf(models.settings.config.limits, descriptors.callsMax)),
       log: createCallLog(log),
       openCalls: new OpenSet(),
       reasoningMark: createReasoningMark(masterKey.key),
@@ -184,7 +181,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       billing: money.billing,
       health,
       content: content.recorder,
-      protocolViolations: { received: countPerProtocol(), withheld: countPerProtocol() },
+      protocolViolations: { received: countersOf(UPSTREAM_PROTOCOLS), withheld: countersOf(CLIENT_PROTOCOLS) },
       unknownCallers: 0,
       ready: true,
       draining: false,
@@ -275,9 +272,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   }
 }
 
-/** A key may always hold one body of the maximum size. */
-function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax }: Limits): BodyBounds {
-  return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
+/** `callsMax`: the calls for which the process has descriptors. A key may always hold one body of the maximum size. */
+function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
+  return {
+    openCalls: Math.min(limits.openCallsMax, callsMax),
+    bodies: { process: limits.bodyBytesInFlightMax, key: Math.max(limits.bodyBytesPerKeyMax, limits.bodyBytesMax) },
+  };
 }
 
 const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
@@ -306,8 +306,6 @@ async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<
   return made;
 }
 
-function countPerProtocol(): { [protocol in ClientProtocolName]: number } {
-  return Object.fromEntries(CLIENT_PROTOCOL_NAMES.map((name) => [name, 0])) as {
-    [protocol in ClientProtocolName]: number;
-  };
+function countersOf<Name extends string>(halves: { readonly [name in Name]: unknown }): { [name in Name]: number } {
+  return Object.fromEntries(Object.keys(halves).map((name) => [name, 0])) as { [name in Name]: number };
 }

@@ -118,8 +118,7 @@ export async function usageLabels(
     },
     owners,
     memberName: (memberId) => memberNames.get(memberId) ?? null,
-    namesOfAsked: (asked, workspaces) =>
-      namesToChoose(workspaces).filter(({ filter, value }) => asked[filter] === value),
+    namesOfIds: (query, workspaces) => namesToChoose(workspaces).filter(({ filter, value }) => query[filter] === value),
     namesToChoose,
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };

@@ -93,8 +93,8 @@ describe('entries next to the configuration', () => {
     const models = await open({ entries: [entryOf('one'), entryOf('two')] });
     expect(routed(models, 'shared')).toEqual(['one', 'of-one', 'secret of one']);
     const tenancy = { account: 'default', workspaces: null, may: () => true };
-    const asked = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
-    const [goes, stops] = dryRun(models.deps, asked);
+    const request = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
+    const [goes, stops] = dryRun(models.deps, request);
     expect(goes?.text).toStartWith('one as of-one: the first of 2 targets; it supports chat');
     expect(stops).toMatchObject({ outcome: 'stops' });
     expect(stops?.text).toEndWith('Next: two as of-two.');

@@ -32,9 +32,9 @@ const PREPAID: StoredAccount = {
   holds: null,
   createdAtMs: 1,
 };
-const MODEL: Subject = { kind: 'model', id: 'house' };
+const MODEL: Subject = { kind: 'model', id: 'own' };
 
-/** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `house`. */
+/** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `own`. */
 async function open(given: Partial<MoneyParts> = {}) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
@@ -48,8 +48,8 @@ async function open(given: Partial<MoneyParts> = {}) {
   await store.ledger.settle(
     settledCall('req_1', { held: 30n, output: 10, account: 'team', changes: { model: 'alias' } }),
   );
-  const told: string[] = [];
-  const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
+  const reports: string[] = [];
+  const tell = (about: unknown, message?: string) => void reports.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
   const directory = { accounts: new Map([[PREPAID.id, PREPAID]]), keys: new Map(), workspaces: new Map() };
   const namesOfModel = namesWith('alias');
@@ -61,9 +61,9 @@ async function open(given: Partial<MoneyParts> = {}) {
   };
   const change = (account: StoredAccount) => feed.publish(Promise.resolve([{ of: 'account', isNew: false, account }]));
   const changes = { ...feed, subscribe };
-  const money = await openMoney({ store, directory, changes, log, callMsMax: () => 3_600_000, namesOfModel, ...given });
+  const money = await openMoney({ store, directory, changes, log, callMsMax: 3_600_000, namesOfModel, ...given });
   closers.push(() => money.close());
-  return { ...money, store, told, followers, change };
+  return { ...money, store, reports, followers, change };
 }
 
 /** Each model has its own name and the names of the others. */
@@ -111,12 +111,12 @@ describe('state at the start', () => {
 
   test('a model’s budget includes calls under its other names', async () => {
     const opened = await open();
-    expect(await ask(opened, 31n, 'house')).toBe('budget');
-    expect(await ask(opened, 30n, 'house')).not.toBeString();
+    expect(await ask(opened, 31n, 'own')).toBe('budget');
+    expect(await ask(opened, 30n, 'own')).not.toBeString();
   });
 });
 
-test('the spend of a budget is read in advance, before any call asks', async () => {
+test('the spend of a budget is read in advance, before any call needs it', async () => {
   const { billing, readAhead } = await open();
   const binding = billing.rules.budgetOf(MODEL, '', billing.budgetZoneOf, Date.now());
   if (binding === null) throw new Error('the rule has no budget');
@@ -147,9 +147,9 @@ describe('changes', () => {
 
   test('a new amount of a budget keeps its known spend', async () => {
     const opened = await open();
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
-    expect(await ask(opened, 1n, 'house')).toBe('budget');
+    expect(await ask(opened, 1n, 'own')).toBe('budget');
   });
 });
 
@@ -174,22 +174,22 @@ describe('a configuration that is reloaded', () => {
   test('reads the budget of a model again if its names changed', async () => {
     let namesOfModel = namesWith();
     const opened = await open({ namesOfModel: (model) => namesOfModel(model) });
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     namesOfModel = namesWith('alias');
-    expect(await ask(opened, 40n, 'house')).not.toBeString();
+    expect(await ask(opened, 40n, 'own')).not.toBeString();
     opened.bindModels(namesWith());
-    expect(await ask(opened, 1n, 'house')).toBe('budget');
+    expect(await ask(opened, 1n, 'own')).toBe('budget');
   });
 
   test('reads nothing where the names are the same', async () => {
     const opened = await open();
-    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    expect(await ask(opened, 1n, 'own')).not.toBeString();
     await opened.store.ledger.hold(heldCall('req_2', 5n, 'team'));
     await opened.store.ledger.settle(
       settledCall('req_2', { held: 5n, output: 5, account: 'team', changes: { model: 'alias' } }),
     );
     opened.bindModels(namesWith('alias'));
-    expect(await ask(opened, 29n, 'house')).not.toBeString();
+    expect(await ask(opened, 29n, 'own')).not.toBeString();
   });
 });
 
@@ -206,23 +206,23 @@ test('a budget set during running calls includes their holds and earlier charges
 
 test('a budget that reaches a mark is logged, in dollars', async () => {
   const opened = await open();
-  const admission = await ask(opened, 25n, 'house');
+  const admission = await ask(opened, 25n, 'own');
   if (typeof admission === 'string') throw new Error(admission);
   await admission.settle(25n, 0, Date.now());
   const spent =
-    '{"of":"model","id":"house","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
-  expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
+    '{"of":"model","id":"own","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
+  expect(opened.reports).toEqual([50, 80].map((mark) => `a budget has reached ${mark}% ${spent}`));
 });
 
 test('a budget with a new amount logs marks by the new amount', async () => {
   const opened = await open();
   const settle = async (amount: bigint) => {
-    const admission = await ask(opened, amount, 'house');
+    const admission = await ask(opened, amount, 'own');
     if (typeof admission === 'string') throw new Error(admission);
     await admission.settle(amount, 0, Date.now());
   };
   const marks = () =>
-    opened.told.splice(0).map((line) => /reached (\d+)%.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
+    opened.reports.splice(0).map((line) => /reached (\d+)%.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
   const give = (amount: bigint) => opened.billing.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
   await settle(30n);
   expect(marks().map((mark) => mark?.[0])).toEqual(['50', '80', '100']);
@@ -244,20 +244,19 @@ test('a price with a mark-up is one object for all calls, and without one the pr
   expect(billing.priced(price, 6_000).version).not.toBe(billing.priced(price, 5_000).version);
 });
 
-test('windows follow the account’s zone, and UTC where there is none', async () => {
+test('windows follow the account’s zone, and UTC without one', async () => {
   const { billing } = await open();
-  expect([billing.timeZoneOf('team'), billing.timeZoneOf('nobody')]).toEqual(['Asia/Tokyo', 'UTC']);
+  expect([billing.timeZoneOf('team'), billing.timeZoneOf('unknown')]).toEqual(['Asia/Tokyo', 'UTC']);
 });
 
-test('a call that never ends gives its limits back, after the longest that a call may run now', async () => {
-  let callMsMax = 1_000;
-  const opened = await open({ callMsMax: () => callMsMax });
+test('a call that never ends returns its limits, after the maximum duration of a call when it arrived', async () => {
+  const opened = await open({ callMsMax: 1_000 });
   const startMs = Date.now();
   await ask(opened, 80n, 'other', startMs);
   const sweepAt = (nowMs: number) => opened.billing.limits.store.sweep(nowMs);
   expect(await sweepAt(startMs + 600_999)).toBe(0);
   expect(await sweepAt(startMs + 601_000)).toBe(1);
-  callMsMax = 7_200_000;
+  opened.leaseCalls(7_200_000);
   await ask(opened, 80n, 'other', startMs);
   expect(await sweepAt(startMs + 4_200_000)).toBe(0);
   expect(await sweepAt(startMs + 7_800_000)).toBe(1);

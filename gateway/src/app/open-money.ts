@@ -10,7 +10,6 @@ import { rememberPrices } from '../billing/price-book.ts';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
 import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
-
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';
@@ -27,6 +26,8 @@ export interface Money {
   readonly readKeyStanding: ReadKeyLimitStatus;
   /** Applies a credit to, or a debit from, an account outside of calls. */
   credit(account: string, amount: bigint): void;
+  /** Sets the maximum duration of calls that arrive from now on. */
+  leaseCalls(callMsMax: number): void;
   /**
    * Call after the models have changed. `namesBefore` answers as `namesOfModel` did before: the budget of a name that
    * now refers to another model, or of a model with different names, is read again.
@@ -46,8 +47,8 @@ export interface MoneyParts {
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly changes: ChangeFeed;
   readonly log: Pick<Log, 'warn' | 'error'>;
-  /** The maximum duration of a call, as configured now. Read for each call. */
-  callMsMax(): number;
+  /** The maximum duration of a call, until `leaseCalls` changes it. */
+  readonly callMsMax: number;
   /** All public names of the model that is served under any of them; for an unserved name, only that name. */
   namesOfModel(model: string): readonly string[];
 }
@@ -69,10 +70,8 @@ export async function openMoney({
   namesOfModel,
 }: MoneyParts): Promise<Money> {
   const settings = {
-    get leaseMs() {
-      return callMsMax() + LEASE_MARGIN_MS;
-    },
-    onBudgetReached: (reached: BudgetReached) => tell(log, reached),
+    leaseMs: callMsMax + LEASE_MARGIN_MS,
+    onBudgetReached: (reached: BudgetReached) => logReached(log, reached),
   };
   const [limits, counting] = [createMemoryLimits(settings), createMemoryLimits(settings)];
   const stored = await store.policies.readLimitRules();
@@ -138,13 +137,13 @@ export async function openMoney({
       counting: { store: counting, seeds },
       rules,
       ratio: new TokenRatio(),
-      usageAnomalies: new UsageAnomalyLog((odd) => tellOdd(log, odd)),
-      limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
+      usageAnomalies: new UsageAnomalyLog((odd) => logAnomaly(log, odd)),
+      limitProofs: new LimitProofs((exceeded) => logExceeded(log, exceeded)),
       timeZoneOf,
       budgetZoneOf,
       priced: rememberPrices(),
       warnUnpriced: createUnpricedWarner(log),
-      warnUnknownTier: createTierTeller(log),
+      warnUnknownTier: createTierWarner(log),
       retryTokens: createRetryTokens(),
     },
     readKeyStanding: createKeyLimitReader(
@@ -158,6 +157,9 @@ export async function openMoney({
       { nowMs: Date.now, steadyNowMs },
     ),
     credit: (account, amount) => limits.credit(account, amount),
+    leaseCalls(longestMs) {
+      settings.leaseMs = longestMs + LEASE_MARGIN_MS;
+    },
     bindModels(namesBefore) {
       for (const { kind, id } of rules.subjects()) {
         if (kind === 'model' && !isDeepStrictEqual(namesBefore(id), namesOfModel(id)))
@@ -174,7 +176,7 @@ export async function openMoney({
   };
 }
 
-function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {
+function logReached(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {
   const about = {
     of: subject.kind,
     id: subject.id,
@@ -186,14 +188,14 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
   log.warn(about, `a budget has reached ${mark}%`);
 }
 
-function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
+function logAnomaly(log: MoneyParts['log'], { requestId: request_id, ...odd }: UsageAnomaly): void {
   log.warn(
     { ...odd, request_id },
     'usage anomaly: the usage that the provider reported is inconsistent or far from our estimate; it is billed as reported',
   );
 }
 
-function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
+function logExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
   log.error(
     { ...exceeded, request_id, alarm: true },
     'a provider exceeded the output limit of a request; until a response of this model stops at its limit, non-streaming ' +
@@ -265,7 +267,7 @@ function createMemory(): (...words: readonly string[]) => boolean {
 }
 
 /** Returns a function that logs each model and tier once. */
-function createTierTeller(log: Warned): (model: string, tier: string) => void {
+function createTierWarner(log: Warned): (model: string, tier: string) => void {
   const isNew = createMemory();
   return (model, tier) => {
     if (!isNew(model, tier)) return;

@@ -17,7 +17,6 @@ import type { SetUp } from '../people/members/set-up.ts';
 import { createSignInMethods } from '../people/members/sign-in-methods.ts';
 import { createPasskeyChallenges } from '../people/passkeys/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkeys/passkey-proof.ts';
-
 import { createPasskeys } from '../people/passkeys/passkeys.ts';
 import type { PeopleEvent, RecordEvent } from '../people/people-event.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
@@ -26,7 +25,6 @@ import { createAuthEngines, deriveAuthSecret } from '../people/sign-in/auth-engi
 import { createCredentials, createFreshProof, createSpentCodes } from '../people/sign-in/credentials.ts';
 import { createServiceLinks } from '../people/sign-in/oidc-links.ts';
 import { createFindByPassword, hashPassword, isPassword } from '../people/sign-in/passwords.ts';
-
 import { createSessions } from '../people/sign-in/sessions.ts';
 import { createSignIn } from '../people/sign-in/sign-in.ts';
 import type { NewAuditEntry } from '../store/ports/audit.ts';

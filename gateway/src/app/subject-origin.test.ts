@@ -20,7 +20,7 @@ test.each([
   ['key', 'gone', null],
   ['workspace', 'w', 'team'],
   ['account', 'team', 'team'],
-  ['model', 'house', ''],
+  ['model', 'own', ''],
   ['end_user', 'team/a/b', 'team'],
   ['end_user', 'team/*', null],
 ] as const)('the %s %s is of the account %p', (kind, id, account) => {

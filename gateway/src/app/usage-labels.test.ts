@@ -25,9 +25,9 @@ test.each([
   [{ key: 'key_3', member: 'usr_ann_2' }, ['live'], []],
   [{ key: 'key_4', member: 'usr_gone' }, null, []],
   [{}, null, []],
-] as const)('%j, of keys in %j, are called %j', async (asked, workspaces, called) => {
-  const { namesOfAsked } = await usageLabels({ keys }, async () => NAMES, 'acme');
-  const told = namesOfAsked(asked, workspaces);
-  expect(told.map(({ label }) => label)).toEqual([...called]);
-  expect(told.every(({ filter, value }) => asked[filter as keyof typeof asked] === value)).toBe(true);
+] as const)('%j, of keys in %j, are called %j', async (query, workspaces, called) => {
+  const { namesOfIds } = await usageLabels({ keys }, async () => NAMES, 'acme');
+  const labels = namesOfIds(query, workspaces);
+  expect(labels.map(({ label }) => label)).toEqual([...called]);
+  expect(labels.every(({ filter, value }) => query[filter as keyof typeof query] === value)).toBe(true);
 });

@@ -12,18 +12,18 @@ test.each([
   coded('EDQUOT'),
   coded('SQLITE_FULL'),
   nameSqliteFault(coded('SQLITE_IOERR_SHMSIZE')),
-])('a start that meets %p is tried again, and says so once', async (fault) => {
-  const told: unknown[] = [];
+])('a start that meets %p is retried, and reports it once', async (fault) => {
+  const reports: unknown[] = [];
   let tries = 0;
   const start = async () => {
     tries += 1;
     if (tries < 4) throw fault;
     return 'started';
   };
-  expect(await waitForDiskSpace(start, { warn: (...words: unknown[]) => void told.push(words.at(-1)) }, 1)).toBe(
+  expect(await waitForDiskSpace(start, { warn: (...words: unknown[]) => void reports.push(words.at(-1)) }, 1)).toBe(
     'started',
   );
-  expect(told).toEqual([
+  expect(reports).toEqual([
     expect.stringContaining('the disk is full: the server cannot start'),
     'the disk has free space again; continuing to start',
   ]);

@@ -2,29 +2,29 @@
 import { expect, test } from 'bun:test';
 import { createUnpricedWarner } from './open-money.ts';
 
-function openTeller() {
-  const told: object[] = [];
-  const tell = createUnpricedWarner({ warn: (about) => void told.push(about) });
-  return { told, tell };
+function openWarner() {
+  const reports: object[] = [];
+  const warnOf = createUnpricedWarner({ warn: (about) => void reports.push(about) });
+  return { reports, warnOf };
 }
 
-test('says each kind of each model once', () => {
-  const { told, tell } = openTeller();
-  tell('m', ['web_search', 'web_fetch']);
-  tell('m', ['web_search']);
-  tell('n', ['web_search']);
-  expect(told).toEqual([
+test('reports each kind of each model once', () => {
+  const { reports, warnOf } = openWarner();
+  warnOf('m', ['web_search', 'web_fetch']);
+  warnOf('m', ['web_search']);
+  warnOf('n', ['web_search']);
+  expect(reports).toEqual([
     { model: 'm', server_tool: 'web_search', unpriced: true },
     { model: 'm', server_tool: 'web_fetch', unpriced: true },
     { model: 'n', server_tool: 'web_search', unpriced: true },
   ]);
 });
 
-test('forgets rather than grow, and says no less for it', () => {
-  const { told, tell } = openTeller();
-  for (let number = 0; number <= 1_000; number++) tell(`m${number}`, ['web_search']);
-  tell('m1000', ['web_search']);
-  expect(told).toHaveLength(1_001);
-  tell('m0', ['web_search']);
-  expect(told).toHaveLength(1_002);
+test('forgets rather than grow, and still reports each kind', () => {
+  const { reports, warnOf } = openWarner();
+  for (let number = 0; number <= 1_000; number++) warnOf(`m${number}`, ['web_search']);
+  warnOf('m1000', ['web_search']);
+  expect(reports).toHaveLength(1_001);
+  warnOf('m0', ['web_search']);
+  expect(reports).toHaveLength(1_002);
 });

@@ -35,7 +35,7 @@ describe('parseConfigPrice', () => {
     expect([price.cache_write_5m, price.cache_write_1h]).toEqual([3_750_000n, 3_750_000n]);
   });
 
-  test('fills a tier from itself, and says in its version since when it is in force', () => {
+  test('fills a tier from its own prices, and its version has the start of its period', () => {
     const tier = { above: 200_000, input: 4, output: '12', cache_write: 5 };
     const price = parseConfigPrice({ input: 2, output: 8, cache_read: 0.5, from: '2026-12-01', tiers: [tier] });
     expect(price.tiers.map(({ inputTokensAbove, rates }) => [inputTokensAbove, rates.cache_read])).toEqual([
@@ -45,7 +45,7 @@ describe('parseConfigPrice', () => {
     expect(parsePriceVersion(price.version)).toEqual(price);
   });
 
-  test('reads sound, images and fees per 1,000 requests, and says of them in its version only what is not filled', () => {
+  test('reads audio, images and fees per 1,000 requests, and its version has only the stated ones', () => {
     const tiers = [{ above: 1000, input: 3, output: 20, image_input: 4 }];
     const price = parseConfigPrice({
       input: 2,

@@ -7,7 +7,6 @@ import {
   TIER_MEMBERS as STATED_MEMBERS,
   type TierMember,
 } from '../generation/usage.ts';
-
 import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
 import {
   FREE_PRICE,

@@ -4,7 +4,6 @@ import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
 import { FREE_PRICE, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, unpricedTools, withMarkUp } from './price.ts';
 import { ceilNanoUsd, chargedNanoUsd, costNanoUsd } from './price-book.ts';
-
 import { billRandomCalls } from './testing/random-bills.ts';
 
 const usage = (counters: Partial<Usage>): Usage => ({ ...ZERO_USAGE, ...counters });
@@ -28,14 +27,14 @@ describe('costNanoUsd', () => {
     expect(cost({ output: 1000, reasoning: 400 })).toBe(600n * 5000n + 400n * 7000n);
   });
 
-  test('counts reasoning within output, not beside it', () => {
+  test('counts reasoning within output, not in addition', () => {
     const price = parseConfigPrice({ input: 1, output: 5 });
     expect(costNanoUsd(usage({ output: 1000, reasoning: 1000 }), price)).toBe(
       costNanoUsd(usage({ output: 1000 }), price),
     );
   });
 
-  test('bills sound and images at their own price, and takes them out of what they are parts of', () => {
+  test('bills audio and images at their own price, and excludes them from their totals', () => {
     const price = parseConfigPrice({
       input: 1,
       cache_read: 0.5,
@@ -61,7 +60,7 @@ describe('costNanoUsd', () => {
     );
   });
 
-  test('bills requests of server tools by kind; of a kind without a fee nothing, which the price says of itself', () => {
+  test('bills requests of server tools by kind; a kind without a fee costs nothing and is reported as unpriced', () => {
     const price = parseConfigPrice({ input: 1, output: 5, per_1000_requests: { web_search: 10, web_fetch: 0 } });
     const extras = { server_tools: { web_search: 3, web_fetch: 2, tool_search: 7 } };
     expect(costNanoUsd(usage({ extras }), price)).toBe(30_000_000n);
@@ -129,7 +128,7 @@ describe('costNanoUsd', () => {
     expect(() => costNanoUsd(usage(counters), parseConfigPrice({ input: 1, output: 1 }))).toThrow(message);
   });
 
-  test('takes the whole call at the rates of the tier that its input, caches included, is above', () => {
+  test('charges the whole call at the tier that its input, caches included, exceeds', () => {
     const tiers = [{ above: 1000, input: 2, output: 10, cache_read: 0.2, cache_write: 3 }];
     const price = parseConfigPrice({ input: 1, output: 5, cache_read: 0.1, tiers });
     const counters = { input: 400, cache_read: 300, cache_write_5m: 200, output: 50 };
@@ -202,7 +201,7 @@ describe('parts at prices of their own', () => {
     extras: { server_tools: { web_search: 1 }, parts: [part(10, 4, CHEAP), part(20, 1, DEAR)] },
   };
 
-  test('are summed exactly, with the fees of the whole, and rounded once', () => {
+  test('parts are summed exactly, with the fees of the whole, and rounded once', () => {
     // 10 × 1000 + 4 × 0.1 + 20 × 5000 + 1 × 0.4 nano-USD, and a search.
     expect(chargedNanoUsd(usage, parsePriceVersion(CHEAP), parsePriceVersion)).toBe(110_001n + 10_000_000n);
   });

@@ -134,7 +134,9 @@ export function formatPercent(ppm: bigint): string {
 
 function formatDecimal(units: bigint, decimals: number): string {
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
-  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  let end = digits.length;
+  while (end > digits.length - decimals && digits[end - 1] === '0') end -= 1;
+  const fraction = digits.slice(digits.length - decimals, end);
   const whole = `${units < 0n ? '-' : ''}${digits.slice(0, -decimals)}`;
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }

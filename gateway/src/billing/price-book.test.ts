@@ -14,7 +14,7 @@ describe('parsePriceBook', () => {
     }
   });
 
-  test('changes the price at the very millisecond at which the next one begins, in whatever order they stand', () => {
+  test('changes the price at the exact millisecond at which the next one begins, in any order of the list', () => {
     const written = [
       { from: '2027-01-01T00:00:00+01:00', input: 3, output: 3 },
       { input: 1, output: 1 },
@@ -53,7 +53,7 @@ describe('parsePriceBook', () => {
   });
 });
 
-test('a book of one price, or of none, says so at every moment', () => {
+test('a book of one price, or none, has it at every moment', () => {
   expect(priceAt(bookOf(FREE_PRICE), 0)).toBe(FREE_PRICE);
   expect(priceAt(bookOf(null), 0)).toBeNull();
 });

@@ -13,7 +13,6 @@ import {
   type TierWords,
   type Usage,
 } from '../generation/usage.ts';
-
 import { parseInstantMs } from '../lib/quantity.ts';
 import type { StoredPrice } from '../store/ports/providers.ts';
 import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';

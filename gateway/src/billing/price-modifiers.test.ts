@@ -32,14 +32,14 @@ test('tiers of several members multiply each other', () => {
   expect(both).toMatchObject({ input: 6_600_000n, output: 33_000_000n });
 });
 
-test('the version says which tier it is of, and all of its numbers can be read again', () => {
+test('the version names its tier, and all of its numbers can be parsed', () => {
   const us = priceOfTier(PRICE, { inference_geo: 'us' });
   const version = withMarkUp(us ?? PRICE, 50_000).version;
   expect(version).toStartWith('config*inference_geo=us@3.3_0.33_');
   expect(costNanoUsd(USAGE, parsePriceVersion(version))).toBe(costNanoUsd(USAGE, withMarkUp(us ?? PRICE, 50_000)));
 });
 
-test('words that stand for the list price, and free prices, change nothing; the same tier is the same object', () => {
+test('tiers at the list price, and free prices, change nothing; the same tier is the same object', () => {
   const standard = { service_tier: 'standard', speed: 'standard', inference_geo: 'global' };
   expect(priceOfTier(PRICE, standard)).toBe(PRICE);
   expect(priceOfTier(PRICE, {})).toBe(PRICE);
@@ -47,7 +47,7 @@ test('words that stand for the list price, and free prices, change nothing; the 
   expect(priceOfTier(PRICE, { speed: 'fast' })).toBe(priceOfTier(PRICE, { speed: 'fast' }));
 });
 
-test('a word without a price has none, alone or beside others, and a rate beyond what prices may be is none', () => {
+test('a tier without a price has none, alone or with others, and a rate above the maximum is invalid', () => {
   expect(priceOfTier(PRICE, { speed: 'slow' })).toBeNull();
   expect(priceOfTier(PRICE, { speed: 'fast', inference_geo: 'moon' })).toBeNull();
   const huge = parseConfigPrice({ input: 1_000_000, output: 1, modifiers: { speed: { fast: 2 } } });

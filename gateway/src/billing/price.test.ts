@@ -16,7 +16,7 @@ import {
 } from './price.ts';
 
 describe('fillPrice', () => {
-  test('prices what is missing as input or output, never 0', () => {
+  test('prices missing counters as input or output, never 0', () => {
     expect(fillPrice({ input: 3n, output: 15n }, 'x')).toMatchObject({
       cache_read: 3n,
       cache_write_5m: 3n,
@@ -33,7 +33,7 @@ describe('fillPrice', () => {
     expect(fillPrice({ input: 3n, output: 15n, cache_write_1h: 6n }, 'x').cache_write_5m).toBe(3n);
   });
 
-  test('prices sound and images as what they are parts of, and cached sound as sound where nothing from a cache has a price', () => {
+  test('prices audio and images like their totals, and cached audio as audio if caches have no price', () => {
     expect(fillPrice({ input: 3n, output: 15n }, 'x')).toMatchObject({
       audio_input: 3n,
       audio_cache_read: 3n,
@@ -65,7 +65,7 @@ describe('chooseRates', () => {
     [200, 2n],
     [201, 3n],
     [Number.MAX_SAFE_INTEGER, 3n],
-  ])('takes for %d tokens of input the tier whose bound they are above', (tokens, input) => {
+  ])('%d tokens of input get the tier whose bound they exceed', (tokens, input) => {
     expect(chooseRates(price, tokens).input).toBe(input);
   });
 });
@@ -93,7 +93,7 @@ describe('withMarkUp', () => {
 });
 
 describe('parsePriceVersion', () => {
-  test('gives back every price from its version alone, with tiers and mark-up, whatever the model is called', () => {
+  test('every price can be restored from its version, with tiers and markup, for any model name', () => {
     const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
     const members = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [member, rate]);
     const published = fc.record(Object.fromEntries(members) as { [Member in PriceMember]: typeof rate }, {

@@ -10,7 +10,6 @@ import {
   type TierMember,
   TOOL_KIND,
 } from '../generation/usage.ts';
-
 import {
   formatUsdPerMillion,
   formatUsdPerThousand,

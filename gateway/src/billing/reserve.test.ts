@@ -41,7 +41,7 @@ test.each([
   ['nothing of a stream that one slice covers', { ...STREAM, outputTokensMax: 2048 }, null],
   ['nothing of a plain call', PLAIN, null],
   ['nothing of a strict stream', { ...STREAM, mode: 'strict' } as const, null],
-])('roomToMeter wants %s', (_, holdRequest, room) => {
+])('roomToMeter requires %s', (_, holdRequest, room) => {
   expect(roomToMeter(holdRequest, chooseHold(holdRequest))).toBe(room);
 });
 
@@ -86,7 +86,7 @@ describe('chooseHold', () => {
     expect(chooseHold({ ...STREAM, outputTokensMax })).toMatchObject({ outputTokens, extendAtTokens });
   });
 
-  test('assumes a worst case where nobody knows one, and believes in none beyond what models produce', () => {
+  test('assumes a maximum where none is known, and none above what models produce', () => {
     expect(chooseHold({ ...PLAIN, outputTokensMax: null }).outputTokens).toBe(OUTPUT_TOKENS_ASSUMED);
     const absurd = { ...PLAIN, outputTokensMax: Number.MAX_SAFE_INTEGER };
     expect(chooseHold(absurd).outputTokens).toBe(OUTPUT_TOKENS_MAX);
@@ -102,7 +102,7 @@ describe('chooseHold', () => {
     expect(chooseHold({ ...STREAM, price }).amount).toBe(1150n * 4000n + 2048n * 20_000n);
   });
 
-  test('takes a part of a token of the estimate’s margin as a whole one', () => {
+  test('rounds the margin of the estimate up to a token', () => {
     expect(chooseHold({ ...STREAM, inputTokens: 1 }).amount).toBe(2n * 2000n + 2048n * 6000n);
     expect(chooseHold({ ...STREAM, inputTokens: 100 }).amount).toBe(115n * 2000n + 2048n * 6000n);
   });
@@ -115,7 +115,7 @@ describe('chooseHold', () => {
     expect(chooseHold({ ...STREAM, price: parseConfigPrice('free') }).amount).toBe(0n);
   });
 
-  test('is at the prices of sound and images only where the call brings them, or asks for them', () => {
+  test('uses the prices of audio and images only for calls that send or request them', () => {
     const price = parseConfigPrice({ input: 1, output: 5, audio_input: 40, image_input: 3, audio_output: 80 });
     const held = (mediaInput: boolean, mediaOutput: boolean) =>
       chooseHold({ ...STREAM, price, extras: { mediaInput, mediaOutput, toolRequests: new Map() } }).amount;
@@ -172,7 +172,7 @@ describe('nextSlice', () => {
     expect(nextSlice(STREAM, 4096, 3584)?.outputTokens).toBe(6144);
   });
 
-  test('ends with what was asked for', () => {
+  test('ends with the requested output', () => {
     const holdRequest = { ...STREAM, outputTokensMax: 3000 };
     expect(nextSlice(holdRequest, 2048, 1600)).toEqual({
       amount: 952n * 6000n,
@@ -182,7 +182,7 @@ describe('nextSlice', () => {
     expect(nextSlice(holdRequest, 3000, 3000)).toBeNull();
   });
 
-  test('goes on where upstream is past what was asked for by more than our count may be wrong', () => {
+  test('continues if upstream exceeds the requested output by more than our count may be wrong', () => {
     const holdRequest = { ...STREAM, outputTokensMax: 3000 };
     expect(nextSlice(holdRequest, 3000, 3750)).toBeNull();
     expect(nextSlice(holdRequest, 3000, 3751)?.outputTokens).toBe(5048);
@@ -195,14 +195,14 @@ describe('nextSlice', () => {
     expect(nextSlice(PLAIN, 2048, 1_000_000)).toBeNull();
   });
 
-  test('is due of a strict stream only where its upstream goes on past what was asked', () => {
+  test('a strict stream needs one only if its upstream exceeds the requested output', () => {
     const strict = { ...STREAM, mode: 'strict', outputTokensMax: 2048 } as const;
     expect(nextSlice(strict, 2048, 2048)).toBeNull();
     expect(nextSlice(strict, 2048, 2560)).toBeNull();
     expect(nextSlice(strict, 2048, 2561)).toMatchObject({ amount: 2048n * 6000n, outputTokens: 4096 });
   });
 
-  test('stays ahead of any stream, asks only when due, and grows by whole slices', () => {
+  test('stays ahead of any stream, is requested only when due, and grows by whole slices', () => {
     const bursts = fc.array(fc.nat(9000), { maxLength: 40 });
     fc.assert(
       fc.property(fc.nat(200_000), bursts, (outputTokensMax, grown) => {
@@ -228,7 +228,7 @@ describe('nextSlice', () => {
   });
 });
 
-test('a hold covers whatever a call costs whose input was estimated 15 % too low at most', () => {
+test('a hold covers the cost of any call whose input was estimated at most 15% too low', () => {
   const rate = fc.nat(99_999_999).map((millionths) => `${millionths / 1e6 < 1e-6 ? 0 : (millionths / 1e6).toFixed(6)}`);
   const rates = fc.record({
     input: rate,
@@ -244,7 +244,10 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
     image_output: rate,
   });
   const fee = fc.nat(1000);
-  const asked = fc.record({ media: fc.boolean(), tools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(20)) });
+  const anyExtras = fc.record({
+    media: fc.boolean(),
+    tools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(20)),
+  });
   const shares = fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000), fc.nat(1000));
   const ppm = fc.integer({ min: -1_000_000, max: 2_000_000 });
   fc.assert(
@@ -258,7 +261,7 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
       fc.nat(5000),
       fc.nat(5000),
       fc.record({ a: fee, b: fee }),
-      asked,
+      anyExtras,
       (base, tier, above, markUp, inputTokens, parts, output, thought, per_1000_requests, { media, tools }) => {
         const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }), markUp);
         const toolRequests = new Map(Object.entries(tools));

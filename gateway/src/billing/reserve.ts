@@ -59,7 +59,8 @@ export function chooseHold(holdRequest: HoldRequest): HoldSlice {
   const outputTokens = isSliced(holdRequest) && worst > SLICE_TOKENS ? SLICE_TOKENS : worst;
   const { input, output } = dearestRates(holdRequest);
   const picoUsd = heldInput(holdRequest) * input + BigInt(outputTokens) * output + heldFees(holdRequest);
-  return { amount: ceilNanoUsd(picoUsd, price), ...coverage(holdRequest, outputTokens, worst) };
+  const extendAtTokens = extensionDue(holdRequest, outputTokens, worst);
+  return { amount: ceilNanoUsd(picoUsd, price), outputTokens, extendAtTokens };
 }
 
 /**
@@ -84,7 +85,8 @@ export function nextSlice(holdRequest: HoldRequest, coveredTokens: number, produ
   const ahead = coveredTokens + behind - (behind % SLICE_TOKENS) + SLICE_TOKENS;
   const outputTokens = ahead < worst ? ahead : worst;
   const picoUsd = BigInt(outputTokens - coveredTokens) * dearestRates(holdRequest).output;
-  return { amount: ceilNanoUsd(picoUsd, holdRequest.price), ...coverage(holdRequest, outputTokens, worst) };
+  const extendAtTokens = extensionDue(holdRequest, outputTokens, worst);
+  return { amount: ceilNanoUsd(picoUsd, holdRequest.price), outputTokens, extendAtTokens };
 }
 
 /**
@@ -116,10 +118,10 @@ function isSliced({ mode, stream }: HoldRequest): boolean {
 }
 
 /** The last slice has a threshold too: an upstream may exceed the requested maximum. */
-function coverage(holdRequest: HoldRequest, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
-  if (!holdRequest.stream) return { outputTokens, extendAtTokens: null };
-  if (outputTokens < worst) return { outputTokens, extendAtTokens: outputTokens - SLICE_REST_TOKENS };
-  return { outputTokens, extendAtTokens: worst === OUTPUT_TOKENS_MAX ? null : worst + (worst - (worst % 4)) / 4 + 1 };
+function extensionDue({ stream }: HoldRequest, outputTokens: number, worst: number): HoldSlice['extendAtTokens'] {
+  if (!stream) return null;
+  if (outputTokens < worst) return outputTokens - SLICE_REST_TOKENS;
+  return worst === OUTPUT_TOKENS_MAX ? null : worst + (worst - (worst % 4)) / 4 + 1;
 }
 
 function worstOutput({ outputTokensMax }: HoldRequest): number {

@@ -14,7 +14,7 @@ const set = (fromMs: number, input: string | null): StoredPrice => ({
   createdAtMs: 0,
 });
 
-test('before the first price is what was known, then each from its beginning on', () => {
+test('the known price applies before the first set price, then each from its start', () => {
   const periods = groupSetPrices([set(2_000, '2'), set(1_000, '1')]).get('m') ?? [];
   const book = addPeriods(FREE_PRICE, periods);
   const at = (ms: number) => priceAt(book, ms)?.input;
@@ -27,7 +27,7 @@ test('of two with one beginning the later one holds', () => {
   expect(book).toHaveLength(2);
 });
 
-test('the version says where it came from, and recomputes it', () => {
+test('the version names its origin and recomputes the price', () => {
   const price = parseSetPrice(set(Date.UTC(2026, 10, 22), '0.25'));
   expect(price.version).toBe('console:2026-11-22T00:00:00.000Z@0.25_0.25_0.25_0.25_9_9');
   expect(parsePriceVersion(price.version)).toEqual(price);

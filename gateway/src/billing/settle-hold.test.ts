@@ -35,7 +35,7 @@ describe('settleHold', () => {
     );
   });
 
-  test('gives the whole hold back where the operator bears the cost', () => {
+  test('returns the whole hold if the operator pays the cost', () => {
     expect(splitCost(100n, 130n)).toEqual({ extension: 0n, posted: 0n, released: 100n, writtenOff: 130n });
   });
 

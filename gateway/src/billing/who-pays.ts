@@ -6,7 +6,7 @@ import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts
 
 /**
  * `usage`: upstream's final numbers. `so_far`: the input and the output received so far; `count`: the same for a
- * complete response. `told`: upstream's numbers, final or not, never our own count.
+ * complete response. `reported`: upstream's numbers, final or not, never our own count.
  */
 type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'told' | 'nothing';
 
@@ -95,9 +95,9 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   if (row.charged === 'nothing') return { ending, usage: ZERO_USAGE, source, payer };
   if (row.charged === 'usage' && usage !== null) return { ending, usage, source, payer };
   if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source, payer };
-  const told = usage ?? usageSoFar;
-  if (row.charged === 'told' && told !== null) {
-    return { ending, usage: told, source: usage === null ? 'partial' : source, payer };
+  const reported = usage ?? usageSoFar;
+  if (row.charged === 'told' && reported !== null) {
+    return { ending, usage: reported, source: usage === null ? 'partial' : source, payer };
   }
   const counted = count();
   if (usageSoFar === null) {
@@ -114,10 +114,10 @@ const COUNT_TIMES = 4;
  * Upstream's number for the output it covers, plus our count for the output after it. A number sent before any text, or
  * far too small for it (hosts that put zeros into every chunk), is ignored in favor of our count.
  */
-function outputSoFar(told: number, counted: number, countedWhenReported: number): number {
-  const isBelieved = countedWhenReported > 0 && told * COUNT_TIMES >= countedWhenReported;
-  if (isBelieved) return told + Math.max(0, counted - countedWhenReported);
-  return Math.max(told, counted);
+function outputSoFar(reported: number, counted: number, countedWhenReported: number): number {
+  const isBelieved = countedWhenReported > 0 && reported * COUNT_TIMES >= countedWhenReported;
+  if (isBelieved) return reported + Math.max(0, counted - countedWhenReported);
+  return Math.max(reported, counted);
 }
 
 function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar, brokenAnswers }: EndedCall): CallEnding {

@@ -4,6 +4,7 @@
  * decisions.
  */
 import type { BodyShare, CallPlace } from '../admission/capacity.ts';
+import type { NanoUsd } from '../billing/money.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -24,17 +25,15 @@ import type { PricedRequest } from './plan/named-models.ts';
 
 /** The client's side of a request. */
 export interface CallOrigin {
-  readonly connection: {
-    /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
-    replyReady(): void;
-  };
   /** The client's address, called only when needed; null: unknown. */
-  readonly address: () => string | null;
+  address(): string | null;
+  /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
+  replyReady(): void;
 }
 
-/** A call whose head has arrived. Members that are not read-only are its progress; the steps of the call set them. */
-export interface Arrived {
-  readonly requestId: string;
+/** The call itself. Members that are not read-only are its progress; the steps of the call set them. */
+class Call {
+  readonly requestId = newRequestId();
   readonly request: Request;
   readonly protocol: ClientProtocol;
   readonly origin: CallOrigin;
@@ -42,105 +41,55 @@ export interface Arrived {
   /** The settings in force when it arrived. */
   readonly settings: Settings;
   /** Unix ms. */
-  readonly atMs: number;
-  /** On the `performance.now()` clock. */
-  readonly startMs: number;
-  readonly session: string | null;
-
-  readonly principal: Principal | null;
-  readonly facts: RequestFacts | null;
-  readonly route: Route | null;
-  readonly money: CallMoney | null;
-
-  /** The version of the protocol that the client asked for; null: it has none. */
-  version: string | null;
-  /** A connection to an upstream was attempted, whether or not it succeeded. */
-  attempted: boolean;
-  /** Bytes were sent to an upstream: from here on the call may cost money. */
-  dispatched: boolean;
-  firstByteMs: number | null;
-  /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
-  dropped: readonly string[];
-  readonly attempts: AttemptRecord[];
-  /**
-   * The failure as reported where it was detected: why the call failed, was refused or was cut. Null: it did not fail,
-   * or only the kind is known.
-   */
-  failure: CallFailure | null;
-  /** Set once, by `settle`. */
-  settled: boolean;
-  /** The remaining allowance of the caller's limits; null: they were not checked. */
-  rateLimitStatus: RateLimitStatus | null;
-  /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */
-  folded: boolean;
-  /** The non-streamed answer was cut because no more money was available; reported to the caller. */
-  cut: boolean;
-  /** Upstream's facts about an answer that the client did not get; null: none. */
-  undelivered: AnswerFacts | null;
-  /** Null: the call has no idempotency key. */
-  run: IdempotencyRun | null;
-  /** The recorded bodies; null: the workspace does not record them. */
-  content: ContentDraft | null;
-  /** Its place within the capacity of the process; null: not admitted. */
-  place: CallPlace | null;
-  /** The memory of its body; null: not read. */
-  body: BodyShare | null;
-}
-
-/** A call whose caller is known. Every such call has a record. */
-export interface Identified extends Arrived {
-  readonly principal: Principal;
-}
-
-/** A call whose body was read and whose model may be used. */
-export interface Routed extends Identified {
-  readonly facts: RequestFacts;
-  /** The body, validated. */
-  readonly outline: JsonOutline;
-  readonly route: Route;
-  /**
-   * Price-changing members and models that the request names beyond its own model; null: none, or the request is
-   * translated.
-   */
-  readonly priced: PricedRequest | null;
-}
-
-/** A call that was admitted to its limits, with its money held. */
-export interface Held extends Routed {
-  readonly money: CallMoney;
-}
-
-class Call implements Arrived {
-  readonly requestId = newRequestId();
-  readonly request: Request;
-  readonly protocol: ClientProtocol;
-  readonly origin: CallOrigin;
-  readonly deps: CallDeps;
-  readonly settings: Settings;
   readonly atMs = Date.now();
+  /** On the `performance.now()` clock. */
   readonly startMs = performance.now();
   readonly session: string | null;
   principal: Principal | null = null;
   facts: RequestFacts | null = null;
+  /** The body, validated. */
   outline: JsonOutline | null = null;
   route: Route | null = null;
+  /**
+   * Price-changing members and models that the request names beyond its own model; null: none, or the request is
+   * translated.
+   */
   priced: PricedRequest | null = null;
   money: CallMoney | null = null;
+  /** The version of the protocol that the client asked for; null: it has none. */
   version: string | null = null;
+  /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted = false;
+  /** Bytes were sent to an upstream: from here on the call may cost money. */
   dispatched = false;
   firstByteMs: number | null = null;
+  /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
   dropped: readonly string[] = [];
   readonly attempts: AttemptRecord[] = [];
+  /**
+   * The failure as reported where it was detected: why the call failed, was refused or was cut. Null: it did not fail,
+   * or only the kind is known.
+   */
   failure: CallFailure | null = null;
+  /** Set once, by `settle`. */
   settled = false;
+  /** What the account pays, set with `settled`: 0 if the operator pays all of it, null if the model has no price. */
+  charged: NanoUsd | null = null;
+  /** The remaining allowance of the caller's limits; null: they were not checked. */
   rateLimitStatus: RateLimitStatus | null = null;
+  /** The hold is that of a stream although the client gets one piece: the caps do not cover the maximum cost. */
   folded = false;
+  /** The non-streamed answer was cut because no more money was available; reported to the caller. */
   cut = false;
+  /** Upstream's facts about an answer that the client did not get; null: none. */
   undelivered: AnswerFacts | null = null;
+  /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null = null;
+  /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null = null;
+  /** Its place within the capacity of the process; null: not admitted. */
   place: CallPlace | null = null;
+  /** The memory of its body; null: not read. */
   body: BodyShare | null = null;
 
   constructor(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps) {
@@ -151,6 +100,29 @@ class Call implements Arrived {
     this.settings = deps.settings;
     this.session = readSession(request.headers);
   }
+}
+
+/** Members that a step of the call sets for good, with a function below. */
+type Learned = 'principal' | 'facts' | 'route' | 'money';
+
+/** A call whose head has arrived. */
+export interface Arrived extends Omit<Call, Learned | 'outline' | 'priced'>, Readonly<Pick<Call, Learned>> {}
+
+/** A call whose caller is known. Every such call has a record. */
+export interface Identified extends Arrived {
+  readonly principal: Principal;
+}
+
+/** A call whose body was read and whose model may be used. */
+export interface Routed extends Identified, Readonly<Pick<Call, 'priced'>> {
+  readonly facts: RequestFacts;
+  readonly outline: JsonOutline;
+  readonly route: Route;
+}
+
+/** A call that was admitted to its limits, with its money held. */
+export interface Held extends Routed {
+  readonly money: CallMoney;
 }
 
 /**
@@ -198,8 +170,9 @@ export function isRouted(call: Arrived): call is Routed {
 /** Releases everything that the call holds of the process. Safe to call more than once. */
 export function releaseCall({ place, body, content }: Arrived): void {
   place?.leave();
-  body?.release();
+  // Copies the body before its memory is freed.
   content?.close();
+  body?.release();
 }
 
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };

@@ -53,7 +53,7 @@ export async function countCall(
   } finally {
     admission?.releaseUnlessSettled(steadyNowMs());
     releaseCall(call);
-    origin.connection.replyReady();
+    origin.replyReady();
   }
 }
 

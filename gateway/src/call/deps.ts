@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { OpenSet } from '../lib/open-set.ts';
-import type { ClientProtocolName } from '../protocols/names.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
 import type { ProviderHealth } from './attempt/provider-health.ts';
@@ -14,7 +14,6 @@ import type { ContentRecorder } from './content/content-recorder.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
 import type { BillingDeps } from './money/billing-deps.ts';
 import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
-
 import type { RefusedMembers } from './plan/refused-members.ts';
 
 /** Replaced as a whole by a reload; a running call keeps the settings it started with. */
@@ -26,6 +25,14 @@ export interface Settings {
 /** A call that the gateway can end with an error to its client. */
 export interface Interruptible {
   interrupt(failure: CallFailure): void;
+}
+
+/** The number of events out of the order that their format prescribes. */
+export interface ProtocolViolations {
+  /** Received from upstreams and passed on, by upstream's format. */
+  readonly received: { [protocol in UpstreamProtocolName]: number };
+  /** Withheld from clients, by the client's format. */
+  readonly withheld: { [protocol in ClientProtocolName]: number };
 }
 
 export interface CallDeps {
@@ -45,11 +52,7 @@ export interface CallDeps {
   readonly billing: BillingDeps;
   readonly health: ProviderHealth;
   readonly content: ContentRecorder;
-  /**
-   * Events out of the order that their format prescribes, by format: received from upstreams, and withheld from
-   * clients.
-   */
-  readonly protocolViolations: { [direction in 'received' | 'withheld']: { [protocol in ClientProtocolName]: number } };
+  readonly protocolViolations: ProtocolViolations;
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;
   /** Whether load balancers may send calls: false from the first stop signal on. */

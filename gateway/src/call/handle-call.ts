@@ -51,7 +51,7 @@ export async function handleCall(
     // A stream releases its resources when it closes.
     if (!streams) {
       releaseCall(call);
-      origin.connection.replyReady();
+      origin.replyReady();
     }
   }
 }

@@ -63,7 +63,7 @@ test('a rate 429 has its exact wait in whole seconds and leaves the retry to the
   });
 });
 
-test('a rate 429 that a minute does not cure asks for no retry', async () => {
+test('a rate 429 that waiting a minute does not lift suggests no retry', async () => {
   expect(await replyOf({ ...RATE, retryAfterMs: 300_000 }, 'messages')).toMatchObject({
     retry: 'false',
     afterSeconds: '60',

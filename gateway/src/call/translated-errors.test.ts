@@ -278,7 +278,7 @@ describe.each([
 ] as const)('a client of %s', (protocol, from) => {
   const vocabulary = protocol === 'chat' ? chat : messages;
 
-  test('waits at most a minute after a 429, whatever upstream asked for', () => {
+  test('waits at most a minute after a 429, whatever upstream requested', () => {
     expect(from(429, { message: 'x' }, '37800').details.retryAfterSeconds).toBe(60);
   });
 
@@ -286,7 +286,7 @@ describe.each([
     expect(vocabulary.renderError(from(status, { message: 'account org-secret' }), ID)).not.toContain('org-secret');
   });
 
-  test.each([400, 413, 422])('is told something where upstream’s %d has no words', (status) => {
+  test.each([400, 413, 422])('gets a message if upstream’s %d has none', (status) => {
     const body = vocabulary.renderError(from(status, '<html>no</html>'), ID);
     expect(JSON.parse(body).error.message).toBe(`the model provider refused the request (HTTP ${status})`);
   });
@@ -297,13 +297,13 @@ describe.each([
     expect(record).not.toMatch(/\[DONE\]|message_stop|finish_reason|stop_reason/);
   });
 
-  test('vector 31: an overflow told in the stream has the words of the client’s side', () => {
+  test('vector 31: an overflow in the stream has the message of the client’s format', () => {
     const failure = failureOfErrorWords(INVALID, null, 'input exceeds the context window of this model');
     const record = vocabulary.renderStreamError(failure, ID).toString();
     expect(record).toContain(protocol === 'chat' ? 'maximum context length' : 'prompt is too long');
   });
 
-  test('vector 32: a 200 that holds an error although a stream was asked for is an HTTP error', () => {
+  test('vector 32: a 200 with an error instead of the requested stream is an HTTP error', () => {
     const failure = failureOfErrorWords('error', 503, 'no room');
     expect([failure.kind, CLIENT_PROTOCOLS[protocol].statusOf(failure)]).toEqual(['upstream_failed', 500]);
   });

@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-book.ts';
-
 import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
-
 import { catalogVersion, findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
@@ -142,7 +140,7 @@ describe('the snapshot', () => {
     expect(version('google', 'gemini-2.5-pro')).toEndWith(';>200000=2.5_0.25_2.5_2.5_15_15');
   });
 
-  test('has the gates of each Claude family whose gates are known', () => {
+  test('has the known restrictions of each Claude family', () => {
     expect(findModel('anthropic', 'claude-sonnet-4-6')?.gates?.sampling).toBe(true);
     expect(findModel('anthropic', 'claude-opus-5')?.gates).toEqual({
       sampling: false,

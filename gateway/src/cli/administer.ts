@@ -14,7 +14,6 @@ import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openReading, openStore } from '../store/sqlite/open-store.ts';
-
 import { type CliEnvironment, CliFailure } from './environment.ts';
 
 const LOCK_WAIT_MS = 5_000;

@@ -92,7 +92,7 @@ export function renderLayeredCaps(view: z.infer<typeof layeredCaps>): string {
   return operator === 'none' ? `${own} (set by the account)` : `${operator}; ${own} (set by the account)`;
 }
 
-/** Renders all caps in a few words, such as `60 rpm, 10 USD a day`; `none` if there are none. */
+/** Renders all caps in a few words, such as `60 rpm, 10 USD a day`; `none` without caps. */
 export function renderCaps({ rpm, tpm, concurrency, budget_nano_usd, budget_window }: z.infer<typeof caps>): string {
   const words = [
     rpm === null ? null : `${rpm} rpm`,

@@ -15,7 +15,7 @@ test('a table has columns as wide as their widest cell, as a terminal counts', (
   ).toBe('ID  NAME  STATE\n1   日本  on\n22  x\n');
 });
 
-test('fields stand in two columns', () => {
+test('fields are in two columns', () => {
   expect(
     renderFields([
       ['id', 'a'],

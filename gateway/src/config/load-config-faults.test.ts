@@ -30,7 +30,7 @@ const PRICE_EXPECTED =
   'expected USD per million tokens: a number from 0 to 1000000 with at most 6 decimals, such as 0.25';
 const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
 const ALIAS_EXPECTED =
-  'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-house, or { name: claude-house, protocols: [messages] }.';
+  'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-own, or { name: claude-own, protocols: [messages] }.';
 
 describe('server and limits', () => {
   test.each([
@@ -412,9 +412,9 @@ test('any mutation of a file reports problems and no credential', () => {
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
       const text = edits.reduce((old, { at, length, text }) => old.slice(0, at) + text + old.slice(at + length), good);
-      const told = faults(text, { K: 'canary-variable' }).join('\n');
-      expect(told).not.toContain('canary-variable');
-      if (!/canary/.test(text.replace(/api_key: canary-literal/, ''))) expect(told).not.toContain('canary-l');
+      const messages = faults(text, { K: 'canary-variable' }).join('\n');
+      expect(messages).not.toContain('canary-variable');
+      if (!/canary/.test(text.replace(/api_key: canary-literal/, ''))) expect(messages).not.toContain('canary-l');
     }),
     { numRuns: 150 },
   );

@@ -252,7 +252,7 @@ describe('providers', () => {
 });
 
 describe('models', () => {
-  test('are served at both endpoints and use the public name upstream, unless the file says otherwise', () => {
+  test('are served at both endpoints and use the public name upstream, unless configured otherwise', () => {
     const config = load(
       `${LAB}  claude: { kind: anthropic, api_key: x }\n  try: { kind: demo }\n` +
         'models:\n  a: { targets: [{ provider: lab }, { provider: claude, model: c }] }\n' +

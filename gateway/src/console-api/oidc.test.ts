@@ -111,8 +111,8 @@ test.each([
   ['a token for somebody else', 'lab', { sub: 'u5', email: OWNER.email, email_verified: true, aud: 'another' }],
   ['a token of another sign-in', 'lab', { sub: 'u6', email: OWNER.email, email_verified: true, nonce: 'x' }],
   ['a token that names no user', 'lab', { sub: '', email: OWNER.email, email_verified: true }],
-])('%s is refused', async (_name, id, said) => {
-  oidc.claims = said;
+])('%s is refused', async (_name, id, expectedText) => {
+  oidc.claims = expectedText;
   const browser = rig.browser();
   const { location } = await comeBack(browser, id);
   expect(location).toStartWith('/app/sign-in?error=');
@@ -187,7 +187,7 @@ describe('linking a service', () => {
     expect([joined.status, joined.json.error.code]).toEqual([409, 'conflict']);
   });
 
-  test('can be taken back, while another way in is left', async () => {
+  test('can be removed while another sign-in method is left', async () => {
     expect((await owner.ask('DELETE /me/services/lab')).status).toBe(200);
     expect((await owner.ask('DELETE /me/services/lab')).status).toBe(404);
     expect((await owner.ask('DELETE /me/services/credential')).status).toBe(404);

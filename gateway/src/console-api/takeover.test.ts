@@ -89,7 +89,7 @@ async function expectApart(first: Browser, real: Browser, email: string): Promis
 }
 
 describe('an invitation that another person accepts first', () => {
-  test('gives them nothing of the account that invites the owner of the address later', async () => {
+  test('gives the first person no access to the account that invites the owner of the address later', async () => {
     const email = newAddress();
     const first = await accept(await invite(attacker, 'a', email, 'viewer'), 'Planted');
     const toB = await invite(owner, 'b', email, 'admin');
@@ -99,7 +99,7 @@ describe('an invitation that another person accepts first', () => {
     expect((await real.ask('GET /me')).json).toMatchObject({ has_password: false, passkeys: [] });
   });
 
-  test('nor where the owner of the address was there before', async () => {
+  test('nor if the owner of the address had a user before', async () => {
     const email = newAddress();
     const toB = await invite(owner, 'b', email, 'admin');
     const real = await comeByService(email);
@@ -150,9 +150,9 @@ describe('an invitation that another person accepts first', () => {
     await join(real, toB);
     await expectApart(first, real, email);
     const byPasskey = rig.browser();
-    const asked = await byPasskey.ask('POST /sign-in/passkey/options', { body: {} });
+    const reply = await byPasskey.ask('POST /sign-in/passkey/options', { body: {} });
     const signed = await byPasskey.ask('POST /sign-in/passkey', {
-      body: { response: passkey.sign(asked.json as never) },
+      body: { response: passkey.sign(reply.json as never) },
     });
     expect(signed.json).toEqual({ state: 'signed_in' });
     expect(await accountsOf(byPasskey)).toEqual(['a']);

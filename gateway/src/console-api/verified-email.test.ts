@@ -1,6 +1,6 @@
 /** Tests what a verified address allows: joining other accounts, and which user of an address a password signs in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../identity/authorize.ts';
+import { authenticate } from '../identity/principal.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
@@ -126,19 +126,19 @@ describe('a password', () => {
     expect((await signIn(email, 'none of these')).status).toBe(401);
   });
 
-  test('that several users of the address have asks for the account', async () => {
+  test('an address of several users requires the account', async () => {
     const email = 'same@example.com';
     for (const account of ['a', 'b']) await join(account, email, 'the same password');
     await rig.run('accounts.set', { id: 'b', name: 'The B team' });
-    const asked = await signIn(email, 'the same password');
-    expect(asked.json).toEqual({
+    const reply = await signIn(email, 'the same password');
+    expect(reply.json).toEqual({
       state: 'choose_account',
       accounts: [
         { account: 'a', name: 'a' },
         { account: 'b', name: 'The B team' },
       ],
     });
-    expect(asked.cookies.size).toBe(0);
+    expect(reply.cookies.size).toBe(0);
     for (const account of ['a', 'b']) {
       expect(await accountsOf(await signIn(email, 'the same password', account))).toEqual([account]);
     }

@@ -134,17 +134,17 @@ function requireAuthority({ by }: CommandRun, given: object): void {
 /** An enforced balance cannot start below zero. @throws CommandFailure if it would. */
 function chooseMode(
   before: StoredAccount,
-  asked: AccountMode | undefined,
+  requestedMode: AccountMode | undefined,
   balance: AccountBalance | null,
 ): AccountMode {
   const available = balance?.available ?? 0n;
-  if (before.mode === 'postpaid' && asked === 'prepaid' && available < 0n) {
+  if (before.mode === 'postpaid' && requestedMode === 'prepaid' && available < 0n) {
     const missing = formatNanoUsd(-available);
     throw new CommandFailure(
       `The account ${before.id} is ${missing} USD below zero, which a prepaid account cannot be. First run: tollgate topup ${before.id} --usd ${missing}`,
     );
   }
-  return asked ?? before.mode;
+  return requestedMode ?? before.mode;
 }
 
 async function readBalance({ ledger }: ControlContext, account: string): Promise<AccountBalance | null> {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatPercent } from '../billing/money.ts';
-import { authenticate } from '../identity/authorize.ts';
+import { authenticate } from '../identity/principal.ts';
 import { markUpPercent } from './arguments.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 import { emptyBalance } from './testing/memory-disk.ts';
@@ -124,7 +124,7 @@ describe('accounts', () => {
 });
 
 describe('movements of money', () => {
-  test('a top-up is kept before it can be spent, and its result shows the balance', async () => {
+  test('a top-up is stored before it can be spent, and its result shows the balance', async () => {
     const made = await rig.run('accounts.topup', { account: 'default', usd: '10.5', note: 'invoice 7' });
     expect(made).toEqual({
       id: expect.stringMatching(/^mov_[0-9A-Za-z]{20}$/),
@@ -138,7 +138,7 @@ describe('movements of money', () => {
     expect(rig.credits).toEqual([{ account: 'default', amount: 10_500_000_000n }]);
   });
 
-  test('the same id moves once, however often it is asked for', async () => {
+  test('the same id applies once, however often it is sent', async () => {
     const given = { account: 'default', usd: '3', id: 'mov_mine' };
     await Promise.all([rig.run('accounts.topup', given), rig.run('accounts.topup', given)]);
     expect(await rig.run('accounts.topup', given)).toMatchObject({
@@ -166,8 +166,8 @@ describe('movements of money', () => {
   test('a movement that was stored despite a failure is found, and can be spent', async () => {
     const { ledger } = rig.disk;
     const { topup } = ledger;
-    spyOn(ledger, 'topup').mockImplementationOnce(async (...asked) => {
-      await topup(...asked);
+    spyOn(ledger, 'topup').mockImplementationOnce(async (...movement) => {
+      await topup(...movement);
       throw new Error('the writer died');
     });
     expect(await rig.run('accounts.topup', { account: 'default', usd: '3' })).toMatchObject({

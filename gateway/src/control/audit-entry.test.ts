@@ -89,7 +89,7 @@ describe('the audit trail of commands', () => {
     expect(rig.disk.entries.length).toBe(count);
   });
 
-  test('a rotation says which secret there is now, and never the secret or its hash', async () => {
+  test('the entry of a rotation names the current secret, never the secret itself or its hash', async () => {
     const rig = createControlRig();
     const made = await rig.run('keys.create', { name: 'n' });
     const rotated = await rig.run('keys.rotate', { id: made.id, grace_ms: 60_000 });

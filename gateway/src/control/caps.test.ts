@@ -61,7 +61,7 @@ describe('the caps of a key', () => {
     expect(rig.putRules).toEqual([`key:${id}`]);
   });
 
-  test('are nothing where the disk fails, and the key neither', async () => {
+  test('caps and key are not created if the disk fails', async () => {
     rig.disk.full = true;
     await expect(rig.control.run('keys.create', { name: 'n', rpm: 1 }, rig.by)).rejects.toThrow('the disk is full');
     expect([rig.directory.keys.size, rig.inForce.size]).toEqual([0, 0]);
@@ -80,8 +80,8 @@ describe('the caps of a key', () => {
     [{ budget_window: 'day' }, 'budget_window: found day without a budget'],
     [{ budget_usd: null, budget_window: 'day' }, 'budget_window: found day without a budget'],
   ])('refuses %p as wrong usage', async (given, message) => {
-    const { kind, message: said } = await rig.refusal('keys.create', { name: 'n', ...given });
-    expect([kind, said]).toEqual(['usage', expect.stringContaining(message)]);
+    const { kind, message: refusalText } = await rig.refusal('keys.create', { name: 'n', ...given });
+    expect([kind, refusalText]).toEqual(['usage', expect.stringContaining(message)]);
   });
 });
 

@@ -130,7 +130,7 @@ describe('the control socket', () => {
 });
 
 describe('a data folder with a path too long for a socket', () => {
-  test('has its socket in a private folder elsewhere, and says so', async () => {
+  test('has its socket in a private folder elsewhere, with a notice', async () => {
     const folder = newDeepFolder();
     const server = serveControl(folder, ECHO);
     expect(server.notice).toContain('is too long for a socket');

@@ -2,7 +2,7 @@
  * Tests the commands about keys and workspaces: what they return, store and apply. Caps and money have their own tests.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { authenticate } from '../identity/authorize.ts';
+import { authenticate } from '../identity/principal.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 
 let rig: ControlRig;

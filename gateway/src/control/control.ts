@@ -7,7 +7,6 @@ import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, Cont
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
-
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
 const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([

@@ -35,7 +35,6 @@ import {
   NO_LAYERED_CAPS,
   OPERATOR_ACCOUNT,
 } from './policy-changes.ts';
-
 import { viewKey, viewNewKey } from './views.ts';
 
 const create = defineCommand(

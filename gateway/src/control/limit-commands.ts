@@ -21,7 +21,6 @@ import {
   OPERATOR_ACCOUNT,
   storeChanges,
 } from './policy-changes.ts';
-
 import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ policies, modelNames }) =>

@@ -15,7 +15,6 @@ import {
   findWorkspace,
 } from './command.ts';
 import { auditChange, chooseRuleChange, type LayeredCaps, layeredCapsOf } from './policy-changes.ts';
-
 import { viewWorkspace } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>

@@ -22,7 +22,7 @@ const weather = {
 const clock = { type: 'function', function: { name: 'get_time', parameters: { type: 'object', properties: {} } } };
 
 describe('a plain answer', () => {
-  test('says who it is, repeats the message, and counts tokens', () => {
+  test('introduces itself, repeats the message, and counts tokens', () => {
     const answer = ask({});
     const { content } = answer.choices[0].message;
     expect(content).toContain("Tollgate's built-in demo model");
@@ -82,7 +82,7 @@ describe('a plain answer', () => {
     expect(answer.choices[0].finish_reason).toBe('stop');
   });
 
-  test('reasons when an effort is set, and not when it is none', () => {
+  test('reasons when an effort is set, and not for the effort none', () => {
     const answer = ask({ reasoning_effort: 'low' });
     const reasoning = answer.choices[0].message.reasoning_content;
     expect(reasoning).toContain('Hello there');
@@ -92,7 +92,7 @@ describe('a plain answer', () => {
     expect(ask({ reasoning_effort: 'none' }).choices[0].message).not.toHaveProperty('reasoning_content');
   });
 
-  test('writes JSON when a format asks for it', () => {
+  test('writes JSON when a format requires it', () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } },
@@ -163,7 +163,7 @@ describe('tools', () => {
 });
 
 describe('a stream', () => {
-  test('keeps the format and says what the plain answer says', () => {
+  test('keeps the format and has the text of the plain answer', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.constant('the weather and the time in Rome'),

@@ -15,28 +15,28 @@ const ask = (body: object | string) => ({
 });
 const hello = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 12 };
 
-interface Heard {
+interface Received {
   status: number;
   readonly pieces: string[];
   failure: UpstreamFailure | null;
 }
 
 /** Plays the reply to its end. Calls `onPiece` for each piece, with the exchange. */
-function play(body: object | string, onPiece = (_exchange: DemoExchange) => {}): Promise<Heard> {
-  const heard: Heard = { status: 0, pieces: [], failure: null };
+function play(body: object | string, onPiece = (_exchange: DemoExchange) => {}): Promise<Received> {
+  const received: Received = { status: 0, pieces: [], failure: null };
   return new Promise((resolve) => {
     const listener: ExchangeListener = {
       onHead: ({ status }) => {
-        heard.status = status;
+        received.status = status;
       },
       onBody(span) {
-        heard.pieces.push(Buffer.from(span).toString());
+        received.pieces.push(Buffer.from(span).toString());
         onPiece(exchange);
       },
-      onEnd: () => resolve(heard),
+      onEnd: () => resolve(received),
       onFailure(failure) {
-        heard.failure = failure;
-        resolve(heard);
+        received.failure = failure;
+        resolve(received);
       },
     };
     const exchange = new DemoExchange(ask(body), listener);
@@ -44,7 +44,7 @@ function play(body: object | string, onPiece = (_exchange: DemoExchange) => {}):
 }
 
 describe('a reply', () => {
-  test('comes in one piece, or word by word where a stream is asked for', async () => {
+  test('comes in one piece, or word by word for a stream', async () => {
     const plain = await play(hello);
     expect([plain.status, plain.pieces.length]).toEqual([200, 1]);
     const stream = await play({ ...hello, stream: true });

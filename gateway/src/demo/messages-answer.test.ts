@@ -23,7 +23,7 @@ const clock = { name: 'get_time', input_schema: { type: 'object' } };
 const tools = [weather, clock];
 
 describe('a message', () => {
-  test('says who it is, repeats the text, and counts tokens', () => {
+  test('introduces itself, repeats the text, and counts tokens', () => {
     const message = ask({});
     expect(message.content).toEqual([{ type: 'text', text: expect.stringContaining('“Hello there”') }]);
     expect(message.usage).toMatchObject({
@@ -113,7 +113,7 @@ describe('tools', () => {
     expect(calls(ask({ tools, tool_choice: { type: 'tool', name: 'get_time' } }))).toEqual(['get_time']);
   });
 
-  test('that do not fit under max_tokens are left out whole', () => {
+  test('tool calls that exceed max_tokens are omitted entirely', () => {
     const message = ask({ tools, max_tokens: 2 }, user('How is the weather in Paris?'));
     expect(message).toMatchObject({ content: [], stop_reason: 'max_tokens' });
   });

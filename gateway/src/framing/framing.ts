@@ -46,7 +46,7 @@ export type FramingOutput = StreamRecord | FramingProblem;
 
 /**
  * Returns the end of the adjacent records from `start` (the beginning of a record) that need no decoding; `start`
- * itself if there are none. It must recognize each of them completely, including the bytes that end it.
+ * itself without such records. It must recognize each of them completely, including the bytes that end it.
  */
 export type Skim = (bytes: Uint8Array, start: number) => number;
 

@@ -113,7 +113,7 @@ function oracle(text: string): unknown[] {
   return events;
 }
 
-test('a stream of anything decodes as the standard says, whatever its cuts, and loses no byte', () => {
+test('any stream decodes as the standard says, for any division, and loses no byte', () => {
   const token = fc.constantFrom(
     'data',
     'event',
@@ -148,7 +148,7 @@ describe('promptness', () => {
     ['LF LF', ['data: x\n', '\n']],
     ['CR LF CR, before its LF', ['data: x\r\n', '\r']],
     ['CR CR', ['data: x\r', '\r']],
-  ])('a record that ends in %s is given out with that byte', (_, [first, second]) => {
+  ])('a record that ends in %s is returned at that byte', (_, [first, second]) => {
     const decoder = startSseDecoder();
     expect(decoder.push(bytesOf(first as string))).toEqual([]);
     expect(decoder.push(bytesOf(second as string)).map((output) => output.kind)).toEqual(['event']);
@@ -179,7 +179,7 @@ describe('memory', () => {
     ]);
   });
 
-  test('held bytes are given out in memory of their own', () => {
+  test('held bytes are returned in memory of their own', () => {
     const decoder = startSseDecoder();
     decoder.push(bytesOf('data: one'));
     const first = asRecord(decoder.push(bytesOf('\n\n'))[0]);
@@ -217,7 +217,7 @@ describe('memory', () => {
     }
   });
 
-  test('records before one that is too long are given out, and pushing on throws', () => {
+  test('records before one that is too long are returned, and the next push throws', () => {
     const decoder = startSseDecoder(20);
     const outputs = decoder.push(bytesOf(`data: a\n\ndata: ${'b'.repeat(30)}`));
     expect(outputs.map(({ kind }) => kind)).toEqual(['event', 'problem']);

@@ -73,7 +73,7 @@ export interface ToolCallPart {
   readonly tool: 'function' | 'custom';
   readonly arguments: string;
   readonly cache_mark: CacheMark | null;
-  /** Data that the provider sent with the call and expects back with it; absent if there is none. */
+  /** Data that the provider sent with the call and expects back with it; absent if it sent no such data. */
   readonly host_data?: Native;
 }
 

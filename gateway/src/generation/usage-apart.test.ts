@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { extrasOf } from './usage.ts';
 
-test('keeps what is above 0, and nothing where nothing is', () => {
+test('keeps counters above 0, and is absent without them', () => {
   expect(
     extrasOf({ audio_input: 3, image_input: 0 }, [
       ['web_search', 1],

@@ -13,7 +13,7 @@ export interface Usage {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
-  /** Counters that few calls have; absent if there are none. */
+  /** Counters that few calls have; absent from the others. */
   readonly extras?: MediaAndToolUsage;
 }
 

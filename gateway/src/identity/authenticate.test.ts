@@ -3,11 +3,9 @@ import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
-import { authenticate } from './authorize.ts';
 import { createKeyDirectory, followKeys, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { createKeyHasher, generateKeyText } from './key-format.ts';
-
-import { noteUse } from './principal.ts';
+import { authenticate, noteUse } from './principal.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const ACCOUNT: StoredAccount = {

@@ -1,8 +1,14 @@
 /** Tests the permissions of an authenticated caller. */
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { type AccessRequest, authorize, mayUseModel } from './authorize.ts';
-import { compileModelPatterns, newKeyUse, type Principal } from './principal.ts';
+import {
+  type AccessRequest,
+  authorize,
+  compileModelPatterns,
+  mayUseModel,
+  newKeyUse,
+  type Principal,
+} from './principal.ts';
 
 interface Rights {
   readonly scopes?: Principal['scopes'];
@@ -45,12 +51,12 @@ describe('authorize', () => {
   test('allows everything to a key without restrictions', () =>
     expect(authorize(principal({}), REQUEST)).toBe('allowed'));
 
-  test('wants the scope among those of the key', () => {
+  test('requires the scope among those of the key', () => {
     expect(authorize(principal({ scopes: ['usage', 'admin'] }), REQUEST)).toBe('scope');
     expect(authorize(principal({ scopes: ['usage', 'inference'] }), REQUEST)).toBe('allowed');
   });
 
-  test('wants the address in one of the ranges', () => {
+  test('requires the address in one of the ranges', () => {
     const limited = principal({ ips: ['10.0.0.0/8', '192.0.2.0/24', '2001:db8::/32'] });
     const from = (address: string | null) => authorize(limited, { ...REQUEST, address });
     expect(['192.0.2.255', '::ffff:10.9.9.9', '2001:db8::1'].map(from)).toEqual(['allowed', 'allowed', 'allowed']);
@@ -63,7 +69,7 @@ describe('authorize', () => {
     ]);
   });
 
-  test('wants the model allowed by the key and by the workspace', () => {
+  test('requires the model to be allowed by the key and by the workspace', () => {
     const both = { models: ['gpt-*', 'claude-x'], workspaceModels: ['*-mini', 'claude-x'] };
     const wants = (...modelNames: string[]) => authorize(principal(both), { ...REQUEST, modelNames });
     expect([wants('gpt-5-mini'), wants('claude-x')]).toEqual(['allowed', 'allowed']);
@@ -71,12 +77,12 @@ describe('authorize', () => {
   });
 
   test('allows a model by any of its names', () => {
-    const limited = principal({ models: ['claude-house'], workspaceModels: ['house-*'] });
-    expect(mayUseModel(limited, ['house-model', 'claude-house'])).toBe(true);
-    expect(mayUseModel(limited, ['house-model'])).toBe(false);
+    const limited = principal({ models: ['claude-public'], workspaceModels: ['public-*'] });
+    expect(mayUseModel(limited, ['public-model', 'claude-public'])).toBe(true);
+    expect(mayUseModel(limited, ['public-model'])).toBe(false);
   });
 
-  test('asks for no model where none is wanted', () => {
+  test('checks no model if none is requested', () => {
     expect(authorize(principal({ models: [] }), { ...REQUEST, modelNames: null })).toBe('allowed');
     expect(authorize(principal({ models: [] }), REQUEST)).toBe('model');
   });

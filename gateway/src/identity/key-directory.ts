@@ -1,14 +1,21 @@
 /**
  * Holds the keys, workspaces and accounts in memory that every call is checked against. Loaded at start; follows the
- * change feed. Contains no secret, only keyed hashes.
+ * change feed. Of secrets it contains keyed hashes, and the texts of keys that callers sent since the last change.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
-import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
+import type { Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyHasher, type KeyHasher } from './key-format.ts';
-import { compileModelPatterns, type KeyUse, newKeyUse, type Principal } from './principal.ts';
+import {
+  compileModelPatterns,
+  type KeyEntry,
+  type KeyLookup,
+  type KeyUse,
+  newKeyUse,
+  type Principal,
+} from './principal.ts';
 
 /** The scopes that a user's keys may have in a workspace: none once the user has lost access to it. */
 export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];
@@ -16,20 +23,8 @@ export type MakerRights = (accountId: string, workspaceId: string) => readonly S
 /** Reads the rights of a user, or of all users (null). A user without rights is not in the map. */
 export type ReadMakers = (person: string | null) => Promise<ReadonlyMap<string, MakerRights>>;
 
-/** The entry of a hash. A rotated key has two entries until the next rotation replaces the old secret's. */
-export interface KeyEntry {
-  readonly principal: Principal;
-  /** `ownerless`: the key's creator may no longer create keys there. */
-  readonly status: KeyStatus | 'ownerless';
-  /** Of the secret; shared with its principal. */
-  readonly use: KeyUse;
-  /** Unix ms from which the secret no longer works; infinite if it does not end. */
-  readonly endsAtMs: number;
-}
-
 /** Change it only through `putKey`, `putWorkspace`, `putAccount` and `putMaker`. */
-export interface KeyDirectory {
-  readonly hashKey: KeyHasher;
+export interface KeyDirectory extends KeyLookup {
   readonly byHash: Map<string, KeyEntry>;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
@@ -56,6 +51,7 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
   const directory: KeyDirectory = {
     hashKey,
     byHash: new Map(),
+    found: new Map(),
     keys: new Map(),
     workspaces: new Map(content.workspaces.map((workspace) => [workspace.id, workspace])),
     accounts: new Map(content.accounts.map((account) => [account.id, account])),
@@ -72,6 +68,7 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   const previousUse = key.previousHash === null ? null : useOf(directory, key.previousHash);
   const before = directory.keys.get(key.id);
   for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
+  directory.found.clear();
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);
   const status = key.status === 'active' && principal.scopes.length === 0 ? 'ownerless' : key.status;

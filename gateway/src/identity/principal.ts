@@ -1,10 +1,12 @@
 /**
  * Defines the principal of a call: the key, its workspace and account, and the permissions of both, compiled for quick
- * checks. Also matches model names against patterns and notes the last use of a key's secret.
+ * checks. Authenticates API keys, decides what their principals may do, and notes the last use of a key's secret. Does not
+ * know which models exist.
  */
-import type { IpRange } from '../lib/ip-range.ts';
+import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
-import type { BodyPolicy, HoldMode, Scope } from '../store/ports/records.ts';
+import type { BodyPolicy, HoldMode, KeyStatus, Scope } from '../store/ports/records.ts';
+import { hasKeyForm, type KeyHasher } from './key-format.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
 export interface Principal {
@@ -98,4 +100,100 @@ export function noteUse(use: KeyUse, headers: Headers, atMs: number): void {
 export function readClient(userAgent: string | null): string | null {
   const [product] = /^[\w!#$%&'*+.^`|~-]+(?:\/[\w!#$%&'*+.^`|~-]+)?/.exec(userAgent ?? '') ?? [];
   return product?.slice(0, CLIENT_LENGTH_MAX) ?? null;
+}
+
+type AuthorizationRefusal = 'scope' | 'address' | 'model';
+type Authorization = 'allowed' | AuthorizationRefusal;
+
+/** What a caller requests. */
+export interface AccessRequest {
+  readonly scope: Scope;
+  /** The client's address as text; null if unknown: then a key with an address list is refused. */
+  readonly address: string | null;
+  /** All public names of the requested model: its name and its aliases. Null: no model is requested. */
+  readonly modelNames: readonly string[] | null;
+}
+
+/** Whether the principal may: checks its scope, then its address, then the model, by key and by workspace. */
+export function authorize(principal: Principal, request: AccessRequest): Authorization {
+  if (!principal.scopes.includes(request.scope)) return 'scope';
+  if (!mayComeFrom(principal, request.address)) return 'address';
+  if (request.modelNames !== null && !mayUseModel(principal, request.modelNames)) return 'model';
+  return 'allowed';
+}
+
+/** The permissions of a key and its workspace for models. */
+export type ModelRights = Pick<Principal, 'keyAllows' | 'workspaceAllows'>;
+
+/** Whether both the key and its workspace allow a model, under any of its public names. */
+export function mayUseModel(rights: ModelRights, modelNames: readonly string[]): boolean {
+  return keyAllowsModel(rights, modelNames) && workspaceAllowsModel(rights, modelNames);
+}
+
+export function keyAllowsModel({ keyAllows }: ModelRights, modelNames: readonly string[]): boolean {
+  return modelNames.some(keyAllows);
+}
+
+export function workspaceAllowsModel({ workspaceAllows }: ModelRights, modelNames: readonly string[]): boolean {
+  return modelNames.some(workspaceAllows);
+}
+
+/** Whether the principal's key may be used from an address; null: the address is unknown. */
+export function mayComeFrom({ ranges }: Principal, address: string | null): boolean {
+  return ranges === null || comesFrom(ranges, address);
+}
+
+function comesFrom(ranges: NonNullable<Principal['ranges']>, addressText: string | null): boolean {
+  const address = addressText === null ? null : parseIpAddress(addressText);
+  return address !== null && ranges.some((range) => rangeHolds(range, address));
+}
+
+/** The entry of a hash. A rotated key has two entries until the next rotation replaces the old secret's. */
+export interface KeyEntry {
+  readonly principal: Principal;
+  /** `ownerless`: the key's creator may no longer create keys there. */
+  readonly status: KeyStatus | 'ownerless';
+  /** Of the secret; shared with its principal. */
+  readonly use: KeyUse;
+  /** Unix ms from which the secret no longer works; infinite if it does not end. */
+  readonly endsAtMs: number;
+}
+
+/** Finds the entry of a secret by its keyed hash. */
+export interface KeyLookup {
+  readonly hashKey: KeyHasher;
+  readonly byHash: ReadonlyMap<string, KeyEntry>;
+  /** By the text of the key: entries that were found since a key last changed. */
+  readonly found: Map<string, KeyEntry>;
+}
+
+type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked' | 'ownerless';
+type Authentication = Principal | AuthenticationRefusal;
+
+/** With more keys in use than this, the directory forgets those that it found, and finds them again. */
+const FOUND_MAX = 10_000;
+
+/**
+ * The principal of an API key, or the reason for its rejection (a string). `keyText` is the credential as the client
+ * sent it, `nowMs` the current time in unix ms. A text with a wrong form or checksum is refused before any look-up; the
+ * look-up uses a keyed hash, so its duration reveals nothing about keys. A key that was found is found again without
+ * hashing, until any key changes.
+ */
+export function authenticate(directory: KeyLookup, keyText: string, nowMs: number): Authentication {
+  const { byHash, found } = directory;
+  let entry = found.get(keyText);
+  if (entry === undefined) {
+    if (!hasKeyForm(keyText)) return 'malformed';
+    entry = byHash.get(directory.hashKey(keyText));
+    if (entry === undefined) return 'unknown';
+    if (found.size >= FOUND_MAX) found.clear();
+    found.set(keyText, entry);
+  }
+  return openEntry(entry, nowMs);
+}
+
+/** The principal of a directory entry at this time, or why the entry is not valid. */
+export function openEntry(entry: KeyEntry, nowMs: number): Exclude<Authentication, 'malformed' | 'unknown'> {
+  if (entry.status !== 'active') return entry.status;
+  return nowMs < entry.endsAtMs ? entry.principal : 'expired';
 }

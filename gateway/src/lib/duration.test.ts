@@ -28,7 +28,7 @@ describe('parseDurationMs', () => {
     '1e3s',
     '٣s',
     '9999999999999999s',
-  ])('refuses %p, and says what it expected', (text) =>
+  ])('refuses %p with the expected form', (text) =>
     expect(() => parseDurationMs(text)).toThrow(/found ".*", expected a whole number and a unit: ms, s, m, h or d/),
   );
 

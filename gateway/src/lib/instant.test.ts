@@ -32,6 +32,6 @@ test.each([
   '20261201',
   '+002026-12-01',
   '1.12.2026',
-])('%p is refused with what is wanted', (text) => {
+])('%p is refused with the expected form', (text) => {
   expect(() => parseInstantMs(text)).toThrow('expected a day such as 2026-12-01, or a moment such as');
 });

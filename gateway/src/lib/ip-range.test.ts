@@ -95,7 +95,7 @@ describe('parseIpRange', () => {
     ['10.0.0.1/8', '10.0.0.0/8'],
     ['2001:db8::1/32', '2001:db8::/32'],
     ['1.1.1.1/0', '0.0.0.0/0'],
-  ])('refuses %s, which has bits beyond its prefix, and says what to write', (text, instead) => {
+  ])('refuses %s, which has bits beyond its prefix, with the correct range', (text, instead) => {
     expect(() => parseIpRange(text)).toThrow(`write ${instead} for the range`);
   });
 
@@ -104,7 +104,7 @@ describe('parseIpRange', () => {
     (text) => expect(() => parseIpRange(text)).toThrow(/expected a prefix from \d+ to \d+ after the slash/),
   );
 
-  test.each(['', 'localhost', '10.0.0.0/8/8', '10.0.0', '/8'])('refuses %p, and says what it expected', (text) => {
+  test.each(['', 'localhost', '10.0.0.0/8/8', '10.0.0', '/8'])('refuses %p with the expected form', (text) => {
     expect(() => parseIpRange(text)).toThrow('expected an IP address or a CIDR range');
   });
 });
@@ -144,7 +144,7 @@ describe('rangeHolds', () => {
     expect(rangeHolds(parseIpRange('::ffff:10.0.0.0/104'), address('11.1.2.3'))).toBe(false);
   });
 
-  test('a range of one family holds nothing of the other', () => {
+  test('a range of one family contains no address of the other', () => {
     expect(rangeHolds(parseIpRange('::/0'), address('10.1.2.3'))).toBe(false);
     expect(rangeHolds(parseIpRange('0.0.0.0/0'), address('::1'))).toBe(false);
   });

@@ -6,9 +6,9 @@ const OPEN_FILES = '/dev/fd';
 
 /** The maximum number of descriptors; null if the system has no such limit or does not report it. */
 export function openFilesMax(): number | null {
-  const told = readLimits() ?? askShell();
-  const most = Number(told);
-  return told !== null && Number.isInteger(most) && most > 0 ? most : null;
+  const limits = readLimits() ?? askShell();
+  const most = Number(limits);
+  return limits !== null && Number.isInteger(most) && most > 0 ? most : null;
 }
 
 /** Linux: the soft limit. */
@@ -23,8 +23,8 @@ function readLimits(): string | null {
 /** On other systems: a child has the limits of its parent. */
 function askShell(): string | null {
   if (process.platform === 'win32') return null;
-  const asked = Bun.spawnSync(['sh', '-c', 'ulimit -n']);
-  return asked.success ? asked.stdout.toString().trim() : null;
+  const limits = Bun.spawnSync(['sh', '-c', 'ulimit -n']);
+  return limits.success ? limits.stdout.toString().trim() : null;
 }
 
 /**

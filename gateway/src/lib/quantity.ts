@@ -34,8 +34,7 @@ function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
-/** Parses byte sizes as people write them (`32MiB`, `256KiB`, `1000B`). Binary units only, as memory is counted. */
-
+/** Binary units only, as memory is counted. */
 const UNIT_BYTES = new Map([
   ['B', 1],
   ['KiB', 1024],
@@ -63,8 +62,7 @@ export function parseByteSize(text: string): number {
   return bytes;
 }
 
-/** Parses days and instants as people write them. Knows no clock, and no time zone except the written one. */
-
+/** A day, or an instant with its zone. */
 const INSTANT =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(Z|[+-][01][0-9]:[0-5][0-9]))?$/;
 

@@ -61,7 +61,7 @@ export interface StreamObserver {
   readonly rewrites: boolean;
   /**
    * The end of the consecutive records from `start` (the beginning of a record) on that need no inspection; `start` if
-   * there are none. They are passed on, or sent as `replacement` if the observer rewrites.
+   * no such records follow. They are passed on, or sent as `replacement` if the observer rewrites.
    */
   skim(bytes: Uint8Array, start: number): number;
   /** Inspects a record that has data. */
@@ -72,7 +72,7 @@ export interface StreamObserver {
   readonly failure: { readonly type: string; readonly message: string; readonly status: number | null } | null;
   /** Called once if the bytes ended normally without the protocol's own end: completes the stream; null: it was cut. */
   endOfBytes(): Buffer | null;
-  /** The number of inspected events in an order that the upstream's format does not allow. */
+  /** The number of inspected events out of the order of upstream's format; if the observer rewrites, of the client's. */
   readonly protocolViolations: number;
   facts(): AnswerFacts;
 }
@@ -128,7 +128,7 @@ export interface PassThrough {
   /** The client's header lines that upstream gets. `version`: as `ClientProtocol.readVersion` returned it. */
   forwardHeaders(headers: Headers, version: string | null): HeaderLines;
   /**
-   * The body without the reasoning in its history whose signature `strips` matches; the same bytes if there is none.
+   * The body without the reasoning in its history whose signature `strips` matches; the same bytes without such reasoning.
    * Null: the format has no signatures.
    */
   readonly stripReasoning: ((body: Uint8Array, strips: (signature: string) => boolean) => Uint8Array) | null;

@@ -92,7 +92,7 @@ interface KindBase {
   checkConfig(given: GivenProvider): readonly MemberFault[];
   /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
   chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
-  /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: there is none. */
+  /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }
 

@@ -15,34 +15,34 @@ const TARGET: ServedTarget = {
 
 /** The routes of one model, by each of its names. */
 function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias']) {
-  const model: ServedModel = { name: 'house', alias, protocols, targets: [TARGET], capabilities: {}, price: null };
-  const names = ['house', ...alias.map(({ name }) => name)];
+  const model: ServedModel = { name: 'own', alias, protocols, targets: [TARGET], capabilities: {}, price: null };
+  const names = ['own', ...alias.map(({ name }) => name)];
   return buildRouteTable(new Map(names.map((name) => [name, model])), () => null);
 }
 
 test('every name of a model has the same route, with all of its names', () => {
   const routes = tableOf(['chat', 'messages'], [{ name: 'other', protocols: ['chat', 'messages'] }]);
-  expect([...routes.keys()]).toEqual(['house', 'other']);
-  expect(routes.get('other')).toBe(routes.get('house'));
-  expect(routes.get('house')).toMatchObject({
-    model: 'house',
-    names: ['house', 'other'],
+  expect([...routes.keys()]).toEqual(['own', 'other']);
+  expect(routes.get('other')).toBe(routes.get('own'));
+  expect(routes.get('own')).toMatchObject({
+    model: 'own',
+    names: ['own', 'other'],
     protocols: ['chat', 'messages'],
   });
 });
 
 test('an alias with fewer endpoints shares names, upstream and price with its model', () => {
-  const routes = tableOf(['chat', 'messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
-  const [house, alias] = [routes.get('house'), routes.get('claude-house')];
-  if (house === undefined) throw new Error('expected a route for the model');
-  expect(house.protocols).toEqual(['chat', 'messages']);
-  expect(alias).toEqual({ ...house, protocols: ['messages'] });
-  expect(alias?.upstream).toBe(house.upstream);
+  const routes = tableOf(['chat', 'messages'], [{ name: 'claude-own', protocols: ['messages'] }]);
+  const [own, alias] = [routes.get('own'), routes.get('claude-own')];
+  if (own === undefined) throw new Error('expected a route for the model');
+  expect(own.protocols).toEqual(['chat', 'messages']);
+  expect(alias).toEqual({ ...own, protocols: ['messages'] });
+  expect(alias?.upstream).toBe(own.upstream);
 });
 
 test('an alias of a model with one endpoint shares its route', () => {
-  const routes = tableOf(['messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
-  expect(routes.get('claude-house')).toBe(routes.get('house'));
+  const routes = tableOf(['messages'], [{ name: 'claude-own', protocols: ['messages'] }]);
+  expect(routes.get('claude-own')).toBe(routes.get('own'));
 });
 
 test("a configured price applies from its start, and the target's price before that", () => {

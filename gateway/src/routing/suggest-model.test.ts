@@ -5,7 +5,6 @@ import { bookOf } from '../billing/price-book.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { openUpstream } from '../providers/upstream.ts';
 import { type Route, type RouteTable, suggestModel } from './route.ts';
-
 import { traitsOf } from './upstream-traits.ts';
 
 const TARGET = { provider: localProvider('demo', demo), model: 'm', timeouts: null, catalog: null };

@@ -13,8 +13,8 @@ import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
-import { openapiText } from './openapi/openapi-document.ts';
-import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
+import { renderOpenapi } from './openapi/openapi-document.ts';
+import { notFound, replyFailure, replyJson, replyRenderedJson } from './reply-json.ts';
 
 /** The dependencies of the routes. */
 export interface ServerDeps {
@@ -24,26 +24,14 @@ export interface ServerDeps {
   readonly console: ConsoleServer;
 }
 
-/** One request's connection. */
-export interface ClientConnection {
-  /** The peer's address; null if the connection is closed. */
-  address(): string | null;
-  /** Called before the last byte of the reply is handed over. */
-  replyReady(): void;
-}
-
-/** The origin of a request, resolved only when needed. */
-interface Origin extends CallOrigin {
+/** The client's side of any request. */
+export interface Origin extends CallOrigin {
   /** Whether a trusted proxy reports that the request arrived over https. */
-  readonly isHttps: () => boolean;
+  isHttps(): boolean;
 }
 
 /** Answers any request. */
-export function answerRequest(
-  request: Request,
-  connection: ClientConnection,
-  parts: ServerDeps,
-): Response | Promise<Response> {
+export function answerRequest(request: Request, origin: Origin, parts: ServerDeps): Response | Promise<Response> {
   const { deps } = parts;
   const start = pathStart(request.url);
   const path = pathOf(request.url, start);
@@ -52,24 +40,12 @@ export function answerRequest(
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
     if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
-    const address = () =>
-      clientAddress(
-        connection.address(),
-        request.headers.get('x-forwarded-for'),
-        deps.settings.config.server.trustedProxies,
-      );
-    const isHttps = () =>
-      isForwardedHttps(
-        connection.address(),
-        request.headers.get('x-forwarded-proto'),
-        deps.settings.config.server.trustedProxies,
-      );
-    const answer = match.row.answer(request, { connection, address, isHttps }, parts, match.rest);
-    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
-    connection.replyReady();
+    const answer = match.row.answer(request, origin, parts, match.rest);
+    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, origin);
+    origin.replyReady();
     return answer;
   } catch (error) {
-    connection.replyReady();
+    origin.replyReady();
     if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
     deps.log.fault('', 'a request failed', error);
     return replyFailure(
@@ -81,11 +57,11 @@ export function answerRequest(
 }
 
 /** A call reports itself when its reply is ready, because the reply may be a stream. */
-async function readyOnceAnswered(answer: Promise<Response>, connection: ClientConnection): Promise<Response> {
+async function readyOnceAnswered(answer: Promise<Response>, origin: Origin): Promise<Response> {
   try {
     return await answer;
   } finally {
-    connection.replyReady();
+    origin.replyReady();
   }
 }
 
@@ -135,15 +111,17 @@ function pathStart(url: string): number {
 
 /** The path without query; works for any request line. */
 function pathOf(url: string, start: number): string {
-  const end = url.slice(start).search(/[?#]/);
-  return (end === -1 ? url.slice(start) : url.slice(start, start + end)) || '/';
+  const query = url.indexOf('?', start);
+  const path = query === -1 ? url.slice(start) : url.slice(start, query);
+  const hash = path.indexOf('#');
+  return (hash === -1 ? path : path.slice(0, hash)) || '/';
 }
 
 /**
  * `peer` is the connection's address. If it is a trusted proxy, `x-forwarded-for` is read from the right, and the first
  * address that is not a trusted proxy is the client's; an entry that is not an address ends the search (null: unknown).
  */
-function clientAddress(
+export function clientAddress(
   peer: string | null,
   forwardedFor: string | null,
   trustedProxies: readonly IpRange[],
@@ -216,9 +194,9 @@ const below = (methods: string[], paths: string[], answer: Answer): RouteRow => 
 const READ = ['GET', 'HEAD'];
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const consoleApi: Answer = (request, { address, isHttps }, { deps, console }, rest) => {
+const consoleApi: Answer = (request, origin, { deps, console }, rest) => {
   if (!deps.settings.config.server.console) throw notFound(`/app/api/${rest}`);
-  return console.api.fetch(request, address(), isHttps());
+  return console.api.fetch(request, origin.address(), origin.isHttps());
 };
 const consolePage = (path: string): Answer => {
   return (request, _origin, { deps, console }, rest) => {
@@ -230,9 +208,9 @@ const home: Answer = ({ method }, _origin, { deps }) => {
   if (method === 'HEAD' || !deps.settings.config.server.console) return replyJson({ service: 'tollgate' });
   return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
 };
-const openapi: Answer = ({ url }, _origin, { deps }) => {
+const openapi: Answer = async ({ url }, _origin, { deps }) => {
   const { publicUrl, console } = deps.settings.config.server;
-  return replyJsonText(openapiText(publicUrl ?? url.slice(0, pathStart(url)), console));
+  return replyRenderedJson(await renderOpenapi(publicUrl ?? url.slice(0, pathStart(url)), console));
 };
 
 const ROUTES: readonly RouteRow[] = [
@@ -242,14 +220,14 @@ const ROUTES: readonly RouteRow[] = [
       return call(path, (request, origin, { deps }) => handle(request, protocol, origin, deps));
     }),
   ),
-  page(['GET'], aliases('/models'), (request, { address }, { deps, describe }) =>
-    listModels(request, address, deps, describe),
+  page(['GET'], aliases('/models'), (request, origin, { deps, describe }) =>
+    listModels(request, origin, deps, describe),
   ),
-  below(['GET'], aliases('/models'), (request, { address }, { deps, describe }, id) =>
-    showModel(request, id, address, deps, describe),
+  below(['GET'], aliases('/models'), (request, origin, { deps, describe }, id) =>
+    showModel(request, id, origin, deps, describe),
   ),
-  page(['GET'], aliases('/key'), (request, { address }, { deps, readKeyStanding }) =>
-    showKey(request, address, deps, readKeyStanding),
+  page(['GET'], aliases('/key'), (request, origin, { deps, readKeyStanding }) =>
+    showKey(request, origin, deps, readKeyStanding),
   ),
   page(READ, ['/healthz'], () => replyJson({ status: 'ok' })),
   page(READ, ['/readyz'], (_request, _origin, { deps }) => readiness(deps)),

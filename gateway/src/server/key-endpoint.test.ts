@@ -99,7 +99,7 @@ async function ask({
   const request = new Request('http://gw/v1/key', { headers: headers ?? { authorization: `Bearer ${KEY_TEXT}` } });
   const response = await showKey(
     request,
-    () => address ?? null,
+    { address: () => address ?? null },
     {
       directory: createKeyDirectory(hashKey, { accounts: [account], workspaces, keys: [stored] }),
       settings: { config: { defaults: { holds: 'adaptive' } } },
@@ -207,14 +207,14 @@ describe('GET /v1/key', () => {
     expect(await holdsOf({ accountHolds: 'strict', key: { holds: 'adaptive' } })).toBe('adaptive');
   });
 
-  test('asks for the rules of the key itself, its workspace and its account', async () => {
-    const asked: unknown[] = [];
+  test('reads the rules of the key itself, its workspace and its account', async () => {
+    const reads: unknown[] = [];
     const bindingCapsOf: KeyLimitSources['bindingCapsOf'] = (subjects, nowMs) => {
-      asked.push([subjects, nowMs]);
+      reads.push([subjects, nowMs]);
       return [];
     };
     await ask({ sources: { bindingCapsOf } });
-    expect(asked).toEqual([
+    expect(reads).toEqual([
       [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, models: [] }, NOW_MS],
     ]);
   });
@@ -269,7 +269,7 @@ describe('GET /v1/key', () => {
     expect(body.limits[0].budget.spent_nano_usd).toBe('3');
   });
 
-  test('a failed read is our fault, and the operator is told', async () => {
+  test('a failed read is the gateway’s fault, and is logged', async () => {
     for (const sources of [
       { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => null, readUse: () => UNUSED } },
       {

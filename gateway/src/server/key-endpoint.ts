@@ -3,6 +3,7 @@
  */
 import { windowAt } from '../admission/window.ts';
 import type { NanoUsd } from '../billing/money.ts';
+import type { CallOrigin } from '../call/call.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { allowAddress, identify, readCredential } from '../call/request/identify.ts';
 import type { Defaults } from '../config/config.ts';
@@ -27,12 +28,12 @@ interface Asked extends Pick<CallDeps, 'directory' | 'log'> {
  */
 export function showKey(
   request: Request,
-  address: () => string | null,
+  origin: Pick<CallOrigin, 'address'>,
   deps: Asked,
   readRateLimitStatus: ReadKeyLimitStatus,
 ): Promise<Response> {
   const principal = identify(deps.directory, readCredential(request.headers, true));
-  allowAddress(principal, principal.ranges === null ? null : address());
+  allowAddress(principal, principal.ranges === null ? null : origin.address());
   const { defaults } = deps.settings.config;
   const key = deps.directory.keys.get(principal.keyId);
   if (key === undefined) throw new Error(`the directory holds no key ${principal.keyId}`);

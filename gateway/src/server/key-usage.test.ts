@@ -23,19 +23,19 @@ function answer(requests: number, buckets: readonly (number | null)[]): UsageAns
 }
 
 async function readAt(text: string, given: UsageAnswer) {
-  const asked: UsageQuestion[] = [];
+  const reads: UsageQuestion[] = [];
   const usage = readerOf(async (question) => {
-    asked.push(question);
+    reads.push(question);
     return given;
   });
   const read = await createKeyUsageReader(usage, () => Date.parse(text))(PRINCIPAL);
-  return { asked, day: read?.day, month: read?.month };
+  return { reads, day: read?.day, month: read?.month };
 }
 
 test('sums up the day and the month by the account’s clock, of this key alone', async () => {
-  const { asked, day, month } = await readAt('2026-11-20T23:30:00Z', answer(9, [7, 2]));
+  const { reads, day, month } = await readAt('2026-11-20T23:30:00Z', answer(9, [7, 2]));
   const [monthMs, dayMs] = [Date.parse('2026-10-31T23:00:00Z'), Date.parse('2026-11-20T23:00:00Z')];
-  expect(asked).toMatchObject([
+  expect(reads).toMatchObject([
     {
       tenant: { account: 'acme', workspaces: null },
       condition: { keys: ['key_1'], model: null },
@@ -55,8 +55,8 @@ test('a day without calls is 0, and the first of a month is the month', async ()
     requests: 0,
     cost: 0n,
   });
-  const { asked, day, month } = await readAt('2026-11-01T12:00:00Z', answer(3, [3]));
-  expect(asked[0]?.buckets).toEqual([Date.parse('2026-10-31T23:00:00Z')]);
+  const { reads, day, month } = await readAt('2026-11-01T12:00:00Z', answer(3, [3]));
+  expect(reads[0]?.buckets).toEqual([Date.parse('2026-10-31T23:00:00Z')]);
   expect([day?.sums.requests, month?.sums.requests]).toEqual([3, 3]);
 });
 

@@ -2,12 +2,12 @@
  * Answers `/v1/models` with one body that both SDK families can read, containing only models the calling key may use.
  * Wire reference B.10.
  */
+import type { CallOrigin } from '../call/call.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { allowCaller, identify, readCredential } from '../call/request/identify.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
-import { mayUseModel } from '../identity/authorize.ts';
-import type { Principal } from '../identity/principal.ts';
+import { mayUseModel, type Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import { replyJson } from './reply-json.ts';
 
@@ -20,11 +20,11 @@ const LIMIT_MAX = 1000;
 /** `GET /v1/models`, with the messages side's `limit`, `after_id` and `before_id`. Throws CallFailure. */
 export function listModels(
   request: Request,
-  address: () => string | null,
+  origin: Pick<CallOrigin, 'address'>,
   deps: CallDeps,
   describe: DescribeModel,
 ): Response {
-  const visible = visibleModels(request, address, deps).map(([name, route]) => renderModel(name, route, describe));
+  const visible = visibleModels(request, origin, deps).map(([name, route]) => renderModel(name, route, describe));
   const query = new URLSearchParams(request.url.split('?')[1] ?? '');
   const page = cutPage(visible, query);
   return replyJson({
@@ -40,11 +40,11 @@ export function listModels(
 export function showModel(
   request: Request,
   id: string,
-  address: () => string | null,
+  origin: Pick<CallOrigin, 'address'>,
   deps: CallDeps,
   describe: DescribeModel,
 ): Response {
-  const found = visibleModels(request, address, deps).find(([name]) => name === id);
+  const found = visibleModels(request, origin, deps).find(([name]) => name === id);
   if (found === undefined) {
     throw new CallFailure(
       'not_found',
@@ -56,11 +56,11 @@ export function showModel(
 
 function visibleModels(
   request: Request,
-  address: () => string | null,
+  origin: Pick<CallOrigin, 'address'>,
   deps: CallDeps,
 ): Array<readonly [string, Route]> {
   const principal: Principal = identify(deps.directory, readCredential(request.headers, true));
-  allowCaller(principal, principal.ranges === null ? null : address());
+  allowCaller(principal, principal.ranges === null ? null : origin.address());
   return [...deps.settings.routes].filter(([, route]) => mayUseModel(principal, route.names));
 }
 

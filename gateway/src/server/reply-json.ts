@@ -12,7 +12,7 @@ export function replyJson(body: unknown, status = 200): Response {
 }
 
 /** The same for JSON that is already rendered. */
-export function replyJsonText(body: string): Response {
+export function replyRenderedJson(body: Uint8Array<ArrayBuffer>): Response {
   return new Response(body, { headers: { ...baseHeaders(newRequestId()), 'content-type': 'application/json' } });
 }
 

@@ -5,10 +5,11 @@
 import type { Server } from 'bun';
 import type { DescriptorBounds } from '../admission/capacity.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
+import type { CallDeps } from '../call/deps.ts';
 import { type ArrivingBody, arrivingBodies } from '../call/request/read-body.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '../lib/open-files.ts';
-import { answerRequest, type ClientConnection, type ServerDeps } from './answer-request.ts';
+import { answerRequest, clientAddress, isForwardedHttps, type Origin, type ServerDeps } from './answer-request.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -54,9 +55,7 @@ function listen(hostname: string, port: number, parts: ServerDeps, onRequest: ()
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
         onRequest();
-        const { idleConnectionTimeoutMs } = parts.deps.settings.config.limits;
-        const connection = new HttpConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000));
-        const answer = answerRequest(request, connection, parts);
+        const answer = answerRequest(request, new HttpOrigin(server, request, parts.deps), parts);
         return parts.deps.draining ? lastOfConnection(answer) : answer;
       },
       error(fault) {
@@ -77,26 +76,31 @@ async function lastOfConnection(answer: Response | Promise<Response>): Promise<R
   return reply;
 }
 
-/** One request's connection. */
-class HttpConnection implements ClientConnection {
+/** The client's side of one request. */
+class HttpOrigin implements Origin {
   readonly #server: Server<undefined>;
   readonly #request: Request;
-  readonly #idleSeconds: number;
+  readonly #deps: Pick<CallDeps, 'settings'>;
 
   /**
    * Lifts the idle limit: it would cut a request that waits for its model. Bodies and slow readers have their own
    * limits.
    */
-  constructor(server: Server<undefined>, request: Request, idleSeconds: number) {
+  constructor(server: Server<undefined>, request: Request, deps: Pick<CallDeps, 'settings'>) {
     this.#server = server;
     this.#request = request;
-    this.#idleSeconds = idleSeconds;
+    this.#deps = deps;
     server.timeout(request, 0);
   }
 
-  /** The peer's address; null if the connection is closed. */
   address(): string | null {
-    return this.#server.requestIP(this.#request)?.address ?? null;
+    const forwardedFor = this.#request.headers.get('x-forwarded-for');
+    return clientAddress(this.#peer(), forwardedFor, this.#deps.settings.config.server.trustedProxies);
+  }
+
+  isHttps(): boolean {
+    const forwardedProto = this.#request.headers.get('x-forwarded-proto');
+    return isForwardedHttps(this.#peer(), forwardedProto, this.#deps.settings.config.server.trustedProxies);
   }
 
   /**
@@ -104,7 +108,13 @@ class HttpConnection implements ClientConnection {
    * the connection would stay open indefinitely. Works only before the last byte is handed over.
    */
   replyReady(): void {
-    this.#server.timeout(this.#request, this.#idleSeconds);
+    const { idleConnectionTimeoutMs } = this.#deps.settings.config.limits;
+    this.#server.timeout(this.#request, Math.ceil(idleConnectionTimeoutMs / 1_000));
+  }
+
+  /** The peer's address; null if the connection is closed. */
+  #peer(): string | null {
+    return this.#server.requestIP(this.#request)?.address ?? null;
   }
 }
 

@@ -19,7 +19,7 @@ test('addresses with equally many lose equally many', () => {
   for (const from of ['a', 'b', 'c']) expect(lost.filter((one) => one === from)).toHaveLength(2);
 });
 
-test('where more are wanted than there are, all are chosen', () => {
+test('if more are requested than there are, all are chosen', () => {
   expect(chooseBodies([body('a', 1), body('b', 1)], Number.POSITIVE_INFINITY)).toHaveLength(2);
 });
 
@@ -28,7 +28,7 @@ test.each([
   [256, 96],
   [20_000, 9_744],
   [65_536, 32_512],
-])('%d descriptors allow %d calls, two descriptors each beside a reserve', (openFilesMax, callsMax) => {
+])('%d descriptors allow %d calls, two descriptors each in addition to a reserve', (openFilesMax, callsMax) => {
   expect(boundsOfDescriptors(openFilesMax).callsMax).toBe(callsMax);
 });
 

@@ -3,40 +3,12 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Part, textPart } from '../generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../generation/request.ts';
+import { assistantTurn, requestOf, turn, userTurn } from '../generation/testing/request-of.ts';
 import { estimatePromptTokens, estimateTextTokens } from './estimate-tokens.ts';
 import { TOKEN_FAMILIES } from './token-families.ts';
 
-const BARE: GenerationRequest = {
-  model: 'm',
-  stream: false,
-  turns: [],
-  tools: [],
-  tool_choice: null,
-  parallel_tool_calls: null,
-  outputTokensMax: null,
-  stop: [],
-  temperature: null,
-  top_p: null,
-  top_k: null,
-  frequency_penalty: null,
-  presence_penalty: null,
-  seed: null,
-  reasoning: null,
-  output_format: null,
-  verbosity: null,
-  end_user: null,
-  service_tier: null,
-  cache_mark: null,
-  web_search: null,
-  named: {},
-};
-
-function turn(role: Turn['role'], ...parts: Part[]): Turn {
-  return { role, name: null, parts, path: 'messages.0' };
-}
-
-function said(...turns: Turn[]): GenerationRequest {
-  return { ...BARE, turns };
+function conversation(...turns: Turn[]): GenerationRequest {
+  return requestOf({ turns });
 }
 
 const WEATHER: Tool = {
@@ -47,7 +19,7 @@ const WEATHER: Tool = {
   strict: null,
   cache_mark: null,
 };
-const QUESTION = turn('user', textPart('What is the weather in Berlin?'));
+const QUESTION = userTurn(textPart('What is the weather in Berlin?'));
 const CALL: Part = {
   kind: 'tool_call',
   id: 'call_1',
@@ -71,24 +43,24 @@ describe.each(TOKEN_FAMILIES)('%s', (family) => {
   const tokens = (request: GenerationRequest) => estimatePromptTokens(request, family);
 
   test('an empty request has at least one token, an empty text none', () => {
-    expect(tokens(BARE)).toBeGreaterThanOrEqual(1);
+    expect(tokens(conversation())).toBeGreaterThanOrEqual(1);
     expect(estimateTextTokens('', family)).toBe(0);
   });
 
   test('each of these raises the estimate', () => {
-    const asked = said(QUESTION);
+    const question = conversation(QUESTION);
     const steps = [
-      asked,
-      { ...asked, tools: [WEATHER] },
-      { ...said(QUESTION, turn('assistant', CALL)), tools: [WEATHER] },
-      { ...said(QUESTION, turn('assistant', THOUGHT, CALL)), tools: [WEATHER] },
-      { ...said(QUESTION, turn('assistant', THOUGHT, CALL), turn('user', result(textPart('15°C')))), tools: [WEATHER] },
+      question,
+      { ...question, tools: [WEATHER] },
+      { ...conversation(QUESTION, assistantTurn(CALL)), tools: [WEATHER] },
+      { ...conversation(QUESTION, assistantTurn(THOUGHT, CALL)), tools: [WEATHER] },
+      { ...conversation(QUESTION, assistantTurn(THOUGHT, CALL), userTurn(result(textPart('15°C')))), tools: [WEATHER] },
       {
-        ...said(
-          turn('system', textPart('Be brief.')),
+        ...conversation(
+          turn('system', [textPart('Be brief.')]),
           QUESTION,
-          turn('assistant', THOUGHT, CALL),
-          turn('user', result(textPart('15°C'))),
+          assistantTurn(THOUGHT, CALL),
+          userTurn(result(textPart('15°C'))),
         ),
         tools: [WEATHER],
       },
@@ -97,9 +69,9 @@ describe.each(TOKEN_FAMILIES)('%s', (family) => {
   });
 
   test('does not count reasoning before the last question', () => {
-    const answered = [QUESTION, turn('assistant', textPart('Sunny.')), QUESTION];
-    const thought = [QUESTION, turn('assistant', THOUGHT, textPart('Sunny.')), QUESTION];
-    expect(tokens(said(...thought))).toBe(tokens(said(...answered)));
+    const answered = [QUESTION, assistantTurn(textPart('Sunny.')), QUESTION];
+    const thought = [QUESTION, assistantTurn(THOUGHT, textPart('Sunny.')), QUESTION];
+    expect(tokens(conversation(...thought))).toBe(tokens(conversation(...answered)));
   });
 
   test('a text of ordinary English has three to six characters a token', () => {
@@ -127,12 +99,12 @@ describe('content that is not text', () => {
     detail: null,
     cache_mark: null,
   };
-  const base = estimatePromptTokens(said(turn('user')), 'gpt');
+  const base = estimatePromptTokens(conversation(userTurn()), 'gpt');
 
   test('an image counts by its formula, in a tool’s result too', () => {
-    expect(estimatePromptTokens(said(turn('user', image)), 'gpt') - base).toBe(765);
+    expect(estimatePromptTokens(conversation(userTurn(image)), 'gpt') - base).toBe(765);
     const inResult: Part = { kind: 'tool_result', call_id: 'c', parts: [image], is_error: false, cache_mark: null };
-    expect(estimatePromptTokens(said(turn('user', inResult)), 'gpt')).toBeGreaterThanOrEqual(base + 765);
+    expect(estimatePromptTokens(conversation(userTurn(inResult)), 'gpt')).toBeGreaterThanOrEqual(base + 765);
   });
 
   test('a document of text counts as its text, one of pages by its pages', () => {
@@ -140,22 +112,26 @@ describe('content that is not text', () => {
       return { kind: 'document', source, title: null, context: null, cites: false, cache_mark: null };
     };
     const text = 'A short document.';
-    const asText = estimatePromptTokens(said(turn('user', document({ kind: 'text', text }))), 'gpt');
-    expect(asText).toBe(estimatePromptTokens(said(turn('user', textPart(text))), 'gpt'));
-    const asPages = estimatePromptTokens(said(turn('user', document({ kind: 'file', id: 'file_1' }))), 'gpt');
+    const asText = estimatePromptTokens(conversation(userTurn(document({ kind: 'text', text }))), 'gpt');
+    expect(asText).toBe(estimatePromptTokens(conversation(userTurn(textPart(text))), 'gpt'));
+    const asPages = estimatePromptTokens(conversation(userTurn(document({ kind: 'file', id: 'file_1' }))), 'gpt');
     expect(asPages - base).toBe(3_000);
   });
 
   test('a schema that is no JSON counts as its text', () => {
-    const broken = { ...said(QUESTION), tools: [{ ...WEATHER, parameters: '{"properties":' }] };
-    expect(estimatePromptTokens(broken, 'claude')).toBeGreaterThan(estimatePromptTokens(said(QUESTION), 'claude'));
+    const broken = { ...conversation(QUESTION), tools: [{ ...WEATHER, parameters: '{"properties":' }] };
+    expect(estimatePromptTokens(broken, 'claude')).toBeGreaterThan(
+      estimatePromptTokens(conversation(QUESTION), 'claude'),
+    );
   });
 });
 
-test('more than what stands in the request is foreseen where tools must be called or a form is demanded', () => {
-  const tooled = { ...said(QUESTION), tools: [WEATHER] };
+test('the estimate adds tokens for forced tools and required formats', () => {
+  const tooled = { ...conversation(QUESTION), tools: [WEATHER] };
   const forced: GenerationRequest = { ...tooled, tool_choice: { kind: 'required' } };
   expect(estimatePromptTokens(forced, 'claude')).toBeGreaterThan(estimatePromptTokens(tooled, 'claude'));
-  const formed: GenerationRequest = { ...said(QUESTION), output_format: { kind: 'json' } };
-  expect(estimatePromptTokens(formed, 'claude')).toBeGreaterThan(estimatePromptTokens(said(QUESTION), 'claude') + 50);
+  const formed: GenerationRequest = { ...conversation(QUESTION), output_format: { kind: 'json' } };
+  expect(estimatePromptTokens(formed, 'claude')).toBeGreaterThan(
+    estimatePromptTokens(conversation(QUESTION), 'claude') + 50,
+  );
 });

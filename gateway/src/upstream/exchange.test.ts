@@ -203,7 +203,7 @@ describe('onSent is called', () => {
     expect([await second.end, second.sendings()]).toEqual(['end', 2]);
   });
 
-  test('never if no connection is made', async () => {
+  test('is never called if no connection is made', async () => {
     const { url, stop } = startRawServer(() => undefined);
     stop();
     const running = runExchange(url);

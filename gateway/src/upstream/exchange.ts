@@ -9,13 +9,13 @@ import {
   type ConnectionUser,
   dial,
   type Origin,
+  parseResponseHead,
+  type ResponseHead,
   returnIdle,
   takeIdle,
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from './connection.ts';
-
-import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /**
  * The request line and all headers with the blank line, ASCII. A promise where the request has yet to be authorized: it
@@ -68,12 +68,15 @@ export interface UpstreamTap extends UpstreamMarks {
 
 const HEAD_BYTES_MAX = 64 * 1024;
 const HEAD_END = '\r\n\r\n';
-const JOINED_BYTES_MAX = 32 * 1024;
+/** Joins the head of a request and a short body for one write, within one turn: each request would take new memory. */
+const joined = Buffer.allocUnsafeSlow(32 * 1024);
 /**
  * Informational responses (RFC 9110 section 15.2) before the final one. 101 is excluded: the client requests no
  * protocol upgrade.
  */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+/** Where the status begins. */
+const INTERIM_AT = 'HTTP/1.1 '.length;
 const INTERIM_MAX = 16;
 
 type Phase = 'authorize' | 'connect' | 'first_byte' | 'body' | 'over';
@@ -231,18 +234,19 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     this.sentAtMs = performance.now();
     this.#touch(this.#limits.firstByteMs, this.sentAtMs);
     this.#firstByteDueMs = this.dueMs;
-    const { body, onSent } = this.#request;
+    const { body } = this.#request;
     const head = this.#requestHead;
-    onSent?.();
-    if (body.length <= JOINED_BYTES_MAX) {
-      const joined = Buffer.allocUnsafe(head.length + body.length);
-      joined.write(head, 0, 'latin1');
-      joined.set(body, head.length);
-      this.#unsent = [joined];
-    } else {
+    this.#request.onSent?.();
+    const size = head.length + body.length;
+    if (size > joined.length) {
       this.#unsent = [Buffer.from(head, 'latin1'), body];
+      this.#flush();
+      return;
     }
-    this.#flush();
+    joined.write(head, 0, 'latin1');
+    joined.set(body, head.length);
+    const written = Math.max(0, connection.socket.write(joined, 0, size));
+    if (written < size) this.#unsent = [Buffer.from(joined.subarray(written, size))];
   }
 
   #flush(): void {
@@ -271,7 +275,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     let text = '';
     for (; end !== -1 && end <= HEAD_BYTES_MAX; end = all.indexOf(HEAD_END)) {
       text = all.toString('latin1', 0, end);
-      if (!INTERIM.test(text)) break;
+      if (text[INTERIM_AT] !== '1' || !INTERIM.test(text)) break;
       this.#interims += 1;
       if (this.#interims > INTERIM_MAX) {
         this.#fail('malformed', `more than ${INTERIM_MAX} interim responses (1xx) before the response`);

@@ -1,7 +1,7 @@
 /** Tests response-head.ts: what HTTP/1.1 allows is accepted, and an ambiguous end of the body is refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { parseResponseHead } from './response-head.ts';
+import { parseResponseHead } from './connection.ts';
 
 const head = (...lines: readonly string[]) => parseResponseHead(['HTTP/1.1 200 OK', ...lines].join('\r\n'));
 
@@ -18,14 +18,14 @@ describe('a response head', () => {
     expect(head(...lines)).toMatchObject({ status: 200, ...wanted });
   });
 
-  test.each([204, 304])('of status %d has no body, whatever it says', (status) => {
+  test.each([204, 304])('a response of status %d has no body, whatever its headers say', (status) => {
     expect(parseResponseHead(`HTTP/1.1 ${status} x\r\ncontent-length: 9`)).toMatchObject({
       framing: 'none',
       keepAlive: true,
     });
   });
 
-  test('of HTTP/1.0 keeps the connection only if it says so', () => {
+  test('an HTTP/1.0 response keeps the connection only if it says so', () => {
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1')).toMatchObject({ keepAlive: false });
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1\r\nconnection: keep-alive')).toMatchObject({
       keepAlive: true,

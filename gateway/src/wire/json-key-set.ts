@@ -344,9 +344,18 @@ export function detachTape(tape: JsonTape): JsonTape {
     Object.assign(tape, createTape());
     return { chunks, nodes, chunk, at };
   }
-  const used = chunk.slice(0, at);
   clearTape(tape);
-  return { chunks: [used], nodes, chunk: used, at };
+  return tapeOf(chunk, nodes);
+}
+
+/** Copies the first `nodes` nodes of `ints` to a tape. */
+export function tapeOf(ints: Int32Array, nodes: number): JsonTape {
+  const chunks: Int32Array[] = [];
+  for (let from = 0; from < nodes; from += CHUNK_NODES) {
+    chunks.push(ints.slice(from * NODE_INTS, Math.min(nodes, from + CHUNK_NODES) * NODE_INTS));
+  }
+  const chunk = chunks.at(-1) as Int32Array;
+  return { chunks, nodes, chunk, at: chunk.length };
 }
 
 function extendTape(tape: JsonTape): void {

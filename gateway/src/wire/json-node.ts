@@ -7,7 +7,6 @@ import {
   AT_KIND,
   AT_NEXT,
   AT_START,
-  detachTape,
   FLAG_CLOSED,
   FLAG_ESCAPED,
   FLAG_KEY_ESCAPED,
@@ -54,14 +53,14 @@ export interface JsonNode {
 /** Scans the text of one container; null: it has more values than `limits` allow. */
 export type ScanContainer = (bytes: Uint8Array, limits: JsonScanLimits) => JsonOutline | null;
 
-/** Creates the outline of a valid scanned text and takes over the tape. */
+/** Creates the outline of a valid text from the tape of its scan. */
 export function createOutline(
   bytes: Uint8Array,
-  scanned: JsonTape,
+  tape: JsonTape,
   limits: JsonScanLimits,
   scanContainer: ScanContainer,
 ): JsonOutline {
-  return new Outline(bytes, detachTape(scanned), limits, scanContainer);
+  return new Outline(bytes, tape, limits, scanContainer);
 }
 
 class Outline implements JsonOutline {

@@ -4,10 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { JsonScanLimits } from './json-limits.ts';
+import { DEFAULT_JSON_SCAN_LIMITS, type JsonScanLimits } from './json-limits.ts';
 import { children, type JsonNode, type JsonOutline, jsonText, memberName } from './json-node.ts';
 import type { JsonProblem } from './json-problem.ts';
 import { scanJson, startJsonScan } from './json-scan.ts';
+import { compareScans } from './testing/compare-scans.ts';
 
 const encoder = new TextEncoder();
 const runs = { numRuns: 400 };
@@ -67,8 +68,11 @@ function comparable(result: JsonOutline | JsonProblem): unknown {
   return result.ok ? describeNode(result.root, 4) : result;
 }
 
-function codeOf(text: string | Uint8Array, limits?: Partial<JsonScanLimits>): string {
-  const result = scanJson(typeof text === 'string' ? encoder.encode(text) : text, limits);
+/** Scans the text by both ways, which must agree. */
+function codeOf(text: string, limits?: Partial<JsonScanLimits>): string {
+  const bytes = encoder.encode(text);
+  compareScans({ bytes, limits: { ...DEFAULT_JSON_SCAN_LIMITS, ...limits } });
+  const result = scanJson(bytes, limits);
   return result.ok ? 'ok' : result.code;
 }
 

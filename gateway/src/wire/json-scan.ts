@@ -1,14 +1,16 @@
 /**
- * Validates a JSON text in one pass that can pause after any number of bytes. It builds no values, so a text cannot
- * name a property of our objects; json-node.ts reads the result.
+ * Validates a JSON text: at once where simd/ accepts it, otherwise in one pass that can pause after any number of bytes.
+ * It builds no values, so a text cannot name a property of our objects; json-node.ts reads the result.
  */
 import { isUtf8 } from 'node:buffer';
 import { endJson, readJson } from './json-grammar.ts';
+import { detachTape, type JsonTape } from './json-key-set.ts';
 import { DEFAULT_JSON_SCAN_LIMITS, type JsonScanLimits } from './json-limits.ts';
 import { createOutline, type JsonOutline } from './json-node.ts';
 import type { JsonProblem } from './json-problem.ts';
 import { refuseByteOrderMark, refuseEnd, refuseFault } from './json-refusals.ts';
 import { createScanState, NO_FAULT, releaseScanState, type ScanState } from './json-scan-state.ts';
+import { scanAtOnce } from './simd/scan-at-once.ts';
 
 /** A scan in progress. */
 export interface JsonScan {
@@ -42,36 +44,49 @@ function scanContainer(bytes: Uint8Array, limits: JsonScanLimits): JsonOutline |
   return outcome.ok ? outcome : null;
 }
 
-/** Native code validates the encoding, many times as fast as the scan. */
-const UTF8_BUDGET_FACTOR = 4;
+/** The scan at once, and the check of the encoding by native code, read many times as fast as the scan by steps. */
+const FAST_BUDGET_FACTOR = 4;
 const UTF8_SLICE_MIN = 64;
 
 class Scan implements JsonScan {
   readonly #bytes: Uint8Array;
+  readonly #limits: JsonScanLimits;
   #state: ScanState | undefined;
+  #isOver = false;
   #utf8Checked = 0;
 
   constructor(bytes: Uint8Array, limits: JsonScanLimits) {
     this.#bytes = bytes;
-    this.#state = createScanState(bytes, limits);
+    this.#limits = limits;
   }
 
   step(budgetBytes: number): 'more' | JsonOutline | JsonProblem {
+    if (this.#isOver) throw new Error('this scan has ended: the step before returned its outcome');
+    if (this.#state === undefined) {
+      const isShort = this.#bytes.length <= budgetBytes * FAST_BUDGET_FACTOR;
+      const tape = isShort ? scanAtOnce(this.#bytes, this.#limits) : null;
+      if (tape !== null) return this.#end(tape);
+      this.#state = createScanState(this.#bytes, this.#limits);
+    }
     const state = this.#state;
-    if (state === undefined) throw new Error('this scan has ended: the step before returned its outcome');
     const problem = this.#read(state, Math.max(1, budgetBytes));
     if (problem === 'more') return 'more';
-    const outcome = problem ?? createOutline(this.#bytes, state.tape, state.limits, scanContainer);
-    this.#state = undefined;
+    const outcome = problem ?? this.#end(detachTape(state.tape));
+    this.#isOver = true;
     releaseScanState(state);
     return outcome;
+  }
+
+  #end(tape: JsonTape): JsonOutline {
+    this.#isOver = true;
+    return createOutline(this.#bytes, tape, this.#limits, scanContainer);
   }
 
   #read(state: ScanState, budgetBytes: number): 'more' | JsonProblem | undefined {
     const bytes = this.#bytes;
     if (this.#utf8Checked < bytes.length) {
       if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return refuseByteOrderMark(state);
-      const sliceBytes = Math.max(budgetBytes * UTF8_BUDGET_FACTOR, UTF8_SLICE_MIN);
+      const sliceBytes = Math.max(budgetBytes * FAST_BUDGET_FACTOR, UTF8_SLICE_MIN);
       const next = checkUtf8(bytes, this.#utf8Checked, Math.min(this.#utf8Checked + sliceBytes, bytes.length));
       this.#utf8Checked = next < 0 ? bytes.length : next;
       if (next < 0) state.end = -1 - next;

@@ -59,7 +59,7 @@ test.each<[string, string, JsonEdit[], string]>([
   expect(splice(text, ...edits)).toBe(expected);
 });
 
-describe('the very same bytes come back', () => {
+describe('the same bytes are returned', () => {
   test.each<[string, JsonEdit[]]>([
     ['without edits', []],
     ['when the value is there already', [{ set: ['o', 'u'], json: 'true' }]],

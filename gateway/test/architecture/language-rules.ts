@@ -22,6 +22,11 @@ const PHRASES: readonly Phrase[] = [
   { found: /\b(no|every)body\b/i, use: '“no one”, “everyone”, or the noun: “no client”, “all users”' },
   { found: /\b(he|his|him|himself)\b/i, use: '“they”, “their”, “them”' },
   { found: /(?<!\bthere )\bis none\b/i, use: '“there is no …” or “is not a …”' },
+  {
+    found: /\b(is|are|was|pays?|gets?) what (came|is|was|were|has)\b/i,
+    use: 'the noun: “the output so far”, “the charge”',
+  },
+  { found: /\beach of which\b/i, use: 'two clauses: “…; each …”' },
   { found: /\b(is|are) to be\b/i, use: '“must be” or the plain verb' },
   { found: /\bborne?\b/i, use: '“paid by” or “written off”' },
   { found: /\banew\b/i, use: '“again”, “resets” or “restarts”' },

@@ -209,6 +209,12 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     'docs/guide.md:9: “Whoever”; use the person',
   ],
   [
+    'a clause as an object',
+    { 'docs/guide.md': '# Guide\n\nThe answer is what came.\n' },
+    'words are plain English',
+    'docs/guide.md:3: “is what came”',
+  ],
+  [
     'a coined phrase in a message',
     { 'gateway/src/lib/say.ts': `${OPENING}export const say = () => 'ask whoever runs this gateway';\n` },
     'words are plain English',
@@ -300,11 +306,11 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
 ];
 
 describe('found', () => {
-  test.each(PLANTED)('%s', (_what, files, rule, said) => {
+  test.each(PLANTED)('%s', (_what, files, rule, message) => {
     const found = judged(files);
     expect(Object.keys(found)).toEqual([rule]);
     expect(found[rule]).toHaveLength(1);
-    expect(found[rule]?.[0]).toContain(said);
+    expect(found[rule]?.[0]).toContain(message);
   });
 
   test('every rule has a planted violation', () => {
@@ -312,7 +318,7 @@ describe('found', () => {
   });
 });
 
-test('what is allowed is not found: registries, tests, words in comments, the power of ten of a price', () => {
+test('registries, tests, words in comments and the power of ten of a price are allowed', () => {
   const allowed = {
     'gateway/src/providers/registry.ts': `${OPENING}export { secret } from '../lib/secret.ts';\n`,
     'gateway/src/protocols/chat/index.ts': OPENING,

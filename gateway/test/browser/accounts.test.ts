@@ -54,7 +54,7 @@ describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', ()
     expect(await here()).toBe('/app/me?account=acme');
   });
 
-  test('of an account without access says so and shows no data of another', async () => {
+  test('a page of an account without access says so and shows no data of another account', async () => {
     await openPage(page, `${gateway.url}/app/keys?account=nosuch`);
     await page.getByRole('heading', { level: 1, name: 'You don’t have access to the account nosuch' }).waitFor();
     expect(await page.locator('body').innerText()).not.toContain('of default');

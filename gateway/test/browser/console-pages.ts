@@ -88,16 +88,16 @@ export async function openPage(page: Page, url: string): Promise<void> {
  * requests.
  */
 export async function untilSettled(page: Page, act: () => Promise<void>): Promise<void> {
-  const asked = new Set<Request>();
-  const begin = (request: Request) => void asked.add(request);
-  const end = (request: Request) => void asked.delete(request);
+  const requests = new Set<Request>();
+  const begin = (request: Request) => void requests.add(request);
+  const end = (request: Request) => void requests.delete(request);
   page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
   try {
     await act();
     do {
-      await eventually('the replies to what the page asked', () => asked.size === 0 || null, SETTLES_WITHIN_MS);
+      await eventually('the replies to what the page asked', () => requests.size === 0 || null, SETTLES_WITHIN_MS);
       for (let turn = 0; turn < 2; turn += 1) await page.evaluate(IDLE);
-    } while (asked.size > 0);
+    } while (requests.size > 0);
   } finally {
     page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
   }

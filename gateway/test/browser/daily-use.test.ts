@@ -153,10 +153,10 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
       await route.continue();
     });
     await open('/app');
-    const asked = page.waitForRequest('**/assets/palette-*.js');
+    const request = page.waitForRequest('**/assets/palette-*.js');
     await page.mouse.move(700, 400);
     await page.mouse.move(710, 410);
-    await asked;
+    await request;
     await page.keyboard.press('Control+k');
     await page.keyboard.type('limi');
     await page.keyboard.press('Enter');

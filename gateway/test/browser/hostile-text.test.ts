@@ -62,8 +62,8 @@ beforeAll(async () => {
       content: null,
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: JSON.stringify({ text }) } }],
     };
-    const told = { role: 'tool', tool_call_id: 'c', content: text };
-    await call(key, { model: 'tool', messages: [{ role: 'user', content: 'Look.' }, answered, told] });
+    const result = { role: 'tool', tool_call_id: 'c', content: text };
+    await call(key, { model: 'tool', messages: [{ role: 'user', content: 'Look.' }, answered, result] });
   }
   fake.script('tool', {
     status: 400,

@@ -179,48 +179,48 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
     const guest = { email: 'viewer@example.com', role: 'viewer', workspaces: null };
     const { json: invited } = await askFromPage(page, 'POST /accounts/default/invitations', guest);
     const viewer = await newVisitor(browser);
-    const { page: theirs } = viewer;
-    await theirs.goto(invited.link);
-    await theirs.getByLabel('Name').fill('Grace Hopper');
-    await theirs.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await theirs.keyboard.press('Enter');
-    await theirs.waitForURL(/\/app(\?|$)/);
+    const { page: viewerPage } = viewer;
+    await viewerPage.goto(invited.link);
+    await viewerPage.getByLabel('Name').fill('Grace Hopper');
+    await viewerPage.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await viewerPage.keyboard.press('Enter');
+    await viewerPage.waitForURL(/\/app(\?|$)/);
 
-    await theirs.goto(at('/app/logs'));
-    await theirs
+    await viewerPage.goto(at('/app/logs'));
+    await viewerPage
       .getByRole('table')
       .getByRole('row', { name: /\bok\b/ })
       .last()
       .click();
-    await theirs.getByText(`charged ${CALL_USD}`).waitFor();
-    expect(await theirs.getByText(ANSWER).count()).toBe(0);
+    await viewerPage.getByText(`charged ${CALL_USD}`).waitFor();
+    expect(await viewerPage.getByText(ANSWER).count()).toBe(0);
     const [call] = await pair.gateway.calls('--limit', '1');
-    const detail = await askFromPage(theirs, `GET /accounts/default/logs/${call?.request_id}`);
+    const detail = await askFromPage(viewerPage, `GET /accounts/default/logs/${call?.request_id}`);
     expect(JSON.stringify(detail.json)).not.toContain(ANSWER);
 
-    await theirs.goto(at('/app/keys'));
-    await theirs
+    await viewerPage.goto(at('/app/keys'));
+    await viewerPage
       .getByRole('table')
       .getByText(keyName)
       .waitFor({ state: 'attached' })
       .catch(() => undefined);
-    expect(await theirs.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0);
-    await theirs.goto(at('/app/limits'));
-    await theirs
+    expect(await viewerPage.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0);
+    await viewerPage.goto(at('/app/limits'));
+    await viewerPage
       .getByRole('row', { name: /default/ })
       .first()
       .click();
-    await theirs.getByText('You can view these limits but not change them.').waitFor();
-    expect(await theirs.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
-    await theirs.goto(at('/app/workspaces'));
-    await theirs.getByRole('table').waitFor();
-    expect(await theirs.getByRole('button', { name: /^(Create|Save)\b/ }).count()).toBe(0);
-    const pages = await theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
+    await viewerPage.getByText('You can view these limits but not change them.').waitFor();
+    expect(await viewerPage.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
+    await viewerPage.goto(at('/app/workspaces'));
+    await viewerPage.getByRole('table').waitFor();
+    expect(await viewerPage.getByRole('button', { name: /^(Create|Save)\b/ }).count()).toBe(0);
+    const pages = await viewerPage.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
     expect(pages).not.toContain('Members');
     expect(pages).not.toContain('Billing');
     expect(viewer.faults()).toEqual([]);
 
-    const { json: keys } = await askFromPage(theirs, 'GET /accounts/default/keys');
+    const { json: keys } = await askFromPage(viewerPage, 'GET /accounts/default/keys');
     const key = keys.keys[0];
     for (const [route, body] of [
       ['POST /accounts/default/keys', { ...key }],
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
       ['POST /accounts/default/invitations', { ...guest, role: 'owner' }],
       ['PATCH /accounts/default/settings', { time_zone: 'UTC' }],
     ] as const) {
-      const { status, json } = await askFromPage(theirs, route, body);
+      const { status, json } = await askFromPage(viewerPage, route, body);
       expect({ route, status, code: json.error?.code }).toEqual({ route, status: 403, code: 'forbidden' });
     }
     await viewer.leave();

@@ -56,9 +56,9 @@ describe.skipIf(!HAS_BROWSER)('the account’s time zone (needs Chromium for Lin
     const dialog = visitor.page.getByRole('dialog', { name });
     expect(await dialog.innerText()).toContain(`Days start at midnight in ${ZONE}.`);
     const href = await dialog.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
-    const asked = new URL(href ?? '', seeded.gateway.url).searchParams;
+    const query = new URL(href ?? '', seeded.gateway.url).searchParams;
     const month = windowAt('month', ZONE, Date.now());
-    expect([asked.get('from'), asked.get('to')]).toEqual(
+    expect([query.get('from'), query.get('to')]).toEqual(
       [month.startMs, month.endMs].map((ms) => new Date(ms ?? 0).toISOString()),
     );
   });

@@ -48,7 +48,7 @@ function refusal(call: RecordedCall, status: number, text: string): ExpectedAnsw
   // These words come from the recordings and the corpus.
   if (status === 404 && /model|deployment|Resource not found/i.test(text))
     return { status: 500, body: null, record: record('upstream_misconfigured') };
-  if (status === 400 && ACCOUNT_WORDS.some((said) => text.includes(said))) {
+  if (status === 400 && ACCOUNT_WORDS.some((phrase) => text.includes(phrase))) {
     return { status: 500, body: null, record: record('upstream_credential') };
   }
   if (AS_IT_CAME.has(status))

@@ -40,8 +40,8 @@ export function recordedCall(recording: Recording, index: number): RecordedCall 
   const chat = recording.api === 'openai-chat';
   const body = { ...((recording.request?.body as object | undefined) ?? syntheticBody(recording)) } as JsonBody;
   const stream = body.stream === true;
-  const asked = body.stream_options?.include_usage === true;
-  const marked = markBody(body, chat && stream && !asked);
+  const wantsUsage = body.stream_options?.include_usage === true;
+  const marked = markBody(body, chat && stream && !wantsUsage);
   const text = layOut(marked, LAYOUTS[index % LAYOUTS.length] ?? 'compact');
   const publicModel = publicModelOf(recording, index);
   const upstreamModel = `rec:${recording.id}`;
@@ -58,7 +58,7 @@ export function recordedCall(recording: Recording, index: number): RecordedCall 
     atUpstream: fill(text, upstreamModel, ADDED_OPTION),
     stream: stream && !countOnly,
     countOnly,
-    asksUsage: asked,
+    asksUsage: wantsUsage,
   };
 }
 

@@ -2,6 +2,8 @@
  * Tests the request side of contract 4 and 7 for bodies and headers without a recording: the exact bytes sent upstream.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -97,6 +99,46 @@ describe('a chat body at upstream', () => {
       expect(bodyOf(await sendThrough('/v1/chat/completions', sent))).toBe(wanted);
     });
   }
+});
+
+describe('large bodies at once', () => {
+  /** A request number and a text that no other request has, 4 to 240 KB. */
+  const largeBody = (at: number) => {
+    const content = randomBytes(3_000 * (1 + ((at * 7) % 60))).toString('base64');
+    return `{"model":"ok","seed":${at},"messages":[{"role":"user","content":"${content}"}]}`;
+  };
+  const seedIn = (body: string) => Number(/"seed":(\d+)/.exec(body)?.[1]);
+
+  test('never get each other’s bytes, also where clients leave in the middle', async () => {
+    const before = pair.fake.served().length;
+    const bodies = Array.from({ length: 96 }, (_, at) => largeBody(at));
+    const sendOne = async (body: string, at: number): Promise<boolean> => {
+      const packs = at % 3 === 1;
+      const leaving = at % 4 === 3 ? AbortSignal.timeout(at % 16) : null;
+      const sent = fetch(`${pair.gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${pair.gateway.key}`,
+          ...(packs ? { 'content-encoding': 'gzip' } : {}),
+        },
+        body: packs ? gzipSync(body, { level: 1 }) : body,
+        signal: leaving,
+      });
+      const status = await sent.then((response) => response.text().then(() => response.status)).catch(() => null);
+      expect(status).toBeOneOf(leaving === null ? [200] : [200, null]);
+      return leaving === null;
+    };
+    const complete = await Promise.all(bodies.map(sendOne));
+    const received = pair.fake.served().slice(before).map(bodyOf);
+    // Of a client that left, upstream may have received a part.
+    for (const body of received) {
+      if (complete[seedIn(body)]) expect(body === bodies[seedIn(body)]).toBe(true);
+      else expect(bodies[seedIn(body)]?.startsWith(body)).toBe(true);
+    }
+    const seeds = received.map(seedIn);
+    for (const [at, wasComplete] of complete.entries()) if (wasComplete) expect(seeds).toContain(at);
+  }, 20_000);
 });
 
 describe('headers at upstream', () => {

@@ -136,7 +136,7 @@ describe.each([...PROTOCOLS])('an upstream’s refusal of a call of %s', (protoc
     expect(found).toEqual(asks.map(() => [500, 'api_error', true]));
   });
 
-  test('an empty 400 is told in our own words', async () => {
+  test('an empty 400 gets a message of the gateway', async () => {
     pair.fake.script(`${protocol}-400`, { status: 400, hollow: true });
     const { status, text } = await ask(protocol, `${protocol}-400`, false);
     expect(status).toBe(400);

@@ -42,7 +42,7 @@ describe('the usage chunk of a chat stream', () => {
     expect(record).toMatchObject({ usage_source: 'upstream', usage: { input: 11, output: 7 }, finish_reason: 'stop' });
   });
 
-  test('is there where the client asked', async () => {
+  test('usage is sent if the client requested it', async () => {
     const { text: got } = await stream({ records: [text('a'), finish, usage, DONE] }, true);
     expect(got).toBe(text('a') + finish + usage + DONE);
   });
@@ -79,7 +79,7 @@ describe('a host that refuses stream_options.include_usage', () => {
     expect(sent.map((body) => body.includes('include_usage'))).toEqual([true, false]);
   });
 
-  test('says so to a caller who asked for it himself', async () => {
+  test('a caller who requested usage gets the missing usage reported', async () => {
     const { status, text: got, record } = await stream([{ status: 400, json: refusal }], true);
     expect([status, JSON.parse(got)]).toEqual([400, refusal]);
     expect(record?.attempts).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('a chat stream', () => {
     ]);
   });
 
-  test('whose error comes later passes it on, and nothing after it', async () => {
+  test('a later error is passed on, and nothing after it', async () => {
     const error = 'event: error\ndata: {"error":{"message":"key sk-abcdefghijkl1234 is out","status_code":400}}\n\n';
     const { text: got, record } = await stream({ records: [text('a'), error, finish, DONE] });
     expect(got).toBe(text('a') + error.replace('sk-abcdefghijkl1234', '[redacted]'));
@@ -154,13 +154,16 @@ describe('a chat stream', () => {
     expect((await stream({ records: [text('a'), finish, DONE], headers })).text).toBe(text('a') + finish + DONE);
   });
 
-  test.each([1, 5, 20, 40])('whose event %d is broken JSON ends in-band without [DONE]', async (malformedEvent) => {
-    const { status, text: got, record } = await stream({ answer: 'long:40', malformedEvent }, false, 'long:40');
-    expect(got).not.toContain('[DONE]');
-    expect(record?.error).toBe('upstream_malformed');
-    expect(status).toBe(malformedEvent === 1 ? 500 : 200);
-    if (malformedEvent > 1) expect(`data: {"error"${got.split('data: {"error"')[1]}`).toMatch(IN_BAND);
-  });
+  test.each([1, 5, 20, 40])(
+    'broken JSON in event %d ends the stream in-band without [DONE]',
+    async (malformedEvent) => {
+      const { status, text: got, record } = await stream({ answer: 'long:40', malformedEvent }, false, 'long:40');
+      expect(got).not.toContain('[DONE]');
+      expect(record?.error).toBe('upstream_malformed');
+      expect(status).toBe(malformedEvent === 1 ? 500 : 200);
+      if (malformedEvent > 1) expect(`data: {"error"${got.split('data: {"error"')[1]}`).toMatch(IN_BAND);
+    },
+  );
 });
 
 describe('a messages stream', () => {
@@ -172,7 +175,7 @@ describe('a messages stream', () => {
   const last = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } });
   const stop = event('message_stop', {});
 
-  test('is passed on as it came, and its record has what it said', async () => {
+  test('an error body is passed on unchanged, and its record has its message', async () => {
     const { text: got, record } = await stream({ records: [start, delta, last, stop] }, false, 'm');
     expect(got).toBe(start + delta + last + stop);
     expect(record).toMatchObject({
@@ -191,13 +194,13 @@ describe('a messages stream', () => {
     expect(record).toMatchObject({ status: 200, error: 'upstream_truncated', usage_source: 'partial' });
   });
 
-  test('whose error comes first is a status: overloaded stays 529', async () => {
+  test('an error as the first event becomes a status: overloaded stays 529', async () => {
     const error = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
     const { status, text: got } = await stream({ records: [error] }, false, 'm');
     expect([status, JSON.parse(got).error.type]).toEqual([529, 'overloaded_error']);
   });
 
-  test('whose error comes later passes it on and ends', async () => {
+  test('a later error is passed on and ends the stream', async () => {
     const error = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
     const { text: got, record } = await stream({ records: [start, delta, error, stop] }, false, 'm');
     expect(got).toBe(start + delta + error);

@@ -15,7 +15,7 @@ const IN_BAND = /(?:^|\n\n)(?:data: \{"error":\{"message":.*\}|event: error\ndat
 const TERMINAL = /data: (?:\[DONE\]|\{"type": ?"message_stop")/;
 
 /** The data of every record of a cut text that is complete JSON, including a last one without its blank line. */
-function saidIn(text: string): Json[] {
+function eventsIn(text: string): Json[] {
   return text.split(/\n\n/).flatMap((record): Json[] => {
     const data = /^data: ?(.*)$/m.exec(record)?.[1] ?? '';
     try {
@@ -30,7 +30,7 @@ function saidIn(text: string): Json[] {
 /** Every choice seen has a finish reason. */
 function everyReasonIn(text: string): boolean {
   const reasons = new Map<unknown, boolean>();
-  for (const choice of saidIn(text).flatMap((chunk) => list(chunk.choices).map(object))) {
+  for (const choice of eventsIn(text).flatMap((chunk) => list(chunk.choices).map(object))) {
     const index = choice?.index ?? 0;
     reasons.set(index, reasons.get(index) === true || words(choice?.finish_reason) !== null);
   }
@@ -42,8 +42,8 @@ function overIn(recording: Recording, text: string, end: 'clean' | 'lost'): 'ove
   // A lost connection counts whole records only; a clean end also counts the tail.
   const counted = end === 'clean' ? text : text.slice(0, text.lastIndexOf('\n\n') + 2);
   const chat = recording.api === 'openai-chat';
-  if (saidIn(counted).some((one) => (chat ? one.error !== undefined : one.type === 'error'))) return 'failed';
-  if (chat ? /^data: ?\[DONE\]\s*$/m.test(counted) : saidIn(counted).some((one) => one.type === 'message_stop'))
+  if (eventsIn(counted).some((one) => (chat ? one.error !== undefined : one.type === 'error'))) return 'failed';
+  if (chat ? /^data: ?\[DONE\]\s*$/m.test(counted) : eventsIn(counted).some((one) => one.type === 'message_stop'))
     return 'over';
   return chat && end === 'clean' && everyReasonIn(counted) ? 'over' : 'cut';
 }

@@ -5,7 +5,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readAnswerBody } from '../../src/call/attempt/collect-answer.ts';
 import { checkUsage, TokenRatio } from '../../src/call/money/usage-checks.ts';
-
 import { routedCall } from '../../src/call/testing/routed-call.ts';
 import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
@@ -37,9 +36,9 @@ async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<
 
 /** Flags by the model's known hidden reasoning and by the maximum of the recorded request. */
 function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | null) {
-  const asked = object(JSON.parse(request ?? 'null'));
-  const most = asked?.max_completion_tokens ?? asked?.max_tokens;
-  const answers = typeof asked?.n === 'number' ? asked.n : 1;
+  const body = object(JSON.parse(request ?? 'null'));
+  const most = body?.max_completion_tokens ?? body?.max_tokens;
+  const answers = typeof body?.n === 'number' ? body.n : 1;
   const { facts: requestFacts, route } = routedCall({
     facts: { inputBytes: 0, answers, outputTokensMax: typeof most === 'number' ? most : null },
   });
@@ -49,7 +48,7 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
 }
 
 describe.each(exchangeSets())('the output of the answers of $name', ({ name, exchanges }) => {
-  test('is near what came, whether the model is taken for one that hides reasoning or not', async () => {
+  test('the estimate is near the reported usage, for models that hide reasoning and others', async () => {
     let judged = 0;
     const flagged: string[] = [];
     for (const exchange of exchanges.filter(({ status }) => status === 200)) {
@@ -64,7 +63,7 @@ describe.each(exchangeSets())('the output of the answers of $name', ({ name, exc
     expect(judged).toBeGreaterThanOrEqual(JUDGED_MIN[name]);
   });
 
-  test('is far from it where the same answers tell of a million more, or of nothing', async () => {
+  test('the estimate is far from a report of a million more tokens, or of none', async () => {
     let long = 0;
     for (const exchange of exchanges.filter(({ status }) => status === 200)) {
       const facts = await factsOf(exchange);

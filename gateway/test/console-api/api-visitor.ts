@@ -21,7 +21,7 @@ export interface Answered {
 
 export interface ApiVisitor {
   /** `route`: method and path below `/app/api`, with its query. */
-  ask(route: string, asked?: Asked): Promise<Answered>;
+  ask(route: string, probe?: Asked): Promise<Answered>;
 }
 
 /** A visitor with a page's cookies. */
@@ -92,8 +92,8 @@ async function send(url: string, route: string, body: unknown, headers: Record<s
 }
 
 /** Returns the response's JSON; throws with it if the status is not 200. */
-export async function must(asked: Promise<Answered>): Promise<Loose> {
-  const { status, text, json } = await asked;
+export async function must(probe: Promise<Answered>): Promise<Loose> {
+  const { status, text, json } = await probe;
   if (status !== 200) throw new Error(`expected 200, found ${status}: ${text}`);
   return json;
 }

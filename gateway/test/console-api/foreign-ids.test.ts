@@ -97,12 +97,12 @@ test('every route with an id of an account in its path is tested here', () => {
   expect(Object.keys(BODIES).sort()).toEqual(named.sort());
 });
 
-test.each(Object.keys(BODIES) as Named[])('%s: nothing of another account or workspace is there', async (route) => {
+test.each(Object.keys(BODIES) as Named[])('%s: has no data of another account or workspace', async (route) => {
   const body = BODIES[route];
   for (const visitor of [outsider, script, neighbour]) {
     const account = visitor === neighbour ? 'default' : 'acme';
-    const asked = askOf(route, { ...foreign, account });
-    const { status, json } = await visitor.ask(asked, body === undefined ? {} : { body });
+    const probe = askOf(route, { ...foreign, account });
+    const { status, json } = await visitor.ask(probe, body === undefined ? {} : { body });
     const isForPeople = status === 403 && visitor === script;
     if (!isForPeople) expect({ status, code: json?.error?.code }).toEqual({ status: 404, code: 'not_found' });
   }
@@ -112,8 +112,8 @@ test.each([
   ['workspace', { subject: 'default', kind: 'workspace' }],
   ['account', { subject: 'default', kind: 'account' }],
 ])('limits of another account’s %s are not to be set', async (_, names) => {
-  const asked = askOf('PUT /accounts/{account}/limits/{kind}/{subject}', { ...foreign, ...names });
-  const { status } = await outsider.ask(asked, { body: { caps: NO_CAPS } });
+  const probe = askOf('PUT /accounts/{account}/limits/{kind}/{subject}', { ...foreign, ...names });
+  const { status } = await outsider.ask(probe, { body: { caps: NO_CAPS } });
   expect(status).toBe(404);
 });
 
@@ -156,15 +156,15 @@ const SHOWN = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).filter((route) =>
   /^GET \/accounts\/\{account\}\/[^{]*$/.test(route),
 );
 
-test.each(SHOWN)('%s holds nothing of another account or workspace', async (route) => {
+test.each(SHOWN)('%s returns no data of another account or workspace', async (route) => {
   const row = rowOf(route);
   for (const [visitor, account, caller] of [
     [outsider, 'acme', { kind: 'member', role: 'owner', account: 'acme', restricted: false }],
     [neighbour, 'default', { kind: 'member', role: 'admin', account: 'default', restricted: true }],
   ] as const) {
-    const asked = askOf(route, { account });
-    const by = asked.includes('/usage') ? '&by=key,member' : '';
-    const { status, text } = await visitor.ask(`${asked}${by}`);
+    const probe = askOf(route, { account });
+    const by = probe.includes('/usage') ? '&by=key,member' : '';
+    const { status, text } = await visitor.ask(`${probe}${by}`);
     expect([account, status]).toEqual([account, expectAccess(caller, row, account) === 'in' ? 200 : 403]);
     const { key, person, request, invitation } = foreign;
     const strange = [key, person, request, invitation, 'operator key', '@default.example', pair.gateway.dataDir];

@@ -24,7 +24,7 @@ setDefaultTimeout(60_000);
 const ROUTES = Object.keys(CONSOLE_ROUTES) as ConsoleRoute[];
 const WRITES = ROUTES.filter((route) => !route.startsWith('GET '));
 const BODIED = ROUTES.filter((route) => rowOf(route).body !== undefined);
-const HOUSE = 'default';
+const DEFAULT = 'default';
 const OTHER = 'acme';
 /** No route accepts a list: `invalid` means that the caller was let in, and nothing happened. */
 const NO_BODY: readonly unknown[] = [];
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await control(gateway, 'workspaces.create', { id: 'acme-main', account: OTHER });
   callers.set('anonymous', { kind: 'anonymous', visitor: openPerson(url) });
   for (const [account, workspace] of [
-    [HOUSE, 'default'],
+    [DEFAULT, 'default'],
     [OTHER, 'acme-main'],
   ] as const) {
     let person = '';
@@ -135,16 +135,16 @@ function accessOf({ status, text, json }: Answered): string {
   return code;
 }
 
-describe.each([HOUSE, OTHER])('of the account %s', (account) => {
+describe.each([DEFAULT, OTHER])('of the account %s', (account) => {
   test.each(ROUTES)('%s lets in whom the tables say', async (route) => {
     const row = rowOf(route);
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
-    const asked = askOf(route, namesFor(route, account));
+    const probe = askOf(route, namesFor(route, account));
     await Promise.all(
       [...callers].map(async ([name, { visitor, ...caller }]) => {
-        found[name] = accessOf(await visitor.ask(asked, bodyFor(route)));
-        expected[name] = expectAccess(caller, row, route.includes('{account}') ? account : HOUSE);
+        found[name] = accessOf(await visitor.ask(probe, bodyFor(route)));
+        expected[name] = expectAccess(caller, row, route.includes('{account}') ? account : DEFAULT);
       }),
     );
     expect(found).toEqual(expected);
@@ -153,7 +153,7 @@ describe.each([HOUSE, OTHER])('of the account %s', (account) => {
 
 test.each(ROUTES)('%s has a handler, and replies as the table says', async (route) => {
   const row = rowOf(route);
-  const answered = await owner.ask(askOf(route, namesFor(route, HOUSE)), bodyFor(route));
+  const answered = await owner.ask(askOf(route, namesFor(route, DEFAULT)), bodyFor(route));
   expect(answered.text).not.toContain(NO_ROUTE);
   expect(answered.status).toBeLessThan(500);
   if (!route.startsWith('GET ')) return;
@@ -182,14 +182,14 @@ describe('a cross-site request', () => {
   ];
   test.each(WRITES)('%s is refused', async (route) => {
     for (const headers of FOREIGN) {
-      const { status, json } = await owner.ask(askOf(route, namesFor(route, HOUSE)), { ...bodyFor(route), headers });
+      const { status, json } = await owner.ask(askOf(route, namesFor(route, DEFAULT)), { ...bodyFor(route), headers });
       expect({ headers, status, code: json?.error?.code }).toEqual({ headers, status: 403, code: 'cross_site' });
     }
   });
 
   test('may read nothing: no answer is another site’s to see', async () => {
     for (const route of ROUTES.filter((one) => one.startsWith('GET '))) {
-      const { headers } = await owner.ask(askOf(route, namesFor(route, HOUSE)), {
+      const { headers } = await owner.ask(askOf(route, namesFor(route, DEFAULT)), {
         headers: { origin: 'https://evil.example' },
       });
       expect([route, headers.get('access-control-allow-origin')]).toEqual([route, null]);
@@ -200,7 +200,7 @@ describe('a cross-site request', () => {
 test.each(BODIED)('%s takes JSON by its content type alone', async (route) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
     const headers = { 'content-type': type };
-    const { status, json } = await owner.ask(askOf(route, namesFor(route, HOUSE)), { body: '{}', headers });
+    const { status, json } = await owner.ask(askOf(route, namesFor(route, DEFAULT)), { body: '{}', headers });
     expect({ type, status, code: json?.error?.code }).toEqual({ type, status: 415, code: 'not_json' });
   }
 });

@@ -88,7 +88,7 @@ test('filters have names, with the id if another key has the same name', async (
   const { groups } = await readUsage('by=key');
   const keyOf = (name: string) => groups.find(({ labels: [label] }) => label === name)?.values[0] ?? '';
   const [alone, shared] = [keyOf('of the command line'), keyOf('a key')];
-  const told = { filter: 'member', value: developer.person, label: 'The developer of default' };
+  const expected = { filter: 'member', value: developer.person, label: 'The developer of default' };
   for (const page of ['usage', 'logs'] as const) {
     const ask = async (query: string) => {
       const reply = await must(owner.ask(`GET /accounts/default/${page}?${RANGE}&${query}`));
@@ -96,7 +96,7 @@ test('filters have names, with the id if another key has the same name', async (
     };
     expect(await ask(`key=${alone}&member=${developer.person}`)).toEqual([
       { filter: 'key', value: alone, label: 'of the command line' },
-      told,
+      expected,
     ]);
     expect(await ask(`key=${shared}`)).toEqual([{ filter: 'key', value: shared, label: `a key (${shared})` }]);
     expect(await ask('model=ok')).toEqual([]);

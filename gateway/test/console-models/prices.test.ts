@@ -220,7 +220,7 @@ test('anyone can look up the outcome of a request; only authorized users see its
   expect(await admin.ask('GET', path)).toMatchObject({ json: { call: { request_id, account: 'default' } } });
   expect(await askApi(gateway, null, 'GET', '/status?request_id=none')).toMatchObject({ json: { call: null } });
   let status = 200;
-  for (let asked = 0; asked < 40 && status === 200; asked++) status = (await askApi(gateway, null, 'GET', path)).status;
+  for (let tries = 0; tries < 40 && status === 200; tries++) status = (await askApi(gateway, null, 'GET', path)).status;
   expect(status).toBe(429);
   expect((await admin.ask('GET', path)).status).toBe(200);
 });

@@ -242,7 +242,7 @@ test('it survives a reload and a restart, and disappears when it is removed', as
   expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
 });
 
-test('where the file takes its name or its model, the file goes before it, and says so', async () => {
+test('a file entry with the same name or model takes precedence, and the console says so', async () => {
   const taking = configBeside(fake, {
     providers: { filed: { kind: 'openai-compatible', base_url: `${fake.url}/v1` } },
     models: { 'entered-model': { targets: [{ provider: 'filed', model: 'of-the-file' }] } },

@@ -106,11 +106,11 @@ function drawRound(chances: Chances): RoundPlan {
 
 async function addUp(tally: Tally, { truth, dataDir }: CrashFolder): Promise<void> {
   const { records } = await readBooks(dataDir);
-  const complete = truth.sent.filter(({ heard }) => heard?.end === 'complete');
+  const complete = truth.sent.filter(({ received }) => received?.end === 'complete');
   const crashed = records.filter(({ error }) => error === 'gateway_crashed');
   tally.complete += complete.length;
-  tally.replayed += complete.filter(({ heard }) => heard?.replayOf !== null).length;
-  tally.cut += truth.sent.filter(({ heard }) => heard === null || heard.end === 'cut').length;
+  tally.replayed += complete.filter(({ received }) => received?.replayOf !== null).length;
+  tally.cut += truth.sent.filter(({ received }) => received === null || received.end === 'cut').length;
   for (const { length } of truth.arrived.values()) tally.arrived += length;
   tally.records += records.length;
   tally.recoveredPosts += crashed.filter(({ usage_source }) => usage_source === 'checkpoint').length;

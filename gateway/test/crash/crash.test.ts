@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.stop());
 
-test(`${ROUNDS} kills at random moments: no whole answer is lost, none is charged twice, the ledger proves itself`, async () => {
+test(`${ROUNDS} kills at random moments: no complete answer is lost, none is charged twice, the ledger is valid`, async () => {
   const { rounds, complete, cut, recoveredVoids, topups } = await runCrashLoop(fake, { rounds: ROUNDS, seed: SEED });
   expect(rounds).toBe(ROUNDS);
   // A loop without complete or cut-off calls would prove nothing.

@@ -6,13 +6,13 @@
 import type { ServedCall } from '../fake-upstream/served.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { Payer, Role } from './roles.ts';
-import { findLabel, type Heard } from './send-call.ts';
+import { findLabel, type Received } from './send-call.ts';
 
-/** One request of a labeled call; `heard` is null if not even a head came back. */
+/** One request of a labeled call; `received` is null if not even a head came back. */
 export interface Sent {
   readonly label: string;
   readonly role: Role;
-  readonly heard: Heard | null;
+  readonly received: Received | null;
 }
 
 export interface Topup {

@@ -7,7 +7,7 @@ import type { GroundTruth, Sent } from './ground-truth.ts';
 import { judgeBooks } from './judge-books.ts';
 import type { Books } from './read-books.ts';
 import { PAYERS, type Payer, type Role } from './roles.ts';
-import type { Heard } from './send-call.ts';
+import type { Received } from './send-call.ts';
 
 const BUDGET = 1_000n;
 const COST = 100n;
@@ -21,7 +21,7 @@ const role = (payer: Payer): Role => ({
   isNamed: true,
 });
 
-function heard(requestId: string, changes: Partial<Heard> = {}): Heard {
+function received(requestId: string, changes: Partial<Received> = {}): Received {
   return { status: 200, requestId, end: 'complete', replayOf: null, bodyHash: 1n, refusal: null, ...changes };
 }
 
@@ -59,10 +59,14 @@ function good(): Case {
   balances.set('rich', { ...balance('rich'), available: 900n, charged: COST, toppedUp: 1_000n });
   return {
     sent: [
-      { label: 'whole', role: role('rich'), heard: heard('a') },
-      { label: 'whole', role: role('rich'), heard: heard('b', { replayOf: 'a' }) },
-      { label: 'cut', role: role('rich'), heard: null },
-      { label: 'refused', role: role('rich'), heard: heard('d', { status: 429, end: 'refused', refusal: 'quota' }) },
+      { label: 'whole', role: role('rich'), received: received('a') },
+      { label: 'whole', role: role('rich'), received: received('b', { replayOf: 'a' }) },
+      { label: 'cut', role: role('rich'), received: null },
+      {
+        label: 'refused',
+        role: role('rich'),
+        received: received('d', { status: 429, end: 'refused', refusal: 'quota' }),
+      },
     ],
     arrived: new Map([
       ['whole', [COST]],
@@ -93,14 +97,14 @@ function change(given: Case, payer: Payer, changes: Partial<AccountBalance>): vo
   if (before !== undefined) given.balances.set(payer, { ...before, ...changes });
 }
 
-const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown, said: RegExp])[] = [
+const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown, message: RegExp])[] = [
   ['the record of a whole answer is missing', ({ records }) => records.splice(0, 1), /^lost: whole, .* has no record/],
   ['a whole answer counts as crashed', ({ records }) => Object.assign(records[0] ?? {}, crashed), /^lost: whole/],
   ['the record of a refusal is missing', ({ records }) => records.pop(), /^lost: refused/],
   [
     'a stream began and has no record',
     ({ sent, records }) => {
-      sent[2] = { label: 'cut', role: role('rich'), heard: heard('c', { end: 'cut' }) };
+      sent[2] = { label: 'cut', role: role('rich'), received: received('c', { end: 'cut' }) };
       records.splice(2, 1);
     },
     /^lost: cut, .*cut\) and has no record/,
@@ -126,7 +130,7 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
   [
     'a stream whose output was noted has another status than its caller heard',
     ({ sent, records }) => {
-      sent[2] = { label: 'cut', role: role('rich'), heard: heard('c', { end: 'cut' }) };
+      sent[2] = { label: 'cut', role: role('rich'), received: received('c', { end: 'cut' }) };
       Object.assign(records[2] ?? {}, { usage_source: 'checkpoint' });
     },
     /^wrong: cut, .*heard 200 and then output, its record says 500/,
@@ -148,17 +152,17 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
   ],
   [
     'a replay is another answer',
-    ({ sent }) => Object.assign(sent[1]?.heard ?? {}, { bodyHash: 2n }),
+    ({ sent }) => Object.assign(sent[1]?.received ?? {}, { bodyHash: 2n }),
     /^wrong: .*another answer/,
   ],
   [
     'a replay has no first call',
-    ({ sent }) => Object.assign(sent[1]?.heard ?? {}, { replayOf: 'z' }),
+    ({ sent }) => Object.assign(sent[1]?.received ?? {}, { replayOf: 'z' }),
     /^lost: .*replays z/,
   ],
   [
     'a fresh answer is recorded as a replay',
-    ({ sent }) => Object.assign(sent[1]?.heard ?? {}, { replayOf: null }),
+    ({ sent }) => Object.assign(sent[1]?.received ?? {}, { replayOf: null }),
     /^wrong: .*charged by cache/,
   ],
   [
@@ -173,7 +177,7 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
   ],
   [
     'a client refused for no good reason',
-    ({ sent }) => Object.assign(sent[3]?.heard ?? {}, { status: 503 }),
+    ({ sent }) => Object.assign(sent[3]?.received ?? {}, { status: 503 }),
     /^unexpected: refused.*503/,
   ],
   [
@@ -196,16 +200,16 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
 ];
 
 describe('the books against the ground truth', () => {
-  test('nothing is said where all is well, nor of a call that left no trace', () => {
+  test('correct books and a call without a trace report nothing', () => {
     expect(judged(good())).toEqual([]);
     const given = good();
     given.records.splice(2, 1);
     expect(judged(given)).toEqual([]);
   });
 
-  test.each(PLANTED)('%s: it is said', (_what, plant, said) => {
+  test.each(PLANTED)('%s: is reported', (_what, plant, message) => {
     const given = good();
     plant(given);
-    expect(judged(given).filter((problem) => said.test(problem))).not.toEqual([]);
+    expect(judged(given).filter((problem) => message.test(problem))).not.toEqual([]);
   });
 });

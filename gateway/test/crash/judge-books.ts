@@ -34,8 +34,8 @@ export function judgeBooks(truth: GroundTruth, books: Books, budget: bigint): st
     if (!sentBy.has(label)) problems.push(`unexpected: a record of ${JSON.stringify(label)}, which nobody sent`);
   }
   for (const [label, sent] of sentBy) {
-    const told = { label, sent, arrived: truth.arrived.get(label) ?? [], records: recordsBy.get(label) ?? [] };
-    problems.push(...judgeArrivals(told), ...judgeRecords(told), ...judgeAnswers(told));
+    const facts = { label, sent, arrived: truth.arrived.get(label) ?? [], records: recordsBy.get(label) ?? [] };
+    problems.push(...judgeArrivals(facts), ...judgeRecords(facts), ...judgeAnswers(facts));
   }
   for (const payer of PAYERS) problems.push(...judgeAccount(payer, truth, books, budget));
   return problems;
@@ -91,10 +91,10 @@ function judgeRecords({ label, sent, arrived, records }: ReceivedPart): string[]
 /** Compares what each client received with the records. */
 function judgeAnswers({ label, sent, records }: ReceivedPart): string[] {
   const byId = new Map(records.map((record) => [record.request_id, record]));
-  const first = sent.find(({ heard }) => heard?.end === 'complete' && heard.replayOf === null)?.heard;
-  return sent.flatMap(({ heard }, nth) => {
-    if (heard === null) return [];
-    const { requestId, status, end, replayOf, refusal } = heard;
+  const first = sent.find(({ received }) => received?.end === 'complete' && received.replayOf === null)?.received;
+  return sent.flatMap(({ received }, nth) => {
+    if (received === null) return [];
+    const { requestId, status, end, replayOf, refusal } = received;
     const what = `${label}, sending ${nth + 1}, call ${requestId}`;
     const record = byId.get(requestId);
     // A call gets no byte before its hold is durable, so recovery has ended every call that was cut off after its head.
@@ -117,7 +117,7 @@ function judgeAnswers({ label, sent, records }: ReceivedPart): string[] {
     const origin = byId.get(replayOf);
     if (origin === undefined || origin.error !== null)
       return [`lost: ${what} replays ${replayOf}, which has no record`];
-    if (first && heard.bodyHash !== first.bodyHash)
+    if (first && received.bodyHash !== first.bodyHash)
       return [`wrong: ${what} replays another answer than ${replayOf} had`];
     return [];
   });
@@ -137,9 +137,9 @@ function judgeAccount(payer: Payer, truth: GroundTruth, { records, balances }: B
   if (cost !== charged + writtenOff) {
     problems.push(`wrong: the records of ${payer} cost ${cost}, charged and absorbed are ${charged} + ${writtenOff}`);
   }
-  const asked = truth.topups.filter(({ account }) => account === payer);
-  const known = sum(asked.filter(({ isOpen }) => !isOpen).map(({ amount }) => amount));
-  const most = sum(asked.map(({ amount }) => amount));
+  const ordered = truth.topups.filter(({ account }) => account === payer);
+  const known = sum(ordered.filter(({ isOpen }) => !isOpen).map(({ amount }) => amount));
+  const most = sum(ordered.map(({ amount }) => amount));
   if (toppedUp < known) problems.push(`lost: top-ups of ${payer}: ${toppedUp} of ${known} acknowledged`);
   if (toppedUp > most) problems.push(`double: top-ups of ${payer}: ${toppedUp} of ${most} asked for`);
   return problems;

@@ -83,7 +83,7 @@ async function loadUntilDead(
   noteArrivals(truth, fake);
   fake.reset();
   scriptModels(fake);
-  problems.push(...saidAloud(gateway));
+  problems.push(...problemsOf(gateway));
   return problems;
 }
 
@@ -98,7 +98,7 @@ async function untilHeld({ dataDir }: CrashFolder, calls: number): Promise<void>
 }
 
 /** Every log line of level error is a problem. */
-function saidAloud(gateway: RunningGateway): string[] {
+function problemsOf(gateway: RunningGateway): string[] {
   const lines = gateway.stderr().split('\n');
   return lines
     .filter((line) => /"level":(50|60|"error"|"fatal")/.test(line))

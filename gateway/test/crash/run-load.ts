@@ -23,17 +23,17 @@ const ASKED_AGAIN_MAX = 12;
 export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
   let cuts = 0;
   let answers = 0;
-  let askedAgain = 0;
+  let replays = 0;
   const again = folder.again.splice(0);
 
   async function call(role: Role, label: string, isFirst: boolean): Promise<boolean> {
-    const heard = await sendCall(gateway.url, folder.keys[role.payer], role, label).catch(() => null);
-    folder.truth.sent.push({ label, role, heard });
-    const isCut = heard === null || heard.end === 'cut';
+    const received = await sendCall(gateway.url, folder.keys[role.payer], role, label).catch(() => null);
+    folder.truth.sent.push({ label, role, received });
+    const isCut = received === null || received.end === 'cut';
     if (isCut) cuts += 1;
-    if (heard?.end === 'complete') answers += 1;
-    const isWhole = heard?.end === 'complete' && askedAgain < ASKED_AGAIN_MAX;
-    if (isWhole) askedAgain += 1;
+    if (received?.end === 'complete') answers += 1;
+    const isWhole = received?.end === 'complete' && replays < ASKED_AGAIN_MAX;
+    if (isWhole) replays += 1;
     if (isFirst && role.isNamed && (isCut || isWhole)) folder.again.push({ label, role });
     return !isCut;
   }

@@ -3,7 +3,7 @@ import { endsInError, hasTerminal } from '../fault/calls.ts';
 import type { Role } from './roles.ts';
 
 /** What a client knows of its call. */
-export interface Heard {
+export interface Received {
   readonly status: number;
   readonly requestId: string;
   /**
@@ -22,7 +22,7 @@ const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as cons
 const LABEL = /Count the carts of ([\w-]+)\./;
 
 /** Sends the call of the label. The same label has the same body and, if the role names its calls, the same run. */
-export async function sendCall(url: string, key: string, role: Role, label: string): Promise<Heard> {
+export async function sendCall(url: string, key: string, role: Role, label: string): Promise<Received> {
   const response = await fetch(`${url}${PATHS[role.endpoint]}`, {
     method: 'POST',
     keepalive: false,
@@ -68,7 +68,7 @@ async function readText(response: Response): Promise<{ text: string; isBroken: b
   return { text, isBroken: false };
 }
 
-function endOf({ endpoint, stream }: Role, status: number, text: string): Heard['end'] {
+function endOf({ endpoint, stream }: Role, status: number, text: string): Received['end'] {
   if (status !== 200) return isJson(text) ? 'refused' : 'cut';
   if (!stream) return isJson(text) ? 'complete' : 'cut';
   if (hasTerminal(endpoint, text)) return 'complete';

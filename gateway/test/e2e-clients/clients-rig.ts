@@ -12,7 +12,7 @@ export interface Route {
   readonly translated: boolean;
 }
 
-const HOUSE = { upstreamModel: 'house-model', upstream: 'chat-completions' } as const;
+const OWN = { upstreamModel: 'public-model', upstream: 'chat-completions' } as const;
 const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
 
 /**
@@ -21,12 +21,12 @@ const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as c
  */
 export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
   'chat-completions': [
-    { model: 'house-model', ...HOUSE, translated: false },
+    { model: 'public-model', ...OWN, translated: false },
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },
   ],
   messages: [
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: false },
-    { model: 'claude-sonnet-4-6-house', ...HOUSE, translated: true },
+    { model: 'claude-sonnet-4-6-own', ...OWN, translated: true },
   ],
 };
 
@@ -34,9 +34,9 @@ export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
 export function startClientsRig(): Promise<Pair> {
   return startPair((fakeUrl) =>
     pointAt(fakeUrl, {
-      chat: [HOUSE.upstreamModel],
+      chat: [OWN.upstreamModel],
       messages: [CLAUDE.upstreamModel],
-      renamed: { 'claude-sonnet-4-6-house': HOUSE.upstreamModel },
+      renamed: { 'claude-sonnet-4-6-own': OWN.upstreamModel },
     }),
   );
 }

@@ -75,16 +75,16 @@ describe('a stream', () => {
 
     test.concurrent(`${model}: the helper folds it into the answer in one piece`, async () => {
       const runner = client.messages.stream(ask(model));
-      let heard = '';
+      let received = '';
       runner.on('text', (delta) => {
-        heard += delta;
+        received += delta;
       });
       const folded = await runner.finalMessage();
       const plain = await client.messages.create(ask(model));
       expect(textOf(folded)).toBe(textOf(plain));
-      expect(heard).toBe(textOf(plain));
+      expect(received).toBe(textOf(plain));
       expect(folded.usage).toMatchObject({ output_tokens: plain.usage.output_tokens });
-      expect(await runner.finalText()).toBe(heard);
+      expect(await runner.finalText()).toBe(received);
       expect(runner.request_id).toMatch(/^req_[0-9a-f]{32}$/);
     });
   }
@@ -101,7 +101,7 @@ describe('a stream', () => {
 
 describe('tools', () => {
   const input_schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
-  const asked = [{ role: 'user' as const, content: 'What is the weather in Zürich and in Oslo?' }];
+  const opening = [{ role: 'user' as const, content: 'What is the weather in Zürich and in Oslo?' }];
 
   function weatherTool(cities: string[]) {
     return {
@@ -128,7 +128,7 @@ describe('tools', () => {
 
   async function runTools(model: string, more: { readonly stream: boolean; readonly thread?: false }): Promise<void> {
     const cities: string[] = [];
-    const body = { model, max_tokens: 256, messages: asked, tools: [weatherTool(cities)] };
+    const body = { model, max_tokens: 256, messages: opening, tools: [weatherTool(cities)] };
     const runner = client.beta.messages.toolRunner({ ...body, ...more });
     expect(textOf(await runner.runUntilDone())).toBe(TEXT);
     expect(cities.sort()).toEqual(['Oslo', 'Zürich']);
@@ -151,7 +151,7 @@ describe('tools', () => {
     }
   });
 
-  test('message threads, which the tool runner asks for by itself, pass to upstream untouched', async () => {
+  test('message threads, which the tool runner requests by itself, reach upstream unchanged', async () => {
     await runTools('m-tools-threaded', { stream: false });
     const sent = sentBodies('m-tools-threaded');
     expect(sent.map(({ thread }) => thread)).toEqual([
@@ -162,7 +162,7 @@ describe('tools', () => {
     expect(sentHeaders('m-tools-threaded')['anthropic-beta']).toContain('message-threads');
   });
 
-  test("upstream's word that it has no threads reaches the runner, which goes on without", async () => {
+  test("upstream's error that it has no threads reaches the runner, which continues without", async () => {
     await runTools('m-tools-threadless', { stream: false });
     const sent = sentBodies('m-tools-threadless');
     expect(sent.map(({ thread }) => thread?.type)).toEqual(['create', undefined, undefined]);
@@ -175,7 +175,7 @@ describe('tools', () => {
       const runner = client.beta.messages.toolRunner({
         model: 'claude-demo',
         max_tokens: 256,
-        messages: asked,
+        messages: opening,
         tools: [weatherTool(cities)],
         stream,
       });
@@ -186,7 +186,7 @@ describe('tools', () => {
 });
 
 describe('counting and models', () => {
-  test('count_tokens asks the counter of upstream; the demo has its own', async () => {
+  test('count_tokens uses upstream’s counter; the demo has its own', async () => {
     for (const model of ['m-ok', 'claude-demo']) {
       const { input_tokens } = await client.messages.countTokens({ model, messages: ask(model).messages });
       expect(input_tokens).toBeGreaterThan(0);

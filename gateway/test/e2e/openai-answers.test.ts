@@ -35,7 +35,7 @@ describe('an answer in one piece', () => {
     expect(answer.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('fits a schema that was asked for', async () => {
+  test('the answer fits the requested schema', async () => {
     const schema = {
       type: 'object',
       properties: { city: { type: 'string' } },
@@ -63,7 +63,7 @@ describe('a stream', () => {
     chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
 
   for (const model of ['ok', 'demo']) {
-    test.concurrent(`${model}: raw: one id, the role first, a finish reason last, no usage unless asked`, async () => {
+    test.concurrent(`${model}: raw: one id, the role first, a finish reason last, no usage unless requested`, async () => {
       const { items, error } = await drainStream(await client.chat.completions.create({ ...ask(model), stream: true }));
       expect(error).toBeNull();
       expect(new Set(items.map(({ id }) => id)).size).toBe(1);
@@ -84,15 +84,15 @@ describe('a stream', () => {
 
     test.concurrent(`${model}: the helper folds it into the answer in one piece`, async () => {
       const runner = client.chat.completions.stream(ask(model));
-      let heard = '';
+      let received = '';
       runner.on('content', (delta) => {
-        heard += delta;
+        received += delta;
       });
       const folded = await runner.finalChatCompletion();
       const plain = await client.chat.completions.create(ask(model));
       expect(folded.choices[0]?.message.content).toBe(plain.choices[0]?.message.content ?? '');
-      expect(heard).toBe(plain.choices[0]?.message.content ?? '');
-      expect(await runner.finalContent()).toBe(heard);
+      expect(received).toBe(plain.choices[0]?.message.content ?? '');
+      expect(await runner.finalContent()).toBe(received);
     });
   }
 

@@ -166,17 +166,17 @@ describe.each([...CHAT_MODELS])('five turns with tools at %s', (host) => {
 
   test('by hand, with the stream helper', async () => {
     pair.fake.script(host, LOOP);
-    const heard: string[] = [];
+    const received: string[] = [];
     const answers = await playByHand((messages) =>
       client.messages
         .stream(body(host, messages))
-        .on('text', (delta) => heard.push(delta))
-        .on('thinking', (delta) => heard.push(delta))
+        .on('text', (delta) => received.push(delta))
+        .on('thinking', (delta) => received.push(delta))
         .finalMessage(),
     );
     expectReturned(answers);
     expectSent(host, true);
-    expect(heard.join('')).toBe(
+    expect(received.join('')).toBe(
       `Two at once will do.I look.Now a photo.One more.And the last two.All are known.${ANSWER}`,
     );
   });
@@ -210,7 +210,7 @@ describe.each([...CHAT_MODELS])('five turns with tools at %s', (host) => {
   });
 });
 
-describe('what goes back to whom', () => {
+describe('reasoning goes back to its issuer', () => {
   const say = { say: { reasoning: 'Hm.', text: 'Well.' } };
   const history = (content: Anthropic.ContentBlock[]): Anthropic.MessageParam[] => [
     { role: 'user', content: 'First.' },
@@ -227,15 +227,15 @@ describe('what goes back to whom', () => {
     return content;
   }
 
-  test('reasoning goes back to the host that wrote it and wants it', async () => {
+  test('reasoning goes back to the host that wrote it, if it accepts reasoning', async () => {
     const content = await answerOf('thinker');
     await client.messages.create(body('thinker', history(content)));
     const [, assistant] = sentBodies(pair, 'thinker')[0]?.messages ?? [];
     expect(assistant).toEqual({ role: 'assistant', content: 'Well.', reasoning_content: 'Hm.' });
   });
 
-  test('vector 23: reasoning of one host does not go to another that wants reasoning, nor does signed thinking', async () => {
-    for (const model of ['house', CLAUDE]) {
+  test('vector 23: reasoning of one host, or signed thinking, does not go to another host that accepts reasoning', async () => {
+    for (const model of ['own', CLAUDE]) {
       const content = await answerOf(model);
       pair.fake.script('thinker', say);
       await client.messages.create(body('thinker', history(content)));
@@ -245,7 +245,7 @@ describe('what goes back to whom', () => {
     }
   });
 
-  test('a mark that was changed, or whose text was, is no longer ours', async () => {
+  test('a changed mark, or a mark with changed text, is not accepted', async () => {
     const content = await answerOf('thinker');
     for (const change of [{ thinking: 'Something else.' }, { signature: `gw1.${'A'.repeat(43)}` }]) {
       const changed = content.map((block) => (block.type === 'thinking' ? { ...block, ...change } : block));
@@ -276,8 +276,8 @@ describe('what goes back to whom', () => {
 });
 
 describe('the rest of the SDK', () => {
-  test('a tool that fails is told as an error', async () => {
-    pair.fake.script('house', { answer: 'ok' });
+  test('a failed tool is reported as an error', async () => {
+    pair.fake.script('own', { answer: 'ok' });
     const failed: Anthropic.ToolResultBlockParam = {
       type: 'tool_result',
       tool_use_id: 'toolu_1',
@@ -285,13 +285,13 @@ describe('the rest of the SDK', () => {
       content: 'no such city',
     };
     await client.messages.create(
-      body('house', [
+      body('own', [
         { role: 'user', content: QUESTION },
         { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: {} }] },
         { role: 'user', content: [{ type: 'text', text: 'Go on.' }, failed] },
       ]),
     );
-    expect(sentBodies(pair, 'house')[0]?.messages.slice(1)).toEqual([
+    expect(sentBodies(pair, 'own')[0]?.messages.slice(1)).toEqual([
       {
         role: 'assistant',
         content: null,
@@ -303,7 +303,7 @@ describe('the rest of the SDK', () => {
   });
 
   test('a photo alone in a result still reaches the model, behind all results', async () => {
-    pair.fake.script('house', { answer: 'ok' });
+    pair.fake.script('own', { answer: 'ok' });
     const messages: Anthropic.MessageParam[] = [
       { role: 'user', content: QUESTION },
       {
@@ -322,8 +322,8 @@ describe('the rest of the SDK', () => {
         ],
       },
     ];
-    await client.messages.create(body('house', messages));
-    const sent = sentBodies(pair, 'house')[0]?.messages.slice(2);
+    await client.messages.create(body('own', messages));
+    const sent = sentBodies(pair, 'own')[0]?.messages.slice(2);
     expect(sent).toMatchObject([
       { role: 'tool', tool_call_id: 'a' },
       { role: 'tool', tool_call_id: 'b', content: 'fine' },
@@ -340,7 +340,7 @@ describe('the rest of the SDK', () => {
 
   test('count_tokens is answered by the gateway, and grows with the prompt', async () => {
     const count = async (content: string) =>
-      (await client.messages.countTokens({ model: 'house', messages: [{ role: 'user', content }] })).input_tokens;
+      (await client.messages.countTokens({ model: 'own', messages: [{ role: 'user', content }] })).input_tokens;
     const [short, long] = [await count('Good day.'), await count('Good day. '.repeat(200))];
     expect(short).toBeWithin(1, 20);
     // Two words and a period, two hundred times.
@@ -349,10 +349,10 @@ describe('the rest of the SDK', () => {
   });
 
   test('the first event of a stream has an estimate of the prompt, the last one what upstream counted', async () => {
-    pair.fake.script('house', { say: { text: 'Yes.', cacheReadTokens: 5 } });
+    pair.fake.script('own', { say: { text: 'Yes.', cacheReadTokens: 5 } });
     const usages: { readonly input_tokens: number | null }[] = [];
     const prompt: Anthropic.MessageParam[] = [{ role: 'user', content: 'word '.repeat(100) }];
-    for await (const event of await client.messages.create({ ...body('house', prompt), stream: true })) {
+    for await (const event of await client.messages.create({ ...body('own', prompt), stream: true })) {
       if (event.type === 'message_start') usages.push(event.message.usage);
       if (event.type === 'message_delta') usages.push(event.usage);
     }

@@ -142,7 +142,7 @@ describe('an OpenAI client of a messages model', () => {
 
 describe('an Anthropic client of a chat model', () => {
   const client = () => anthropic(pair);
-  const ask = { model: 'house', max_tokens: 64, messages };
+  const ask = { model: 'own', max_tokens: 64, messages };
   const wrong = (message: string, code: string | null = null) => ({ error: { message, type: 'x', param: null, code } });
   const of = (status: number, type: string, says = '') => ({ status, type, apiMessage: expect.stringContaining(says) });
   const rows: readonly Row[] = [
@@ -187,7 +187,7 @@ describe('an Anthropic client of a chat model', () => {
     ],
   ];
   test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected) => {
-    pair.fake.script('house', scenario);
+    pair.fake.script('own', scenario);
     for (const stream of [false, true]) {
       const { fetch, replies } = watchedFetch();
       const error = await rejection(anthropic(pair, { fetch }).messages.create({ ...ask, stream }));
@@ -205,7 +205,7 @@ describe('an Anthropic client of a chat model', () => {
     ['vector 29: a reset', { answer: 'long:9', cut: { at: 900, how: 'rst' } }, 'api_error'],
     ['an early end', { answer: 'long:9', cut: { at: 900, how: 'fin' } }, 'api_error'],
   ] as const)('%s in a stream is an error, never a quiet end', async (_, scenario, type) => {
-    pair.fake.script('house', scenario);
+    pair.fake.script('own', scenario);
     const { items, error } = await drainStream(await client().messages.create({ ...ask, stream: true }));
     expect(items.length).toBeGreaterThan(1);
     expect(items.map((item) => item.type)).not.toContain('message_stop');
@@ -215,17 +215,17 @@ describe('an Anthropic client of a chat model', () => {
   });
 
   test('vector 34: leaving a stream cancels the call upstream', async () => {
-    pair.fake.script('house', { answer: 'long:2000', delayBetweenEventsMs: 20 });
+    pair.fake.script('own', { answer: 'long:2000', delayBetweenEventsMs: 20 });
     const { data: stream, response } = await client()
       .messages.create({ ...ask, stream: true })
       .withResponse();
     let deltas = 0;
     for await (const event of stream) if (event.type === 'content_block_delta' && ++deltas === 3) break;
-    await expectLeft('house', response);
+    await expectLeft('own', response);
   });
 
   test('retries of the SDK succeed, and each attempt has its record', async () => {
-    pair.fake.script('house', [bare(503), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
+    pair.fake.script('own', [bare(503), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
     const { fetch, replies } = watchedFetch();
     const answer = await anthropic(pair, { fetch, maxRetries: 2 }).messages.create(ask);
     expect(answer.content).toMatchObject([{ type: 'text', text: 'Good day to you.' }]);

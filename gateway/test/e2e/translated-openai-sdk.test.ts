@@ -196,13 +196,13 @@ describe('five turns with tools', () => {
     expectSent(false, true);
   });
 
-  test('with the stream helper, whose broken reasoning comes back and is not taken for the model’s', async () => {
+  test('reasoning that the stream helper broke is not taken for the model’s when it comes back', async () => {
     pair.fake.script(CLAUDE, LOOP);
-    const heard: string[] = [];
+    const received: string[] = [];
     const answers = await playByHand(
       (messages) => {
         const stream = client.chat.completions.stream({ ...body(messages), stream_options: { include_usage: true } });
-        return stream.on('content', (delta) => heard.push(delta)).finalChatCompletion();
+        return stream.on('content', (delta) => received.push(delta)).finalChatCompletion();
       },
       (message) => message,
       true,
@@ -214,7 +214,7 @@ describe('five turns with tools', () => {
     }));
     expect(answers.map(({ choices }) => choices[0]?.message)).toMatchObject(known);
     expect(answers.at(-1)?.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 6 });
-    expect(heard.join('')).toBe(`I look.One more.${ANSWER}`);
+    expect(received.join('')).toBe(`I look.One more.${ANSWER}`);
     expectSent(true, true);
   });
 
@@ -234,18 +234,18 @@ describe('five turns with tools', () => {
         },
       };
     });
-    const asked = { ...body([...question]), tools: runnable };
+    const streamBody = { ...body([...question]), tools: runnable };
     const runner = stream
-      ? client.chat.completions.runTools({ ...asked, stream: true })
-      : client.chat.completions.runTools(asked);
+      ? client.chat.completions.runTools({ ...streamBody, stream: true })
+      : client.chat.completions.runTools(streamBody);
     expect(await runner.finalContent()).toBe(ANSWER);
     expectSent(stream, false);
   });
 
   test('the raw stream: role first, reasoning and text as deltas, calls counted from 0, finish, usage, one id', async () => {
     pair.fake.script(CLAUDE, LOOP[0] ?? {});
-    const asked = { ...body(question), stream: true, stream_options: { include_usage: true } } as const;
-    const { items, error } = await drainStream(await client.chat.completions.create(asked));
+    const streamBody = { ...body(question), stream: true, stream_options: { include_usage: true } } as const;
+    const { items, error } = await drainStream(await client.chat.completions.create(streamBody));
     expect(error).toBeNull();
     expect(new Set(items.map(({ id }) => id)).size).toBe(1);
     expect(items[0]?.choices[0]?.delta).toMatchObject({ role: 'assistant' });
@@ -293,11 +293,11 @@ describe('exact arguments', () => {
       const answer = stream
         ? await client.chat.completions.stream(body(question)).finalChatCompletion()
         : await client.chat.completions.create(body(question));
-      const said = answer.choices[0]?.message;
-      expect(said?.tool_calls).toMatchObject([{ id: 'toolu_x', function: { arguments: INPUT } }]);
-      if (said === undefined) throw new Error('no message');
+      const firstMessage = answer.choices[0]?.message;
+      expect(firstMessage?.tool_calls).toMatchObject([{ id: 'toolu_x', function: { arguments: INPUT } }]);
+      if (firstMessage === undefined) throw new Error('no message');
       const result: Message = { role: 'tool', tool_call_id: 'toolu_x', content: 'x' };
-      await client.chat.completions.create(body([...question, plainly(said), result]));
+      await client.chat.completions.create(body([...question, plainly(firstMessage), result]));
       expect(sentTexts(pair, CLAUDE).at(-1)).toContain(`"input":${INPUT}`);
     },
   );
@@ -335,10 +335,10 @@ describe('signatures', () => {
     expect(sentTexts(pair, CLAUDE).at(-1)).not.toContain('thinking');
   });
 
-  test('never reach a host of the other format', async () => {
+  test('members of one format never reach a host of the other', async () => {
     const message = await callOnce();
-    pair.fake.script('house', { answer: 'ok' });
-    await client.chat.completions.create({ ...body([...question, message, ...results]), model: 'house' });
-    expect(sentTexts(pair, 'house').at(-1)).not.toContain(SIGNATURE);
+    pair.fake.script('own', { answer: 'ok' });
+    await client.chat.completions.create({ ...body([...question, message, ...results]), model: 'own' });
+    expect(sentTexts(pair, 'own').at(-1)).not.toContain(SIGNATURE);
   });
 });

@@ -4,14 +4,14 @@ import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
 /** Models of a chat completions upstream: a plain one, and one that requires earlier reasoning in the request. */
-export const CHAT_MODELS = ['house', 'thinker'] as const;
+export const CHAT_MODELS = ['own', 'thinker'] as const;
 /** The model of a messages upstream. */
 export const CLAUDE = 'claude-sonnet-4-6';
 
 /** Starts both processes; every model is served on both endpoints. */
 export function startTranslatedRig(): Promise<Pair> {
   return startPair((fakeUrl) => {
-    const built = pointAt(fakeUrl, { chat: ['house'], messages: [CLAUDE] }) as {
+    const built = pointAt(fakeUrl, { chat: ['own'], messages: [CLAUDE] }) as {
       readonly providers: object;
       readonly models: object;
     };

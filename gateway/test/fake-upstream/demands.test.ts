@@ -31,13 +31,13 @@ test('a chat call with stream_options and no stream is refused', async () => {
   expect(await refusal(chatCall('ok', { stream_options: { include_usage: true } }))).toMatch(/^400 .*stream_options/);
 });
 
-test('a body that is no JSON, or not said to be, is refused', async () => {
+test('a body that is not JSON, or not declared as JSON, is refused', async () => {
   expect(await refusal(edited(chatCall('ok'), '{"model"', '{,model"'))).toMatch(/^400 .*not valid JSON/);
   expect(await refusal(edited(chatCall('ok'), 'application/json', 'text/plain'))).toMatch(/^400 .*content-type/);
   expect(await refusal(edited(chatCall('ok'), 'POST', 'PUT'))).toMatch(/^405 /);
 });
 
-test('bytes that are no request are answered 400, the connection is closed, and the book says why', async () => {
+test('bytes that are no request get 400, the connection is closed, and the log says why', async () => {
   const client = await connectRaw(fake.port);
   client.send('GET / HTTP/1.0\r\n\r\n');
   expect(await client.untilEnd()).toBe('fin');

@@ -70,7 +70,7 @@ function endOf(protocol: Protocol, messages: readonly Json[]): string {
 
 for (const protocol of ['chat-completions', 'messages'] satisfies Protocol[]) {
   describe(protocol, () => {
-    test.each(listFixtures(protocol))('%s is what its meta says', (name) => {
+    test.each(listFixtures(protocol))('%s matches its meta', (name) => {
       const fixture = loadFixture(protocol, name);
       if (fixture === null) throw new Error('not there');
       const messages = messagesOf(fixture);

@@ -34,7 +34,7 @@ async function startLimited(): Promise<Pair> {
 }
 
 describe(`with ${OPEN_FILES_MAX} file descriptors`, () => {
-  test(`${STREAMS} streams: as many as there is room for run, the others get 503 with retry-after, the process lives`, async () => {
+  test(`${STREAMS} streams: as many run as there is room for, the others get 503 with retry-after, the process survives`, async () => {
     const pair = await startLimited();
     try {
       const statuses = await openStreams(pair, STREAMS);

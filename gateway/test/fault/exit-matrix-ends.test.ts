@@ -98,7 +98,7 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
   }
 }, 30_000);
 
-test('drained: streams are told in-band and pay what came, calls in one piece pay nothing, for it was not their doing', async () => {
+test('drained: streams end in-band and pay for the output so far; plain calls pay nothing, because the fault was not theirs', async () => {
   const { gateway, fake } = rig;
   const opened = await Promise.all(CELLS.map((cell) => openCell(rig, cell)));
   const answers = opened.map(({ cell, key }) =>
@@ -116,9 +116,9 @@ test('drained: streams are told in-band and pay what came, calls in one piece pa
     const told = came
       ? saw?.status === 200 && endsInError(cell.protocol, saw.text)
       : saw?.status === 503 || (saw?.status === 200 && endsInError(cell.protocol, saw.text));
-    const said = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
-    if (!told || said !== (came ? 'draining partial true' : 'draining void false')) {
-      problems.push(`${cell.name}: ${said}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
+    const recorded = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
+    if (!told || recorded !== (came ? 'draining partial true' : 'draining void false')) {
+      problems.push(`${cell.name}: ${recorded}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
     }
     problems.push(...judgeBalance(cell.id, rig.books));
   }

@@ -63,7 +63,7 @@ describe('the writer thread dies', () => {
     steering.forget();
   }, START_MS);
 
-  test('calls that run meanwhile end whole, and once it is back they are in the ledger, nothing is held and the next call is served', async () => {
+  test('calls that run meanwhile complete; after the restart they are in the ledger, nothing is held and the next call is served', async () => {
     const opened = await Promise.all(cells.map((cell) => openCell(rig, cell)));
     const running = opened.map(({ cell, key }) => ask({ url: rig.gateway.url, key }, cell, bodyOf(cell)));
     await Promise.all(cells.map((cell) => untilServed(rig.fake, cell)));
@@ -80,8 +80,8 @@ describe('the writer thread dies', () => {
       const cell = cells[index];
       if (cell === undefined || requestId === null) throw new Error('an answer without a call');
       const whole = status === 200 && (cell.form === 'plain' || hasTerminal(cell.protocol, text));
-      const told = status === 503 || (status === 200 && endsInError(cell.protocol, text));
-      expect([cell.name, whole !== told]).toEqual([cell.name, true]);
+      const refused = status === 503 || (status === 200 && endsInError(cell.protocol, text));
+      expect([cell.name, whole !== refused]).toEqual([cell.name, true]);
       (whole ? answered : untold).push({ cell, requestId });
     }
     // Their holds were stored before the fault; their settlements wait in the spool.
@@ -122,7 +122,7 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
     steering.forget();
   }, START_MS);
 
-  test('running calls are charged as ever, limits go on, answers are given out again, nothing is held', async () => {
+  test('running calls are charged as before, limits apply, answers are replayed, nothing stays held', async () => {
     const opened = await Promise.all(cells.map((cell) => openCell(rig, cell)));
     const of = (ending: Ending) => opened.filter(({ cell }) => cell.ending === ending);
     const called = [...of(LIMITED), ...of(BUDGETED)];

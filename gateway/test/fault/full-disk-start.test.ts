@@ -47,13 +47,13 @@ async function startInto(dataDir: string, freeBytes: number) {
     stdout: Bun.file(join(home, 'stdout')),
     stderr: Bun.file(join(home, 'stderr')),
   });
-  const said = async (name: 'stdout' | 'stderr', words: RegExp) => words.exec(await Bun.file(join(home, name)).text());
+  const match = async (name: 'stdout' | 'stderr', words: RegExp) => words.exec(await Bun.file(join(home, name)).text());
   try {
-    await eventually('the server to wait', () => said('stderr', /the server cannot start until/), 15_000);
-    expect([started.exitCode, await said('stdout', /listens on/)]).toEqual([null, null]);
+    await eventually('the server to wait', () => match('stderr', /the server cannot start until/), 15_000);
+    expect([started.exitCode, await match('stdout', /listens on/)]).toEqual([null, null]);
     rmSync(filler);
-    const listens = await eventually('the server to listen', () => said('stdout', /listens on (http:\S+)/), 15_000);
-    return { ready: (await fetch(`${listens[1]}/readyz`)).status, key: await said('stdout', /tg_[0-9A-Za-z]{49}/) };
+    const listens = await eventually('the server to listen', () => match('stdout', /listens on (http:\S+)/), 15_000);
+    return { ready: (await fetch(`${listens[1]}/readyz`)).status, key: await match('stdout', /tg_[0-9A-Za-z]{49}/) };
   } finally {
     started.kill('SIGKILL');
     await started.exited;

@@ -185,14 +185,14 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
 });
 
 test('retry-after of a rate limit is exact up to 60 seconds, else 60', async () => {
-  for (const [told, shown] of [
+  for (const [reportedAs, shown] of [
     ['7', '7'],
     ['60', '60'],
     ['3600', '60'],
   ] as const) {
     const json = openAi('slow down', 'requests', 'rate_limit_exceeded');
     for (const client of PROTOCOLS) {
-      const answer = await meet(client, 'chat', { status: 429, json, headers: { 'retry-after': told } }, false);
+      const answer = await meet(client, 'chat', { status: 429, json, headers: { 'retry-after': reportedAs } }, false);
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, shown]);
     }
   }

@@ -13,14 +13,14 @@ export interface MeasuredGateway {
 /** The collector runs every 100 ms instead of every second, so that measurements show retained memory, not garbage. */
 const COLLECTOR = { BUN_GC_TIMER_INTERVAL: '100' };
 
-/** Starts the upstream and the gateway. */
-export async function startMeasured(limits: object = {}): Promise<MeasuredGateway> {
+/** Starts the upstream, and the gateway with this environment. */
+export async function startMeasured(environment: Readonly<Record<string, string>> = {}): Promise<MeasuredGateway> {
   const upstream = startUpstream(0);
   try {
     const models = ['bench', 'bench-slow', 'bench-endless'];
     const gateway = await startGateway({
-      config: pointAt(`http://127.0.0.1:${upstream.port}`, { chat: models, limits }),
-      environment: COLLECTOR,
+      config: pointAt(`http://127.0.0.1:${upstream.port}`, { chat: models }),
+      environment: { ...COLLECTOR, ...environment },
     });
     const headers = { authorization: `Bearer ${gateway.key}` };
     return {

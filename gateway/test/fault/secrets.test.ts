@@ -138,13 +138,13 @@ async function provokeConfiguration(): Promise<string> {
     good.replace(`"api_key":"${PROVIDER_KEY}"`, `"api_key":["${PROVIDER_KEY}"]`),
     `providers:\n  lab: { kind: openai, api_key: ${PROVIDER_KEY}\n models: [`,
   ];
-  let said = '';
+  let output = '';
   for (const fault of faults) {
     const checked = join(gateway.dataDir, '..', 'faulty.yaml');
     writeFileSync(checked, fault);
     const { status, stdout, stderr } = await gateway.runProcess('check', checked);
     expect(status).toBe(1);
-    said += stdout + stderr;
+    output += stdout + stderr;
     const before = gateway.stderr().length;
     writeFileSync(gateway.configFile, fault);
     gateway.signal('SIGHUP');
@@ -153,20 +153,20 @@ async function provokeConfiguration(): Promise<string> {
     );
   }
   writeFileSync(gateway.configFile, good);
-  return said;
+  return output;
 }
 
 /** Returns what the control socket answers to invalid lines that contain a key. */
 async function provokeControl(): Promise<string> {
   const { gateway } = pair;
-  let said = '';
+  let output = '';
   for (const line of [`${gateway.key}\n`, `{"command":"${gateway.key}","arguments":{"key":"${PROVIDER_KEY}"}}\n`]) {
     const answered = Promise.withResolvers<void>();
     const socket = await Bun.connect({
       unix: join(gateway.dataDir, 'tollgate.sock'),
       socket: {
         data(_, bytes) {
-          said += bytes.toString();
+          output += bytes.toString();
           answered.resolve();
         },
         close: () => answered.resolve(),
@@ -176,7 +176,7 @@ async function provokeControl(): Promise<string> {
     await answered.promise;
     socket.end();
   }
-  return said;
+  return output;
 }
 
 /** Returns every regular file below a folder, the write-ahead log included, as bytes. */

@@ -1,6 +1,6 @@
 /**
- * Tests how a server ends: open streams finish after SIGTERM, a second Ctrl-C ends them, and the server ends when its
- * launcher dies.
+ * Tests how a server ends: open streams finish after SIGTERM, a second Ctrl-C ends them, signals are handled from the
+ * first words on, and the server ends when its launcher dies.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -70,6 +70,28 @@ test('a second Ctrl-C ends open streams in-band, with a record each, and exits w
   expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => 'draining'));
 }, 20_000);
 
+function startAndSignal(signal: NodeJS.Signals) {
+  const preload = join(import.meta.dir, 'signal-at-first-words.ts');
+  return startGateway({ environment: { BUN_OPTIONS: `--preload=${preload}`, TOLLGATE_TEST_SIGNAL: signal } });
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s at the first words ends the server with 0',
+  async (signal) => {
+    const gateway = await startAndSignal(signal);
+    expect(await gateway.exited).toBe(0);
+    await gateway.stop();
+    expect(gateway.stderr()).toContain(signal);
+  },
+  20_000,
+);
+
+test('SIGHUP at the first words reloads, and the server runs on', async () => {
+  const gateway = await startAndSignal('SIGHUP');
+  await eventually('the reload', () => (gateway.stderr().includes('the configuration was reloaded') ? true : null));
+  expect(await gateway.stop()).toBe(0);
+}, 20_000);
+
 test('a server whose launcher was killed with -9 ends', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-launcher-'));
   const environment = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA_DIR: join(home, 'data') };
@@ -79,11 +101,11 @@ test('a server whose launcher was killed with -9 ends', async () => {
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  let said = '';
+  let output = '';
   void (async () => {
-    for await (const chunk of launcher.stdout) said += new TextDecoder().decode(chunk);
+    for await (const chunk of launcher.stdout) output += new TextDecoder().decode(chunk);
   })();
-  const url = await eventually('the server', () => /listens on (http:\/\/\S+)/.exec(said)?.[1], 15_000);
+  const url = await eventually('the server', () => /listens on (http:\/\/\S+)/.exec(output)?.[1], 15_000);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   launcher.kill('SIGKILL');
   const refused = () =>

@@ -43,7 +43,7 @@ test.each([
   }),
 );
 
-test('a stall in the middle of a stream is an in-band error after the idle limit, and what came is paid', () =>
+test('a stall in the middle of a stream is an in-band error after the idle limit, and the output so far is charged', () =>
   onBoth(async (protocol) => {
     pair.fake.script(stalledOf(protocol), { answer: 'long:20', stallAfterEvent: 6 });
     const { status, text, requestId } = await ask(pair.gateway, { protocol, model: stalledOf(protocol), stream: true });
@@ -52,7 +52,7 @@ test('a stall in the middle of a stream is an in-band error after the idle limit
     expect([record?.error, record?.usage_source]).toEqual(['upstream_timeout', 'partial']);
   }));
 
-test('silence before the first byte is bridged by an early 200 and keep-alives, and the answer is whole', () =>
+test('silence before the first byte is bridged by an early 200 and keep-alives, and the answer is complete', () =>
   onBoth(async (protocol) => {
     patient.fake.script(silentOf(protocol), { delayBeforeFirstByteMs: 700 });
     const { status, text } = await ask(patient.gateway, { protocol, model: silentOf(protocol), stream: true });

@@ -70,8 +70,8 @@ function wrongAnswer(cut: Cut, { status, text, broken }: Answer): string | null 
   if (hasTerminal(cut.client, text)) return 'the client was told that it is complete';
   if (status === 200) return endsInError(cut.client, text) ? null : `no in-band error at the end: ${text.slice(-200)}`;
   if (cut.at >= cut.beganAt) return `status ${status}, expected 200`;
-  const told = JSON.parse(text) as { readonly error?: { readonly type?: string } };
-  return status === 500 && told.error?.type === 'api_error' ? null : `status ${status}: ${text}`;
+  const reply = JSON.parse(text) as { readonly error?: { readonly type?: string } };
+  return status === 500 && reply.error?.type === 'api_error' ? null : `status ${status}: ${text}`;
 }
 
 const PRODUCED = {

@@ -159,7 +159,7 @@ test.each([...PROTOCOLS])(
   },
 );
 
-test.each([...PROTOCOLS])('%s: an answer that is none is a 500 in the client’s format', async (client) => {
+test.each([...PROTOCOLS])('%s: an invalid answer is a 500 in the client’s format', async (client) => {
   const good = UPSTREAM_OF[client] === 'chat' ? { choices: [] } : { type: 'message', content: 'x' };
   const empty: Scenario[] = [{ hollow: true }, { records: [] }, { records: [': only a comment\n\n'] }];
   for (const scenario of [...empty, { json: good }, { json: [] }, { json: 'x' }, { body: '{"id":' }]) {
@@ -171,7 +171,7 @@ test.each([...PROTOCOLS])('%s: an answer that is none is a 500 in the client’s
   }
 });
 
-test.each([...PROTOCOLS])('%s: a whole answer where a stream was asked for is that stream', async (client) => {
+test.each([...PROTOCOLS])('%s: a plain answer to a request for a stream is sent as a stream', async (client) => {
   const body = { chat: { choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] }, messages: {} };
   const message = {
     type: 'message',

@@ -76,7 +76,7 @@ describe('vector 34: a client that leaves takes its upstream call with it', () =
 describe('a silent upstream', () => {
   const onBoth = (look: (client: ProtocolName) => Promise<void>) => Promise.all(PROTOCOLS.map(look));
 
-  test('is bridged by an early 200 and keep-alives of the client’s format, and the answer is whole', () =>
+  test('silence is bridged by an early 200 and keep-alives of the client’s format, and the answer is complete', () =>
     onBoth(async (client) => {
       patient.fake.script(translatedModel(client, 'silent'), { answer: 'think', delayBeforeFirstByteMs: 700 });
       const asking = { protocol: client, model: translatedModel(client, 'silent'), stream: true };
@@ -139,14 +139,16 @@ describe('a silent upstream', () => {
       { chat: /"api_error"/, messages: /"api_error"/ },
     ],
   ];
-  test.each(LATE)('that %s after the early 200 is told so in the client’s words, in the stream', (_, scenario, says) =>
-    onBoth(async (client) => {
-      const model = translatedModel(client, 'silent');
-      patient.fake.script(model, { ...scenario(UPSTREAM_OF[client]), delayBeforeFirstByteMs: 400 });
-      const { status, text } = await ask(patient.gateway, { protocol: client, model, stream: true });
-      expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
-      expect(text).toMatch(says[client]);
-    }),
+  test.each(LATE)(
+    'an upstream that %s after the early 200 is reported in the stream, in the client’s format',
+    (_, scenario, says) =>
+      onBoth(async (client) => {
+        const model = translatedModel(client, 'silent');
+        patient.fake.script(model, { ...scenario(UPSTREAM_OF[client]), delayBeforeFirstByteMs: 400 });
+        const { status, text } = await ask(patient.gateway, { protocol: client, model, stream: true });
+        expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
+        expect(text).toMatch(says[client]);
+      }),
   );
 
   test('is given up in the middle of a stream, with an error there', () =>
@@ -160,7 +162,7 @@ describe('a silent upstream', () => {
     }));
 });
 
-test('vector 35: of a client that stops reading upstream is paused, what is held is bounded, the client is dropped', async () => {
+test('vector 35: a client that stops reading pauses upstream, holds bounded memory and is dropped', async () => {
   scriptBoth(pair, 'stuck', { answer: 'endless' });
   await Promise.all(
     PROTOCOLS.map(async (client) => {

@@ -143,7 +143,7 @@ describe.each([...PROTOCOLS])('%s', (protocol) => {
   });
 });
 
-test('a chat stream without [DONE] whose choices all finished is given one, and without usage it is counted', async () => {
+test('a chat stream without [DONE] whose choices all finished gets one, and without usage it is counted', async () => {
   pair.fake.script('extra', { omitEnd: true, omitUsage: true });
   const answer = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: true });
   expect(hasTerminal('chat', answer.text)).toBe(true);
@@ -151,7 +151,7 @@ test('a chat stream without [DONE] whose choices all finished is given one, and 
   expect([record?.error, record?.usage_source]).toEqual([null, 'counted']);
 });
 
-test('a plain answer compressed although not asked is understood: the client gets it uncompressed, with its usage', async () => {
+test('a plain answer compressed without a request for it reaches the client uncompressed, with its usage', async () => {
   const bodyBase64 = gzipSync(JSON.stringify(SAID)).toString('base64');
   pair.fake.script('extra', { bodyBase64, headers: { 'content-encoding': 'gzip' } });
   const answer = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: false });
@@ -166,7 +166,7 @@ test('a messages stream without message_stop is an error, never a success', asyn
   expect(endsInError('messages', answer.text)).toBe(true);
 });
 
-test('a kept connection that the upstream has reset is tried once more, and the client sees nothing of it', async () => {
+test('a request on a reused connection that the upstream reset is sent again, and the client does not notice', async () => {
   pair.fake.script('extra', [{ resetAtNextRequest: true }, {}]);
   const first = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: false });
   const second = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: false });
@@ -174,7 +174,7 @@ test('a kept connection that the upstream has reset is tried once more, and the 
   expect(pair.fake.connections().some(({ resetUnread }) => resetUnread > 0)).toBe(true);
 });
 
-test('an upstream that answers before it has read the body is heard', async () => {
+test('the answer of an upstream that has not read the whole body is delivered', async () => {
   const early = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -198,7 +198,7 @@ test('an upstream that answers before it has read the body is heard', async () =
   }
 });
 
-test('where nothing listens the call is refused with 500 at once', async () => {
+test('a call to an address without a listener gets 500 at once', async () => {
   const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
   const { port } = gone;
   gone.stop(true);

@@ -42,7 +42,7 @@ describe('without trusted proxies the connection counts', () => {
       await expectRefusal(await post({ url, key: keys.elsewhere }, side, goodBody(side)), side, FORBIDDEN);
     });
 
-    test(`${side}: what a caller says of its own address is ignored`, async () => {
+    test(`${side}: the address that a caller states is ignored`, async () => {
       const { url } = direct.gateway;
       const claims = { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.7', 'x-real-ip': '192.0.2.7' };
       await expectRefusal(await post({ url, key: keys.office }, side, goodBody(side), claims), side, FORBIDDEN);

@@ -211,7 +211,7 @@ describe('content coding', () => {
     }
   });
 
-  test('what is no gzip, is cut, or has something after it is 400', async () => {
+  test('a body that is not gzip, is truncated, or has bytes after its end is 400', async () => {
     const whole = gzipped(bodyOf('chat', 300));
     for (const broken of [
       bodyOf('chat', 300),

@@ -54,7 +54,7 @@ function untilServed(side: Side): Promise<Response> {
 }
 
 describe('open calls', () => {
-  test('at the limit − 1 one more is served, at the limit it is 503 with retry-after; places come back', async () => {
+  test('at limit − 1 one more is served, at the limit it is 503 with retry-after; places are returned', async () => {
     const below = await holdCalls(OPEN_CALLS_MAX - 1);
     for (const side of SIDES) expect((await post(pair.gateway, side, goodBody(side))).status).toBe(200);
     const last = await holdCalls(1);
@@ -69,7 +69,7 @@ describe('open calls', () => {
     await untilServed('messages');
   });
 
-  test('what is no call is answered all the same', async () => {
+  test('requests that are not calls are answered', async () => {
     await untilServed('chat');
     const all = await holdCalls(OPEN_CALLS_MAX);
     for (const path of ['/healthz', '/readyz', '/v1/models']) {
@@ -118,14 +118,14 @@ describe('body bytes in flight', () => {
     });
   }
 
-  test('a declared length takes nothing of the others: bytes count as they arrive', async () => {
+  test('a declared length takes no room of others: bytes count as they arrive', async () => {
     const declared = await Promise.all(Array.from({ length: 5 }, () => announce(MIB - 1, 1)));
     const body = JSON.stringify(goodBody('chat', { padding: 'p'.repeat(MIB * 0.8) }));
     expect((await post(pair.gateway, 'chat', body)).status).toBe(200);
     for (const client of declared) client.leave('rst');
   });
 
-  test('whichever way a body came and its call ended, its share comes back', async () => {
+  test('the share of a body is returned, however it arrived and its call ended', async () => {
     const padded = (members: object, bytes = MIB / 4) =>
       JSON.stringify(goodBody('chat', { ...members, padding: 'p'.repeat(bytes) }));
     const { url, key } = pair.gateway;
@@ -196,7 +196,7 @@ describe('time', () => {
     }
   }
 
-  test.concurrent('a body that drips is cut off as well: the limit is on the whole', async () => {
+  test.concurrent('a body that drips is cut off too: the limit applies to the whole body', async () => {
     const client = await connectRaw(pair.gateway.url);
     client.send(head(`POST ${PATHS.chat} HTTP/1.1`, [...goodLines(pair.gateway.key), 'content-length: 100000']));
     const drip = setInterval(() => client.send(' '), 100);

@@ -112,7 +112,7 @@ describe('a body that arrives', () => {
     client.leave();
   });
 
-  test.concurrent('is counted for its key: one key cannot take the room of the others', async () => {
+  test.concurrent('bytes count for their key: one key cannot take the room of the others', async () => {
     const [greedy, other] = await Promise.all([createKey(pair.gateway), createKey(pair.gateway)]);
     const hold = () =>
       connect(
@@ -158,7 +158,7 @@ describe('an idle connection', () => {
     expect(await untilClosed(client)).toBe('fin');
   });
 
-  test.concurrent('has its whole time again after each reply', async () => {
+  test.concurrent('the time limit restarts after each reply', async () => {
     const client = await connect(healthz);
     let next = (await nextAnswer(client))?.next ?? 0;
     const startMs = performance.now();
@@ -180,17 +180,17 @@ describe('an idle connection', () => {
   });
 });
 
-test.concurrent('a client that reads nothing of its replies is dropped', async () => {
+test.concurrent('a client that does not read its replies is dropped', async () => {
   const client = await connect();
   client.pause();
   const openapi = head('GET /openapi.json HTTP/1.1', ['host: 127.0.0.1']);
   const whole = (await (await fetch(`${pair.gateway.url}/openapi.json`)).text()).length;
-  const asked = Math.ceil((24 * MIB) / whole);
-  client.send(openapi.repeat(asked));
+  const calls = Math.ceil((24 * MIB) / whole);
+  client.send(openapi.repeat(calls));
   await Bun.sleep(IDLE_MS + 1_000);
   client.resume();
   await untilClosed(client);
-  expect(client.received().length).toBeLessThan(asked * whole);
+  expect(client.received().length).toBeLessThan(calls * whole);
 });
 
 test.concurrent('a call that waits for its model is not cut by the idle limit', async () => {

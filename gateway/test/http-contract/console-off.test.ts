@@ -32,7 +32,7 @@ describe('is not there', () => {
     expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([404, 'application/json']);
   });
 
-  test('nor for what would change something', async () => {
+  test('requests that change data get no console either', async () => {
     const body = JSON.stringify({
       token: 'x',
       name: 'n',
@@ -46,7 +46,7 @@ describe('is not there', () => {
   });
 });
 
-test('nothing leads there: the root says what it is, and the first words name no page', async () => {
+test('no link leads there: the root page and the startup output name no console page', async () => {
   const root = await fetch(`${gateway.url}/`, { redirect: 'manual' });
   expect([root.status, await root.json()]).toEqual([200, { service: 'tollgate' }]);
   expect(gateway.stdout()).toContain('Your first API key');

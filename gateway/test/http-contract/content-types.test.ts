@@ -65,8 +65,8 @@ test.each(SIDES)(
       headers: { 'content-type': 'text/plain' },
       body: 'the prompt is too long',
     });
-    const told = await expectJson(await post(pair.gateway, side, goodBody(side)), 400);
-    expect(told.error).toMatchObject({ message: expect.stringContaining('the prompt is too long') });
+    const reply = await expectJson(await post(pair.gateway, side, goodBody(side)), 400);
+    expect(reply.error).toMatchObject({ message: expect.stringContaining('the prompt is too long') });
     const refusal = { error: { message: 'no', type: 'invalid_request_error', odd: [1] } };
     pair.fake.script(MODELS[side], { status: 400, headers: HTML, json: refusal });
     expect(await expectJson(await post(pair.gateway, side, goodBody(side)), 400)).toEqual(refusal);

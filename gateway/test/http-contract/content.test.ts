@@ -9,6 +9,8 @@ import { tenancyOf } from '../../src/console-api/kernel/actor.ts';
 import { createContentOf, type ShownContent } from '../../src/console-api/logs/call-content.ts';
 import type { Role } from '../../src/people/roles.ts';
 import type { ContentStore } from '../../src/store/ports/content.ts';
+import { openContentDatabase } from '../../src/store/sqlite/content/content-database.ts';
+import { deriveContentKey } from '../../src/store/sqlite/content/content-seal.ts';
 import { contentPath, createContentStore } from '../../src/store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../src/store/sqlite/database/master-key.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -17,7 +19,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Address, goodBody, post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
 
-const CANARY = 'a word that only this call has said';
+const CANARY = 'a word of this call only';
 const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef';
 
 let pair: Pair;
@@ -47,7 +49,10 @@ beforeAll(async () => {
     errors: await workspace('careful', 'errors'),
     off: await workspace('silent', 'off'),
   };
-  store = createContentStore(gateway.dataDir, loadMasterKey(gateway.dataDir).key, () => 1024 ** 3);
+  const { key } = loadMasterKey(gateway.dataDir);
+  // Created before the first call: two processes that create it at the same time would lose that call's content.
+  openContentDatabase(contentPath(gateway.dataDir), deriveContentKey(key)).close();
+  store = createContentStore(gateway.dataDir, key, () => 1024 ** 3);
 });
 
 afterAll(async () => {
@@ -69,28 +74,31 @@ async function keptOf(address: Address, side: Side, members: object, role: Role 
   const response = await post(address, side, goodBody(side, { ...members }));
   const answer = await response.text();
   const requestId = response.headers.get('x-request-id') ?? '';
-  const shown = await eventually('what is kept of the call', async () => {
+  const shown = await eventually('the stored content', async () => {
     const found = await contentOf(role, requestId);
     return found.content === 'none' ? null : found;
   });
   return { shown, answer, requestId, status: response.status };
 }
 
-const said = ({ conversation }: ShownContent) => conversation?.map(({ role }) => role);
+const roles = ({ conversation }: ShownContent) => conversation?.map(({ role }) => role);
 
 describe('of a call in one piece', () => {
-  test('request, what went upstream, and answer are kept to the byte', async () => {
-    const messages = [{ role: 'user', content: CANARY }];
+  test.each([
+    ['short', CANARY],
+    ['long', CANARY.repeat(2_000)],
+  ])('%s request, upstream request and answer are stored byte for byte', async (_, text) => {
+    const messages = [{ role: 'user', content: text }];
     const { shown, answer } = await keptOf(at.all, 'chat', { messages });
     expect(shown).toMatchObject({ content: 'shown', raw: { truncated: false, upstream_response: null } });
     expect(shown.raw?.request).toBe(JSON.stringify(goodBody('chat', { messages })));
     expect(shown.raw?.upstream_request).toBe(shown.raw?.request ?? '');
     expect(shown.raw?.response).toBe(answer);
-    expect(said(shown)).toEqual(['user', 'assistant']);
-    expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text: CANARY }]);
+    expect(roles(shown)).toEqual(['user', 'assistant']);
+    expect(shown.conversation?.[0]?.parts).toEqual([{ kind: 'text', name: null, text }]);
   });
 
-  test('that was translated, both sides’ formats are kept', async () => {
+  test('a translated call is stored in both formats', async () => {
     const { shown, answer } = await keptOf(at.all, 'messages', { model: 'tool' });
     expect(shown.raw?.response).toBe(answer);
     expect(JSON.parse(shown.raw?.upstream_request ?? '')).toHaveProperty('messages');
@@ -107,7 +115,7 @@ describe('of a stream', () => {
     ['chat', 'm-think'],
     ['messages', 'think'],
   ] as const) {
-    test(`${side} of ${model}: the events that went out are kept, and fold into the answer`, async () => {
+    test(`${side} of ${model}: the sent events are stored and fold into the answer`, async () => {
       const { shown, answer } = await keptOf(at.all, side, { model, stream: true });
       expect(shown.raw?.response).toBe(answer);
       expect(shown.conversation?.at(-1)?.role).toBe('assistant');
@@ -115,7 +123,7 @@ describe('of a stream', () => {
     });
   }
 
-  test('that broke off, its error is kept with what came before', async () => {
+  test('an answer that broke off is stored with its error', async () => {
     const { shown, answer } = await keptOf(at.errors, 'chat', { model: 'bad', stream: true });
     expect(shown.raw?.response).toBe(answer);
     expect(shown.conversation?.at(-1)?.parts.at(-1)).toMatchObject({ kind: 'other', name: 'error' });
@@ -123,20 +131,20 @@ describe('of a stream', () => {
 });
 
 describe('under errors', () => {
-  test('a body that is refused is kept, with the refusal', async () => {
+  test('a refused body is stored with the refusal', async () => {
     const { shown, status } = await keptOf(at.errors, 'chat', { temperature: 'hot' });
     expect(status).toBe(400);
     expect(shown.raw).toMatchObject({ upstream_request: null, response: expect.stringContaining('temperature') });
     expect(shown.conversation?.at(-1)).toMatchObject({ role: 'error' });
   });
 
-  test('what upstream said is kept without the operator’s credential', async () => {
+  test('upstream’s answer is stored without the operator’s credential', async () => {
     const { shown } = await keptOf(at.errors, 'chat', { model: 'refusing' });
     expect(shown.raw?.upstream_response).toContain('no, says');
     expect(JSON.stringify(shown)).not.toContain(UPSTREAM_KEY);
   });
 
-  test('a call that went well is not kept', async () => {
+  test('a successful call is not stored', async () => {
     const good = await post(at.errors, 'chat', goodBody('chat'));
     await good.text();
     const { requestId } = await keptOf(at.errors, 'chat', { temperature: 'hot' });
@@ -157,15 +165,15 @@ test('a workspace that keeps nothing keeps nothing, not even of errors', async (
     expect(await contentOf('owner', id)).toEqual({ content: 'none', conversation: null, raw: null });
 });
 
-test('a workspace’s word binds at once, and goes back to the configuration’s', async () => {
+test('a workspace’s setting applies at once and can be reset to the configuration’s', async () => {
   const set = (bodies: string) => pair.gateway.run('workspaces', 'set', 'silent', '--bodies', bodies, '--json');
   expect(JSON.parse((await set('inherit')).stdout)).toMatchObject({ bodies: null, bodies_days: null });
   expect((await keptOf(at.off, 'chat', {})).shown.content).toBe('shown');
   await set('off');
 });
 
-describe('who may see it', () => {
-  test('a role without that right is told that it is hidden', async () => {
+describe('access to stored content', () => {
+  test('a role without the permission sees that content is hidden', async () => {
     const { requestId } = await keptOf(at.all, 'chat', {});
     for (const role of ['viewer', 'billing'] as const) {
       expect(await contentOf(role, requestId)).toEqual({ content: 'hidden', conversation: null, raw: null });
@@ -175,7 +183,7 @@ describe('who may see it', () => {
     }
   });
 
-  test('another account sees none, nor does a person of other workspaces', async () => {
+  test('other accounts and members of other workspaces see no content', async () => {
     const { requestId } = await keptOf(at.all, 'chat', {});
     expect(await contentOf('owner', requestId, 'other')).toHaveProperty('content', 'none');
     const elsewhere = { account: 'default', workspaces: ['silent'], may: () => true };
@@ -184,7 +192,7 @@ describe('who may see it', () => {
   });
 });
 
-test('no word of it lies on the disk in the clear, in whatever file', async () => {
+test('no file on disk has any of it unencrypted', async () => {
   await keptOf(at.all, 'chat', { messages: [{ role: 'user', content: CANARY }] });
   const { dataDir } = pair.gateway;
   expect(existsSync(contentPath(dataDir))).toBe(true);

@@ -79,7 +79,7 @@ describe('one credential header', () => {
       await expectServed(side, { 'X-Api-Key': ` ${key} ` });
     });
 
-    test(`${side}: none, or one of another form, is 401 and says how to send one`, async () => {
+    test(`${side}: no credential, or one of another form, is 401 and the message says how to send one`, async () => {
       await expectUnauthorized(side, {}, 'authorization: Bearer KEY');
       await expectUnauthorized(side, { 'x-api-key': '' }, 'authorization: Bearer KEY');
       const { key } = pair.gateway;
@@ -108,7 +108,7 @@ describe('one credential header', () => {
 describe('both credential headers', () => {
   const nobodys = generateKeyText();
 
-  test('chat: bearer counts, whatever x-api-key says', async () => {
+  test('chat: the bearer token takes precedence over x-api-key', async () => {
     const { key } = pair.gateway;
     for (const apiKey of [key, nobodys, 'sk-foreign', '']) {
       await expectServed('chat', { authorization: `Bearer ${key}`, 'x-api-key': apiKey });
@@ -139,7 +139,7 @@ describe('both credential headers', () => {
   });
 });
 
-describe('a key that is none, or none any more', () => {
+describe('an unknown or expired key', () => {
   for (const side of SIDES) {
     test(`${side}: malformed, unknown, expired, disabled, revoked`, async () => {
       const { key } = pair.gateway;
@@ -164,7 +164,7 @@ describe('a key that is none, or none any more', () => {
       }
     });
 
-    test(`${side}: is refused before its body is read, with the whole body still to come`, async () => {
+    test(`${side}: is refused before its body is read`, async () => {
       const head = rawRequest('POST', PATHS[side], '', { 'content-length': '1000000' });
       const { response, client } = await exchange(pair.gateway.url, head);
       client.leave();
@@ -196,7 +196,7 @@ describe('a key that is none, or none any more', () => {
 
 describe('scopes', () => {
   for (const side of SIDES) {
-    test(`${side}: a key without the scope inference is 403, and says so`, async () => {
+    test(`${side}: a key without the scope inference is 403, with that reason`, async () => {
       const response = await post({ ...pair.gateway, key: keys.usageOnly.key }, side, goodBody(side));
       const refusal = { status: 403, type: 'permission_error', code: 'forbidden', says: 'inference' };
       await expectRefusal(response, side, refusal);

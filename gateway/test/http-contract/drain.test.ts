@@ -64,7 +64,7 @@ async function stopAll(pair: Pair): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  test.concurrent('several signals within one second are one: not ready at once, calls are served on, then none is taken, streams finish', async () => {
+  test.concurrent('several signals within one second count as one: not ready at once, then no new calls, streams finish', async () => {
     const pair = await startDraining({ drain: '1s' }, 2_000);
     try {
       const stream = await beginStream(pair, 'paced');
@@ -88,7 +88,7 @@ describe('SIGTERM', () => {
     }
   }, 30_000);
 
-  test.concurrent('a second signal after a second hurries: the stream is told in-band, without [DONE], exit 0', async () => {
+  test.concurrent('a second signal after a second hurries: the stream gets an in-band error without [DONE], exit 0', async () => {
     const pair = await startDraining({ drain: '30s' }, 60_000);
     try {
       const stream = await beginStream(pair, 'paced');
@@ -120,7 +120,7 @@ describe('SIGTERM', () => {
     }
   }, 30_000);
 
-  test.concurrent('streams that do not finish in time are told in-band before the end, exit 0', async () => {
+  test.concurrent('streams that do not finish in time get an in-band error, exit 0', async () => {
     const pair = await startDraining({ drain: '0s', drain_streams: '1s' }, 60_000);
     try {
       const [chat, other] = await Promise.all([beginStream(pair, 'paced'), beginStream(pair, 'paced')]);
@@ -137,7 +137,7 @@ describe('SIGTERM', () => {
 });
 
 describe('SIGINT', () => {
-  test.concurrent('skips the time for load balancers: no new call is taken, on an open connection neither, and the stream finishes', async () => {
+  test.concurrent('skips the time for load balancers: new calls are refused, on open connections too, and the stream finishes', async () => {
     const pair = await startDraining({ drain: '24h' }, 1_500);
     try {
       const { gateway } = pair;

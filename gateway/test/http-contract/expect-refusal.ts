@@ -51,9 +51,9 @@ export function expectRefusalBody(headers: Headers, text: string, side: Side, re
   } else {
     expect(body).toEqual({ type: 'error', error: { type: refusal.type, message }, request_id: requestId });
   }
-  const said = (body as { error: { message: string } }).error.message;
-  if (refusal.says !== undefined) expect(said).toMatch(asPattern(refusal.says));
-  if (refusal.status >= 500) expect(said).toContain(requestId);
+  const errorMessage = (body as { error: { message: string } }).error.message;
+  if (refusal.says !== undefined) expect(errorMessage).toMatch(asPattern(refusal.says));
+  if (refusal.status >= 500) expect(errorMessage).toContain(requestId);
   return requestId;
 }
 

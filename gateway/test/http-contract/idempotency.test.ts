@@ -116,7 +116,7 @@ for (const side of SIDES) {
       }
     }
 
-    test('at the same time run once; the rest are told to come again, or get the answer', async () => {
+    test('requests at the same time run once; the others get 409 or the answer', async () => {
       const [name, { body, sent }] = [newName(), bodyOf(`${side}-good`)];
       const answers = await Promise.all(Array.from({ length: 30 }, () => ask(side, name, body)));
       const ran = answers.filter(
@@ -127,7 +127,7 @@ for (const side of SIDES) {
       expect(sent()).toBe(1);
     });
 
-    test('while it runs are told to come again, and get the answer then', async () => {
+    test('requests while it runs get 409, and the answer afterwards', async () => {
       const [name, { body, sent }] = [newName(), bodyOf(`${side}-held`)];
       const first = ask(side, name, body);
       await eventually('the call at the upstream', () => (sent() === 1 ? true : null));
@@ -194,7 +194,7 @@ for (const side of SIDES) {
       expect(sent()).toBe(1);
     });
 
-    test('get an answer of a megabyte whole', async () => {
+    test('a replayed answer of a megabyte is complete', async () => {
       const [name, { body, sent }] = [newName(), bodyOf(`${side}-large`)];
       const text = await (await ask(side, name, body)).text();
       expect(text.length).toBeGreaterThan(1_000_000);
@@ -203,7 +203,7 @@ for (const side of SIDES) {
       expect([again.headers.get('x-tollgate-replayed'), sent()]).toEqual(['true', 1]);
     });
 
-    test('are told where the answer was too large to be kept', async () => {
+    test('requests for an answer too large to store get that reason', async () => {
       // Each reads 9 MB: a sample is plain over one format and streamed over the other.
       for (const [model, stream] of [
         ['huge', false],
@@ -231,7 +231,7 @@ for (const side of SIDES) {
     }
   });
 
-  test(`over ${side}, a key whose call was refused for its content takes the mended body`, async () => {
+  test(`over ${side}, a key whose call was refused for its content accepts a corrected body`, async () => {
     for (const upstream of [side, other]) {
       const [name, first, mended] = [newName(), bodyOf(`${upstream}-rejects`), bodyOf(`${upstream}-good`)];
       expect((await ask(side, name, first.body)).status).toBe(422);
@@ -240,7 +240,7 @@ for (const side of SIDES) {
     }
   });
 
-  test(`over ${side}, a key that is none is refused with what is expected`, async () => {
+  test(`over ${side}, an invalid key is refused with the expected form`, async () => {
     const { body, sent } = bodyOf(`${side}-good`);
     for (const name of ['x'.repeat(256), 'caf\u00e9']) {
       const refused = invalid(side, 'expected 1 to 255 printable ASCII characters', 'idempotency-key');
@@ -262,8 +262,8 @@ test('an idempotency key belongs to its API key', async () => {
   const [name, { body, sent }] = [newName(), bodyOf('chat-good')];
   const stranger = { ...pair.gateway, key: (await createKey(pair.gateway)).key };
   expect((await ask('chat', name, body)).status).toBe(200);
-  const theirs = await post(stranger, 'chat', body, { 'idempotency-key': name });
-  expect([theirs.status, theirs.headers.get('x-tollgate-replayed')]).toEqual([200, null]);
+  const otherReply = await post(stranger, 'chat', body, { 'idempotency-key': name });
+  expect([otherReply.status, otherReply.headers.get('x-tollgate-replayed')]).toEqual([200, null]);
   expect(sent()).toBe(2);
 });
 
@@ -280,7 +280,7 @@ describe('the death of the process', () => {
   const target = { targets: [{ provider: 'lab' }], price: { input: 1, output: 5 } };
   const config = () => contractConfig(pair.fake.url, { models: { silent: target } });
 
-  test('leaves stored answers whole and sealed, and never sends a call again that it cut', async () => {
+  test('a restart keeps stored answers encrypted, and never sends a cut call again', async () => {
     const dying = await startGateway({ config: config() });
     const { key, dataDir } = dying;
     const kept = bodyOf('ok');

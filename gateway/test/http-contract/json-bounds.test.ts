@@ -138,7 +138,7 @@ describe('names that JavaScript reads something into', () => {
   }
 });
 
-describe('what is no JSON is 400 that says where', () => {
+describe('a body that is not JSON is 400 with the position', () => {
   const good = JSON.stringify(goodBody('chat'));
   const rows: ReadonlyArray<readonly [what: string, body: string | Uint8Array]> = [
     ['nothing but spaces', ' \n\t '],

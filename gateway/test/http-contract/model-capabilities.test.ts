@@ -32,7 +32,7 @@ beforeAll(async () => {
         any: at('lab', { capabilities: { reasoning: true } }),
         plain: at('lab', { capabilities: { reasoning: false, sampling: false, parallel_tool_calls: false } }),
         newer: at('lab', { capabilities: { output_limit: 'max_completion_tokens', image: false } }),
-        'claude-house': at('lab-messages', { capabilities: { temperature_with_top_p: false, thinking: ['adaptive'] } }),
+        'claude-own': at('lab-messages', { capabilities: { temperature_with_top_p: false, thinking: ['adaptive'] } }),
       },
     };
   });
@@ -83,7 +83,7 @@ test('the limit goes by the member that the file names', async () => {
   expect((await sent('newer', { max_tokens: 77 })).body).toMatchObject({ max_completion_tokens: 77 });
 });
 
-test('an image is refused for a model that the file says to take none', async () => {
+test('an image is refused for a model that accepts none by the file', async () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
   const messages = [{ role: 'user', content: [image] }];
   const response = await post(pair.gateway, 'messages', bodyFor('messages', 'newer', { messages }));
@@ -91,9 +91,9 @@ test('an image is refused for a model that the file says to take none', async ()
 });
 
 test('a model of a messages host gets one of temperature and top_p, and the thinking that it takes', async () => {
-  const asked = { temperature: 0.4, top_p: 0.5, max_tokens: 9_000 };
-  const sampled = await sent('claude-house', asked, 'chat');
+  const sentMembers = { temperature: 0.4, top_p: 0.5, max_tokens: 9_000 };
+  const sampled = await sent('claude-own', sentMembers, 'chat');
   expect([sampled.body.temperature, sampled.body.top_p, sampled.dropped]).toEqual([0.4, undefined, 'top_p']);
-  const thought = await sent('claude-house', { reasoning_effort: 'high', max_tokens: 9_000 }, 'chat');
+  const thought = await sent('claude-own', { reasoning_effort: 'high', max_tokens: 9_000 }, 'chat');
   expect(thought.body.thinking).toMatchObject({ type: 'adaptive' });
 });

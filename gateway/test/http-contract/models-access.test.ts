@@ -13,8 +13,8 @@ const DUAL = {
   targets: [{ provider: 'demo', model: 'demo' }],
   alias: ['dual/alias', { name: 'claude-dual', protocols: ['messages'] }],
 };
-const KNOWN = { targets: [{ provider: 'mistral', model: 'mistral-large-latest' }], alias: ['claude-house'] };
-const ALIASED = { targets: [{ provider: 'lab', model: 'ok' }], alias: ['house/alias', 'other-alias'], price: 'free' };
+const KNOWN = { targets: [{ provider: 'mistral', model: 'mistral-large-latest' }], alias: ['claude-own'] };
+const ALIASED = { targets: [{ provider: 'lab', model: 'ok' }], alias: ['team/alias', 'other-alias'], price: 'free' };
 
 let pair: Pair;
 let narrow: Address;
@@ -22,7 +22,7 @@ let walled: Address;
 
 beforeAll(async () => {
   pair = await startPair((url) => {
-    const models = { 'house-model': ALIASED, dual: DUAL, known: KNOWN };
+    const models = { 'public-model': ALIASED, dual: DUAL, known: KNOWN };
     const config = contractConfig(url, { models }) as { readonly providers: object };
     const mistral = { kind: 'openai-compatible', preset: 'mistral', base_url: `${url}/v1`, api_key: 'none' };
     return { ...config, providers: { ...config.providers, mistral } };
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { gateway } = pair;
   await control(gateway, 'workspaces.create', { id: 'walled', models: ['ok', 'm-*'] });
   const [forNarrow, forWalled] = await Promise.all([
-    createKey(gateway, { models: ['o*', 'house/*'] }),
+    createKey(gateway, { models: ['o*', 'team/*'] }),
     createKey(gateway, { workspace: 'walled', models: ['ok', 'tool', 'm-ok'] }),
   ]);
   narrow = { url: gateway.url, key: forNarrow.key };
@@ -61,7 +61,7 @@ describe('calls', () => {
   });
 
   test('a model is served at both endpoints, whatever its provider speaks', async () => {
-    for (const model of ['ok', 'm-ok', 'demo', 'house/alias']) {
+    for (const model of ['ok', 'm-ok', 'demo', 'team/alias']) {
       for (const side of ['chat', 'messages'] as const) await expectServed(pair.gateway, side, model);
     }
   });
@@ -75,7 +75,7 @@ describe('calls', () => {
     await expectRefusal(wrongOnMessages, 'messages', { ...notFound, says: 'POST /v1/chat/completions' });
   });
 
-  test('an alias of one endpoint is 400 at the other, where the model goes by its other names', async () => {
+  test('an alias of one endpoint is 400 at the other, where the model has its other names', async () => {
     await expectServed(pair.gateway, 'messages', 'claude-dual');
     const refused = await ask(pair.gateway, 'chat', 'claude-dual');
     await expectRefusal(refused, 'chat', invalid('chat', /"claude-dual".*POST \/v1\/messages/, 'model'));
@@ -84,14 +84,14 @@ describe('calls', () => {
     }
   });
 
-  test('what the key does not allow is 403 on both', async () => {
+  test('a model that the key does not allow is 403 on both endpoints', async () => {
     await expectServed(narrow, 'chat', 'ok');
     await expectRefusal(await ask(narrow, 'chat', 'tool'), 'chat', forbidden);
     await expectRefusal(await ask(narrow, 'messages', 'm-ok'), 'messages', forbidden);
     await expectRefusal(await ask(narrow, 'chat', 'demo'), 'chat', forbidden);
   });
 
-  test('what the workspace does not allow is 403, whatever the key says', async () => {
+  test('a model that the workspace does not allow is 403, even if the key allows it', async () => {
     await expectServed(walled, 'chat', 'ok');
     await expectServed(walled, 'messages', 'm-ok');
     await expectRefusal(await ask(walled, 'chat', 'tool'), 'chat', forbidden);
@@ -99,7 +99,7 @@ describe('calls', () => {
   });
 
   test('a model answers to each of its names; a key that allows one of them may use all', async () => {
-    for (const name of ['house-model', 'house/alias', 'other-alias']) {
+    for (const name of ['public-model', 'team/alias', 'other-alias']) {
       await expectServed(pair.gateway, 'chat', name);
       await expectServed(narrow, 'chat', name);
       expect(pair.fake.served().at(-1)?.model).toBe('ok');
@@ -143,11 +143,11 @@ describe('lists', () => {
     }
     expect(new Set(ids(listing)).size).toBe(listing.data.length);
     expect(ids(listing)).toEqual(
-      expect.arrayContaining(['ok', 'm-ok', 'demo', 'house-model', 'house/alias', 'vendor/renamed']),
+      expect.arrayContaining(['ok', 'm-ok', 'demo', 'public-model', 'team/alias', 'vendor/renamed']),
     );
   });
 
-  test('each name says at which endpoints it is served, and an alias what it stands for', async () => {
+  test('each name lists its endpoints, and an alias its model', async () => {
     const shown = new Map((await list(pair.gateway)).data.map((model) => [model.id, model]));
     const of = (id: string) => [shown.get(id)?.protocols, shown.get(id)?.display_name];
     expect(of('ok')).toEqual([['chat', 'messages'], 'ok']);
@@ -157,23 +157,23 @@ describe('lists', () => {
     expect(of('dual/alias')).toEqual([['chat', 'messages'], 'dual/alias (dual)']);
     expect(of('claude-dual')).toEqual([['messages'], 'claude-dual (dual)']);
     expect(of('known')).toEqual([['chat', 'messages'], 'Mistral Large']);
-    expect(of('claude-house')).toEqual([['chat', 'messages'], 'claude-house (Mistral Large)']);
+    expect(of('claude-own')).toEqual([['chat', 'messages'], 'claude-own (Mistral Large)']);
     const one = await get(pair.gateway, '/v1/models/claude-dual');
     expect(await one.json()).toMatchObject({ id: 'claude-dual', protocols: ['messages'] });
   });
 
   test('a caller of either family is shown the same list', async () => {
     const listing = await list(pair.gateway);
-    const asked = await get(pair.gateway, '/v1/models?limit=1000', {
+    const withApiKey = await get(pair.gateway, '/v1/models?limit=1000', {
       authorization: null,
       'x-api-key': pair.gateway.key,
       'anthropic-version': '2023-06-01',
     });
-    expect(await asked.json()).toEqual(listing);
+    expect(await withApiKey.json()).toEqual(listing);
   });
 
-  test('only what the key and its workspace allow', async () => {
-    expect(ids(await list(narrow)).sort()).toEqual(['house-model', 'house/alias', 'ok', 'other-alias']);
+  test('lists only models that the key and its workspace allow', async () => {
+    expect(ids(await list(narrow)).sort()).toEqual(['ok', 'other-alias', 'public-model', 'team/alias']);
     expect(ids(await list(walled)).sort()).toEqual(['m-ok', 'ok']);
   });
 

@@ -35,7 +35,7 @@ const MESSAGE = {
   usage: { input_tokens: 5, output_tokens: 3 },
 };
 const PLAIN = {
-  [MODELS.house]: completion({ message: { role: 'assistant', content: 'Good day.' } }),
+  [MODELS.own]: completion({ message: { role: 'assistant', content: 'Good day.' } }),
   [MODELS.sonnet46]: MESSAGE,
 } as const;
 
@@ -44,9 +44,9 @@ async function expectBilled(usage: object = { input: 5, output: 3 }) {
   expect(record).toMatchObject({ status: 200, error: null, usage, usage_source: 'upstream' });
 }
 
-describe('a plain answer to a call that asked for a stream', () => {
+describe('a plain answer to a request for a stream', () => {
   const ways = (['chat', 'messages'] as const).flatMap((side) =>
-    [MODELS.house, MODELS.sonnet46].map((model) => [side, model] as const),
+    [MODELS.own, MODELS.sonnet46].map((model) => [side, model] as const),
   );
   const ask = (side: Side, model: string, more: object = {}) =>
     post(pair.gateway, side, bodyFor(side, model, { stream: true, ...more }));
@@ -68,31 +68,28 @@ describe('a plain answer to a call that asked for a stream', () => {
     await expectBilled();
   });
 
-  test('has the usage that was asked for', async () => {
-    pair.fake.script(MODELS.house, { json: PLAIN[MODELS.house] });
-    const text = await expectStream(
-      await ask('chat', MODELS.house, { stream_options: { include_usage: true } }),
-      'chat',
-    );
+  test('the stream has the requested usage', async () => {
+    pair.fake.script(MODELS.own, { json: PLAIN[MODELS.own] });
+    const text = await expectStream(await ask('chat', MODELS.own, { stream_options: { include_usage: true } }), 'chat');
     expect(text).toContain('"prompt_tokens":5');
   });
 
   test('may be compressed, or come after the stream was promised', async () => {
-    const packed = gzipSync(JSON.stringify(PLAIN[MODELS.house])).toString('base64');
-    pair.fake.script(MODELS.house, {
+    const packed = gzipSync(JSON.stringify(PLAIN[MODELS.own])).toString('base64');
+    pair.fake.script(MODELS.own, {
       bodyBase64: packed,
       headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
     });
-    await expectStream(await ask('messages', MODELS.house), 'messages');
-    pair.fake.script(MODELS.house, { json: PLAIN[MODELS.house], delayBeforeFirstByteMs: 600 });
-    await expectStream(await ask('messages', MODELS.house), 'messages');
+    await expectStream(await ask('messages', MODELS.own), 'messages');
+    pair.fake.script(MODELS.own, { json: PLAIN[MODELS.own], delayBeforeFirstByteMs: 600 });
+    await expectStream(await ask('messages', MODELS.own), 'messages');
     await expectBilled();
   });
 
   test('that is an error is that error', async () => {
-    pair.fake.script(MODELS.house, { json: { error: { message: 'over capacity', code: 503 } } });
+    pair.fake.script(MODELS.own, { json: { error: { message: 'over capacity', code: 503 } } });
     for (const side of ['chat', 'messages'] as const) {
-      const response = await ask(side, MODELS.house);
+      const response = await ask(side, MODELS.own);
       expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('error')]);
     }
   });
@@ -102,8 +99,8 @@ describe('a filtered answer without a message, as Azure gives it', () => {
   const filtered = { finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } };
 
   test('is a refusal with its usage, plain', async () => {
-    pair.fake.script(MODELS.house, { json: completion(filtered) });
-    const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.house));
+    pair.fake.script(MODELS.own, { json: completion(filtered) });
+    const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.own));
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
       content: [],
@@ -122,8 +119,8 @@ describe('a filtered answer without a message, as Azure gives it', () => {
       'data: [DONE]\n\n',
     ];
     for (const scenario of [{ records }, { json: completion(filtered) }]) {
-      pair.fake.script(MODELS.house, scenario);
-      const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.house, { stream: true }));
+      pair.fake.script(MODELS.own, scenario);
+      const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.own, { stream: true }));
       const text = await response.text();
       expect([response.status, text]).toEqual([200, expect.stringContaining('"stop_reason":"refusal"')]);
       expect(text).toContain('"output_tokens":3');
@@ -142,8 +139,8 @@ describe('arguments of a call', () => {
     ['an object in a text in a text', '"{\\"at\\":\\"Bern\\"}"', { at: 'Bern' }],
   ])('that are %s reach a messages client as input', async (_form, written, input) => {
     const message = { role: 'assistant', content: null, tool_calls: [called(written)] };
-    pair.fake.script(MODELS.house, { json: completion({ message, finish_reason: 'tool_calls' }) });
-    const plain = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.house, { tools }));
+    pair.fake.script(MODELS.own, { json: completion({ message, finish_reason: 'tool_calls' }) });
+    const plain = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.own, { tools }));
     expect([plain.status, await plain.json()]).toMatchObject([
       200,
       { content: [{ type: 'tool_use', name: 'look', input }], stop_reason: 'tool_use' },
@@ -154,8 +151,8 @@ describe('arguments of a call', () => {
     const chunk = (choice: object) =>
       `data: ${JSON.stringify({ id: 'a', model: 'm', choices: [{ index: 0, ...choice }] })}\n\n`;
     const records = [chunk({ delta }), chunk({ delta: {}, finish_reason: 'tool_calls' }), 'data: [DONE]\n\n'];
-    pair.fake.script(MODELS.house, { records });
-    const streamed = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.house, { tools, stream: true }));
+    pair.fake.script(MODELS.own, { records });
+    const streamed = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.own, { tools, stream: true }));
     const pieces = [...(await streamed.text()).matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)];
     expect(JSON.parse(pieces.map(([, piece]) => JSON.parse(piece ?? '""')).join(''))).toEqual(input);
   });

@@ -203,7 +203,7 @@ describe('the record of a call', () => {
     }
   });
 
-  test('of a refusal costs nothing; of a whole answer what upstream counted at the price', () => {
+  test('a refusal costs nothing; a complete answer costs upstream’s usage at the price', () => {
     for (const side of SIDES) {
       const [good] = named(`${side} good`);
       expect(good?.usage).toEqual({
@@ -255,7 +255,7 @@ describe('the reason of a call that failed', () => {
     }
   });
 
-  test('names the policy that refused, and whose it is', () => {
+  test('the reason names the policy that refused, and its owner', () => {
     for (const side of SIDES) {
       const reasonOf = (name: string) => named(`${side} ${name}`)[0]?.reason;
       const subject = (key: MadeKey) => ({ type: 'key' as const, id: key.id, name: 'a test' });
@@ -272,7 +272,7 @@ describe('the reason of a call that failed', () => {
     }
   });
 
-  test('has what the provider said, and names it', () => {
+  test('the reason has the provider’s message and name', () => {
     for (const side of SIDES) {
       for (const [name, status] of [
         ['says-400', 400],

@@ -78,18 +78,18 @@ describe.each(SIDES)('%s: %s', (side, member, members, word) => {
   test.each([false, true])('is dropped, named, and the request sent once more (streamed: %p)', async (stream) => {
     const model = newModel(side);
     const refused = refusal(`Unsupported parameter: '${member}' is not supported with this model.`);
-    const met = await meet(side, model, [refused, OK], { ...members, stream });
-    expect([met.status, met.dropped, met.sent.length]).toEqual([200, word, 2]);
-    expect(met.sent.map((body) => body[member] === undefined)).toEqual([false, true]);
+    const exchange = await meet(side, model, [refused, OK], { ...members, stream });
+    expect([exchange.status, exchange.dropped, exchange.sent.length]).toEqual([200, word, 2]);
+    expect(exchange.sent.map((body) => body[member] === undefined)).toEqual([false, true]);
     // The refusal is remembered for the workspace.
     const again = await meet(side, model, null, { ...members, stream });
     expect([again.status, again.dropped, again.sent.map((body) => body[member])]).toEqual([200, word, [undefined]]);
   });
 
-  test('the second refusal stands, and a strict key keeps the first', async () => {
+  test('the second refusal is final; for a strict key the first one is', async () => {
     const refused = refusal(`${member}: Extra inputs are not permitted`);
-    const met = await meet(side, newModel(side), [refused, refused, OK], members);
-    expect([met.status, met.sent.length]).toEqual([400, 2]);
+    const exchange = await meet(side, newModel(side), [refused, refused, OK], members);
+    expect([exchange.status, exchange.sent.length]).toEqual([400, 2]);
     const { key } = await createKey(pair.gateway, { strict: true });
     const strict = await meet(side, newModel(side), [refused, OK], members, key);
     expect([strict.status, strict.sent.length]).toEqual([400, 1]);
@@ -99,23 +99,27 @@ describe.each(SIDES)('%s: %s', (side, member, members, word) => {
 test('a refused value is dropped, but not remembered', async () => {
   const model = newModel('messages');
   const refused = refusal("Unsupported value: 'temperature' does not support 0.3.", 'temperature', 'unsupported_value');
-  const met = await meet('messages', model, [refused, OK], { temperature: 0.3 });
-  expect([met.status, met.dropped]).toEqual([200, 'temperature']);
+  const exchange = await meet('messages', model, [refused, OK], { temperature: 0.3 });
+  expect([exchange.status, exchange.dropped]).toEqual([200, 'temperature']);
   expect((await meet('messages', model, null, { temperature: 0.3 })).sent).toMatchObject([{ temperature: 0.3 }]);
 });
 
 test('of two that do not go together one stays', async () => {
   const refused = refusal('`temperature` and `top_p` cannot both be specified for this model.');
-  const met = await meet('chat', newModel('chat'), [refused, OK], { temperature: 0.3, top_p: 0.4 });
-  expect([met.status, met.dropped, met.sent[1]]).toEqual([200, 'top_p', expect.objectContaining({ temperature: 0.3 })]);
+  const exchange = await meet('chat', newModel('chat'), [refused, OK], { temperature: 0.3, top_p: 0.4 });
+  expect([exchange.status, exchange.dropped, exchange.sent[1]]).toEqual([
+    200,
+    'top_p',
+    expect.objectContaining({ temperature: 0.3 }),
+  ]);
 });
 
 test('the output cap goes by the member that the host knows, and is never dropped', async () => {
   const model = newModel('messages');
   const refused = refusal("Unsupported parameter: 'max_tokens' is not supported with this model.", 'max_tokens');
-  const met = await meet('messages', model, [refused, OK], {});
-  expect([met.status, met.dropped]).toEqual([200, null]);
-  expect(met.sent).toMatchObject([{ max_tokens: 64 }, { max_completion_tokens: 64 }]);
+  const exchange = await meet('messages', model, [refused, OK], {});
+  expect([exchange.status, exchange.dropped]).toEqual([200, null]);
+  expect(exchange.sent).toMatchObject([{ max_tokens: 64 }, { max_completion_tokens: 64 }]);
   expect((await meet('messages', model, null, {})).sent).toMatchObject([{ max_completion_tokens: 64 }]);
   const tooHigh = refusal('max_tokens must be at most 32', 'max_tokens', 'invalid_value');
   const stands = await meet('messages', newModel('messages'), [tooHigh, OK], {});
@@ -132,28 +136,28 @@ test.each([
   ['__proto__', {}],
   ['seed', {}],
 ])('%s is never dropped', async (member, members) => {
-  const asked = { ...members, temperature: 0.3 };
+  const sentMembers = { ...members, temperature: 0.3 };
   for (const refused of [
     refusal(`Unsupported parameter: '${member}' is not supported; remove it, not 'temperature'.`),
     refusal('not supported, see temperature', member, 'unknown_parameter'),
   ]) {
-    const met = await meet('messages', newModel('messages'), [refused, OK], asked);
-    expect([met.status, met.sent.length]).toEqual([400, 1]);
+    const exchange = await meet('messages', newModel('messages'), [refused, OK], sentMembers);
+    expect([exchange.status, exchange.sent.length]).toEqual([400, 1]);
   }
 });
 
-test('what the caller itself sent to a host of its own format is never dropped', async () => {
+test('a member sent to a host of the caller’s own format is never dropped', async () => {
   const model = newModel('messages');
   const refused = refusal("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature');
-  const met = await meet('chat', model, [refused, OK], { temperature: 0.3 });
-  expect([met.status, met.sent.length, met.dropped]).toEqual([400, 1, null]);
+  const exchange = await meet('chat', model, [refused, OK], { temperature: 0.3 });
+  expect([exchange.status, exchange.sent.length, exchange.dropped]).toEqual([400, 1, null]);
 });
 
 test('the option by which we ask for usage is dropped, named and remembered on a route of one format', async () => {
   const model = newModel('messages');
   const refused = refusal('stream_options: Extra inputs are not permitted');
-  const met = await meet('chat', model, [refused, OK], { stream: true });
-  expect([met.status, met.dropped]).toEqual([200, 'stream_options.include_usage']);
-  expect(met.sent.map((body) => body.stream_options === undefined)).toEqual([false, true]);
+  const exchange = await meet('chat', model, [refused, OK], { stream: true });
+  expect([exchange.status, exchange.dropped]).toEqual([200, 'stream_options.include_usage']);
+  expect(exchange.sent.map((body) => body.stream_options === undefined)).toEqual([false, true]);
   expect((await meet('chat', model, null, { stream: true })).sent.length).toBe(1);
 });

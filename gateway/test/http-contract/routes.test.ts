@@ -81,7 +81,7 @@ describe('another method is 405 with allow', () => {
   });
 });
 
-describe('what is not there is 404 in the format that the path suggests', () => {
+describe('an unknown path is 404 in the format that it suggests', () => {
   const rows: ReadonlyArray<readonly [path: string, side: Side, says: string]> = [
     ['/v1/nothing', 'chat', '/v1/nothing'],
     ['/nothing', 'chat', '/nothing'],

@@ -60,8 +60,8 @@ describe('stop texts for a model that takes none', () => {
     const members = { stop_sequences: ['never', 'STOP HERE'], stream };
     const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, members));
     expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
-    const told = await messageOf(response, stream);
-    expect(told).toMatchObject({
+    const answerMessage = await messageOf(response, stream);
+    expect(answerMessage).toMatchObject({
       content: [{ type: 'text', text: 'All is well. ' }],
       stop_reason: 'stop_sequence',
       stop_sequence: 'STOP HERE',
@@ -91,12 +91,12 @@ describe('stop texts for a model that takes none', () => {
   });
 });
 
-describe('JSON that can only be asked for in words', () => {
-  const asked = { response_format: { type: 'json_object' } };
+describe('JSON output that only the prompt can request', () => {
+  const sentMembers = { response_format: { type: 'json_object' } };
 
-  test('is asked for, and an object is the answer', async () => {
+  test('the prompt requests it, and the answer is an object', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: '{"a": 1}' } });
-    const response = await postTranslated(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect(response.status).toBe(200);
     const answer = (await response.json()) as { choices: { message: { content: string } }[] };
     expect(answer.choices[0]?.message.content).toBe('{"a": 1}');
@@ -108,22 +108,22 @@ describe('JSON that can only be asked for in words', () => {
     ['words', 'Here is your JSON: {"a": 1}'],
   ])('is taken out of %s, plain and in a stream', async (_around, said) => {
     pair.fake.script(MODELS.sonnet46, { say: { text: said } });
-    const plain = await postTranslated(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
     expect(await plain.json()).toMatchObject({
       choices: [{ message: { content: '{"a": 1}' }, finish_reason: 'stop' }],
     });
-    const events = await eventsOf(await postTranslated(pair.gateway, 'chat', { ...asked, stream: true }));
+    const events = await eventsOf(await postTranslated(pair.gateway, 'chat', { ...sentMembers, stream: true }));
     const deltas = events as unknown as ReadonlyArray<{ choices: { delta: { content?: string } }[] }>;
     expect(deltas.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"a": 1}');
   });
 
   test('that does not come is an answer all the same, paid for, and response_format is named', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: 'I would rather not.' } });
-    const plain = await postTranslated(pair.gateway, 'chat', asked);
+    const plain = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, 'response_format']);
     expect(await plain.text()).toContain('I would rather not.');
-    const streamed = await (await postTranslated(pair.gateway, 'chat', { ...asked, stream: true })).text();
+    const streamed = await (await postTranslated(pair.gateway, 'chat', { ...sentMembers, stream: true })).text();
     expect(streamed).toContain('"content":" not."');
     expect(streamed.trimEnd().split('\n\n').at(-1)).toBe('data: [DONE]');
     const records = await pair.gateway.calls('--limit', '2');
@@ -132,7 +132,7 @@ describe('JSON that can only be asked for in words', () => {
 
   test('is refused to a strict key', async () => {
     const { key } = await createKey(pair.gateway, { strict: true });
-    const refused = await postTranslated({ url: pair.gateway.url, key }, 'chat', asked);
+    const refused = await postTranslated({ url: pair.gateway.url, key }, 'chat', sentMembers);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('response_format')]);
     expect(pair.fake.served()).toEqual([]);
   });
@@ -184,10 +184,10 @@ describe('a schema of the answer', () => {
   );
 
   test('goes to a chat host as well', async () => {
-    pair.fake.script(MODELS.house, { say: { text: '{"root":{}}' } });
+    pair.fake.script(MODELS.own, { say: { text: '{"root":{}}' } });
     const output_config = { format: { type: 'json_schema', schema } };
     expect((await postTranslated(pair.gateway, 'messages', { output_config })).status).toBe(200);
-    expect(lastSent(pair, MODELS.house).response_format).toMatchObject({
+    expect(lastSent(pair, MODELS.own).response_format).toMatchObject({
       type: 'json_schema',
       json_schema: { schema },
     });
@@ -228,10 +228,10 @@ describe('ids of calls', () => {
   }
 
   test.each([
-    [MODELS.house, (id: string) => expect(id).toBe(odd)],
+    [MODELS.own, (id: string) => expect(id).toBe(odd)],
     [MODELS.openAi, (id: string) => expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/)],
     [MODELS.mistral, (id: string) => expect(id).toMatch(/^[A-Za-z0-9]{9}$/)],
-  ])('vector 47: to %s are what it takes, the same in call and result', async (model, check) => {
+  ])('vector 47: ids sent to %s have a form it accepts, the same in call and result', async (model, check) => {
     pair.fake.script(model, { answer: 'ok' });
     expect((await post(pair.gateway, 'messages', bodyFor('messages', model, { messages: history }))).status).toBe(200);
     const [, call, result] = lastSent(pair, model).messages as readonly SentMessage[];
@@ -261,7 +261,7 @@ describe('ids of calls', () => {
   });
 });
 
-describe('vector 22: thinking that is not shown is kept for a chat client, and put back', () => {
+describe('vector 22: hidden thinking is stored for a chat client, and restored', () => {
   const hidden: readonly Block[] = [
     { type: 'redacted_thinking', data: 'cmVkYWN0ZWQ=' },
     { type: 'thinking', thinking: '', signature: 'c2lnbmVk' },
@@ -305,7 +305,7 @@ describe('vector 22: thinking that is not shown is kept for a chat client, and p
 });
 
 test.each(['chat', 'messages'] satisfies Side[])('vector 19: %s: an empty answer is an answer', async (side) => {
-  const model = side === 'chat' ? MODELS.sonnet46 : MODELS.house;
+  const model = side === 'chat' ? MODELS.sonnet46 : MODELS.own;
   pair.fake.script(model, { say: {} });
   const plain = await (await postTranslated(pair.gateway, side)).json();
   if (side === 'chat') expect(plain).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'stop' }] });

@@ -36,7 +36,7 @@ function answerOf(ids: readonly string[], given: 'google' | 'openrouter') {
 }
 
 function scenarioOf(message: ReturnType<typeof answerOf>, stream: boolean) {
-  const head = { id: 'gen-1', created: 1, model: MODELS.house };
+  const head = { id: 'gen-1', created: 1, model: MODELS.own };
   const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
   if (!stream) {
     return {
@@ -65,8 +65,8 @@ function historyOf(ids: readonly string[], input: (at: string) => object = (at) 
 
 /** Runs the first turn of a loop on the caller's model. */
 async function begin(address: Address, ids: readonly string[], given: 'google' | 'openrouter', stream = false) {
-  pair.fake.script(MODELS.house, [scenarioOf(answerOf(ids, given), stream), { say: { text: 'Done.' } }]);
-  const first = await post(address, 'messages', bodyFor('messages', MODELS.house, { tools: TOOLS, stream }));
+  pair.fake.script(MODELS.own, [scenarioOf(answerOf(ids, given), stream), { say: { text: 'Done.' } }]);
+  const first = await post(address, 'messages', bodyFor('messages', MODELS.own, { tools: TOOLS, stream }));
   const text = await first.text();
   expect([first.status, text.includes(ids[0] ?? '')]).toEqual([200, true]);
   for (const secret of ['c2lnbmVkIGJ5IEdlbWluaQ==', 'c2VhbGVk']) expect(text).not.toContain(secret);
@@ -78,7 +78,7 @@ interface SentMessage {
 }
 
 /** Runs the second turn; returns the assistant message that upstream received. */
-async function goOn(address: Address, messages: readonly object[], model: string = MODELS.house): Promise<SentMessage> {
+async function goOn(address: Address, messages: readonly object[], model: string = MODELS.own): Promise<SentMessage> {
   const response = await post(address, 'messages', bodyFor('messages', model, { tools: TOOLS, messages }));
   expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"message"')]);
   const sent = lastSent(pair, model).messages as readonly SentMessage[];
@@ -101,7 +101,7 @@ describe.each([false, true])('a tool loop of a messages client, stream %p', (str
   });
 });
 
-describe('what one caller was given', () => {
+describe('host data of one caller', () => {
   const ids = ['call_mine'];
 
   test('goes to the host for no other workspace', async () => {
@@ -110,11 +110,11 @@ describe('what one caller was given', () => {
     const { key } = await createKey(pair.gateway, { workspace: 'neighbors' });
     const foreign = { url: pair.gateway.url, key };
     expect((await goOn(foreign, historyOf(ids))).tool_calls).toEqual([called('call_mine', '0')]);
-    pair.fake.script(MODELS.house, [{ say: { text: 'Done.' } }]);
+    pair.fake.script(MODELS.own, [{ say: { text: 'Done.' } }]);
     expect((await goOn(pair.gateway, historyOf(ids))).tool_calls).toEqual([called('call_mine', '0', SIGNATURE)]);
   });
 
-  test('goes with no call whose arguments were changed, and to no other model', async () => {
+  test('host data is not sent with a changed call, or to another model', async () => {
     await begin(pair.gateway, ids, 'google');
     const tampered = await goOn(
       pair.gateway,
@@ -126,15 +126,15 @@ describe('what one caller was given', () => {
   });
 });
 
-test('a signature that is lost is replaced by Google’s word for it, once the host has asked for one', async () => {
+test('a lost signature is replaced by Google’s placeholder after the host required one', async () => {
   const message =
     'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly';
   const refusal = { status: 400, json: [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] };
-  pair.fake.script(MODELS.house, [refusal, { say: { text: 'Done.' } }]);
+  pair.fake.script(MODELS.own, [refusal, { say: { text: 'Done.' } }]);
   const { tool_calls } = await goOn(pair.gateway, historyOf(['call_lost', 'call_second']));
   const standIn = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
   expect(tool_calls).toEqual([called('call_lost', '0', standIn), called('call_second', '1')]);
-  expect(sentTexts(pair, MODELS.house)).toHaveLength(2);
+  expect(sentTexts(pair, MODELS.own)).toHaveLength(2);
   const [record] = await pair.gateway.calls('--limit', '1');
   expect(record).toMatchObject({ status: 200, attempts: [{ status: 400 }, { status: 200 }] });
 });

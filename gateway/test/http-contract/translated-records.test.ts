@@ -101,15 +101,15 @@ describe('a good call', () => {
         event('message_stop', {}),
       ];
       pair.fake.script(MODELS.sonnet46, stream ? { records } : { json: plain });
-      const asked = stream ? { stream, stream_options: { include_usage: true } } : {};
-      const answer = await settled(await postTranslated(pair.gateway, 'chat', asked));
+      const options = stream ? { stream, stream_options: { include_usage: true } } : {};
+      const answer = await settled(await postTranslated(pair.gateway, 'chat', options));
       expect(answer.record).toMatchObject({
         usage: { input: 10, cache_read: 40, cache_write_5m: 20, cache_write_1h: 30, output: 3 },
         usage_source: 'upstream',
         cost_nano_usd: String(10 * 1000 + 40 * 100 + 20 * 1250 + 30 * 2000 + 3 * 5000),
       });
-      const told = stream ? answer.text.split('\n\n').at(-3)?.slice('data: '.length) : answer.text;
-      expect(JSON.parse(told ?? '')).toMatchObject({
+      const usageText = stream ? answer.text.split('\n\n').at(-3)?.slice('data: '.length) : answer.text;
+      expect(JSON.parse(usageText ?? '')).toMatchObject({
         usage: {
           prompt_tokens: 100,
           completion_tokens: 3,
@@ -128,19 +128,24 @@ describe('a good call', () => {
       prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
     };
     const message = { role: 'assistant', content: 'ok' };
-    pair.fake.script(MODELS.house, {
+    pair.fake.script(MODELS.own, {
       json: {
         id: 'c',
         object: 'chat.completion',
         created: 1,
-        model: 'house',
+        model: 'own',
         choices: [{ index: 0, message, finish_reason: 'stop' }],
         usage,
       },
     });
     const { text, record } = await settled(await postTranslated(pair.gateway, 'messages'));
-    const told = { input_tokens: 50, cache_read_input_tokens: 900, cache_creation_input_tokens: 50, output_tokens: 2 };
-    expect(JSON.parse(text).usage).toMatchObject(told);
+    const usageText = {
+      input_tokens: 50,
+      cache_read_input_tokens: 900,
+      cache_creation_input_tokens: 50,
+      output_tokens: 2,
+    };
+    expect(JSON.parse(text).usage).toMatchObject(usageText);
     expect(record.usage).toMatchObject({ input: 50, cache_read: 900, output: 2 });
     const { cache_write_5m = 0, cache_write_1h = 0 } = record.usage;
     expect(cache_write_5m + cache_write_1h).toBe(50);
@@ -154,8 +159,8 @@ describe('a good call', () => {
     expect(record).toMatchObject({ usage: { input: 11, output: 1 }, usage_source: 'upstream' });
   });
 
-  test('a model without a price costs nobody knows what', async () => {
-    pair.fake.script('house', { answer: 'ok' });
+  test('a model without a price has no cost in its record', async () => {
+    pair.fake.script('own', { answer: 'ok' });
     const response = await post(pair.gateway, 'messages', bodyFor('messages', 'unpriced'));
     const { record } = await settled(response);
     expect([response.headers.get('x-tollgate-cost-usd'), record.cost_nano_usd, record.price_version]).toEqual([
@@ -181,7 +186,7 @@ describe('why an answer ended, in the client’s word', () => {
     id: 'c',
     object: 'chat.completion',
     created: 1,
-    model: 'house',
+    model: 'own',
     choices: [
       {
         index: 0,
@@ -219,17 +224,20 @@ describe('why an answer ended, in the client’s word', () => {
 });
 
 describe('where upstream counts nothing', () => {
-  test.each(BOTH_WAYS)('$side, stream $stream: the gateway counts, and says so', async ({ side, stream }) => {
-    pair.fake.script(FAR_MODELS[side], { say: { text: 'A good day to you as well, my friend.' }, omitUsage: true });
-    const { record } = await settled(await postTranslated(pair.gateway, side, { stream }));
-    expect(record).toMatchObject({ status: 200, error: null, usage_source: 'counted' });
-    expect(record.usage.input).toBeGreaterThan(0);
-    expect(record.usage.output).toBeWithin(5, 20);
-    expect(record.cost_nano_usd).not.toBe('0');
-  });
+  test.each(BOTH_WAYS)(
+    '$side, stream $stream: the gateway counts, and the record says so',
+    async ({ side, stream }) => {
+      pair.fake.script(FAR_MODELS[side], { say: { text: 'A good day to you as well, my friend.' }, omitUsage: true });
+      const { record } = await settled(await postTranslated(pair.gateway, side, { stream }));
+      expect(record).toMatchObject({ status: 200, error: null, usage_source: 'counted' });
+      expect(record.usage.input).toBeGreaterThan(0);
+      expect(record.usage.output).toBeWithin(5, 20);
+      expect(record.cost_nano_usd).not.toBe('0');
+    },
+  );
 });
 
-describe('what has no answer', () => {
+describe('calls without an answer', () => {
   test.each(SIDES)('%s: a refused translation is void, and its upstream was never called', async (side) => {
     const refused = side === 'chat' ? { n: 2 } : { safeguards: { enabled: true } };
     const { record } = await settled(await postTranslated(pair.gateway, side, refused));
@@ -261,29 +269,29 @@ describe('what has no answer', () => {
     [529, 'upstream_overloaded', 500, 529],
   ] as const;
   test('upstream’s failures have their status in the client’s format, and are void', async () => {
-    const met: Array<readonly [id: string | null, expected: object]> = [];
+    const expectations: Array<readonly [id: string | null, expected: object]> = [];
     for (const [status, error, onChat, onMessages] of failures) {
       for (const { side, stream } of BOTH_WAYS) {
         pair.fake.script(FAR_MODELS[side], { status, errorBodyBytes: 100 });
         const response = await postTranslated(pair.gateway, side, { stream });
         await response.text();
-        const told = side === 'chat' ? onChat : onMessages;
-        expect([side, status, response.status]).toEqual([side, status, told]);
+        const usageText = side === 'chat' ? onChat : onMessages;
+        expect([side, status, response.status]).toEqual([side, status, usageText]);
         const attempts = [{ status, error: null }];
         const record = {
           protocol: side,
           stream,
-          status: told,
+          status: usageText,
           error,
           usage_source: 'void',
           cost_nano_usd: '0',
           attempts,
         };
-        met.push([response.headers.get('x-request-id'), record]);
+        expectations.push([response.headers.get('x-request-id'), record]);
       }
     }
     const records = new Map((await pair.gateway.calls()).map((record) => [record.request_id, record]));
-    for (const [id, expected] of met) expect(records.get(id ?? '')).toMatchObject(expected);
+    for (const [id, expected] of expectations) expect(records.get(id ?? '')).toMatchObject(expected);
   });
 });
 
@@ -301,7 +309,7 @@ describe('a signature that upstream refuses', () => {
   const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
   const call = { id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{}' } };
   const thought = { type: 'reasoning.text', text: 'Hm.', signature: 'c29tZWJvZHk=', format: 'anthropic-claude-v1' };
-  const asked = {
+  const options = {
     tools: [tool],
     messages: [
       { role: 'user', content: 'Look.' },
@@ -312,7 +320,7 @@ describe('a signature that upstream refuses', () => {
 
   test.each([false, true])('is left out with all reasoning, and sent once more, stream %p', async (stream) => {
     pair.fake.script(MODELS.sonnet46, [REFUSAL, { answer: 'ok' }]);
-    const response = await postTranslated(pair.gateway, 'chat', { ...asked, stream });
+    const response = await postTranslated(pair.gateway, 'chat', { ...options, stream });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     const { text, record } = await settled(response);
     expect(text).toContain('Good');
@@ -330,9 +338,9 @@ describe('a signature that upstream refuses', () => {
     ]);
   });
 
-  test('that is refused again is told, after two attempts', async () => {
+  test('a second refusal is reported, after two attempts', async () => {
     pair.fake.script(MODELS.sonnet46, REFUSAL);
-    const response = await postTranslated(pair.gateway, 'chat', asked);
+    const response = await postTranslated(pair.gateway, 'chat', options);
     expect([response.status, response.headers.get('x-request-id')]).toEqual([400, expect.any(String)]);
     const { text, record } = await settled(response);
     expect(JSON.parse(text).error.message).toContain('Invalid `signature`');
@@ -348,7 +356,7 @@ describe('a signature that upstream refuses', () => {
 
   test('takes a budget of thinking with it, for Anthropic would expect the thinking that was left out', async () => {
     pair.fake.script(MODELS.sonnet45, [REFUSAL, { answer: 'ok' }]);
-    const members = { ...asked, reasoning_effort: 'low', max_tokens: 9_000 };
+    const members = { ...options, reasoning_effort: 'low', max_tokens: 9_000 };
     const response = await post(pair.gateway, 'chat', bodyFor('chat', MODELS.sonnet45, members));
     expect(response.status).toBe(200);
     const thinking = sentTexts(pair, MODELS.sonnet45).map((text) => JSON.parse(text).thinking);
@@ -356,10 +364,10 @@ describe('a signature that upstream refuses', () => {
     expect(response.headers.get('x-tollgate-dropped')).toBe('reasoning_effort');
   });
 
-  test('stands where a strict key would have to lose something for another attempt', async () => {
+  test('a refusal is final if another attempt would drop a member for a strict key', async () => {
     pair.fake.script(MODELS.sonnet45, [REFUSAL, { answer: 'ok' }]);
     const { key } = await createKey(pair.gateway, { strict: true });
-    const members = { ...asked, reasoning_effort: 'low', max_tokens: 9_000 };
+    const members = { ...options, reasoning_effort: 'low', max_tokens: 9_000 };
     const response = await post({ url: pair.gateway.url, key }, 'chat', bodyFor('chat', MODELS.sonnet45, members));
     expect(response.status).toBe(400);
     const { text, record } = await settled(response);

@@ -92,19 +92,19 @@ describe('what cannot be carried', () => {
     },
     {
       side: 'messages',
-      model: MODELS.house,
+      model: MODELS.own,
       members: { tools: [{ name: 'look', input_schema: { type: 'object' }, strict: true }] },
       dropped: 'tools.0.strict',
     },
-    { side: 'messages', model: MODELS.house, members: { inference_geo: 'eu' }, dropped: 'inference_geo' },
+    { side: 'messages', model: MODELS.own, members: { inference_geo: 'eu' }, dropped: 'inference_geo' },
     {
       side: 'messages',
-      model: MODELS.house,
+      model: MODELS.own,
       members: { system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] },
       dropped: 'cache_control',
     },
     { side: 'messages', model: MODELS.openAi, members: { top_k: 5, temperature: 0.5 }, dropped: 'temperature,top_k' },
-    { side: 'messages', model: MODELS.house, members: { metadata: { user_id: 'u' } }, dropped: 'metadata.user_id' },
+    { side: 'messages', model: MODELS.own, members: { metadata: { user_id: 'u' } }, dropped: 'metadata.user_id' },
   ];
 
   test.each(losses)('$side to $model: $dropped is named, on plain answers and on streams', async (loss) => {
@@ -123,7 +123,7 @@ describe('what cannot be carried', () => {
   });
 
   test('a strict key loses nothing on a native route, and a good call passes it on a translated one', async () => {
-    const native = await post(strictly(), 'chat', bodyFor('chat', MODELS.house, { seed: 7, anything: 1 }));
+    const native = await post(strictly(), 'chat', bodyFor('chat', MODELS.own, { seed: 7, anything: 1 }));
     expect([native.status, droppedOf(native)]).toEqual([200, null]);
     for (const side of SIDES) {
       const far = await postTranslated(strictly(), side);
@@ -144,7 +144,7 @@ describe('what cannot be carried', () => {
   });
 });
 
-describe('reasoning asked for by an extension of a chat body reaches Claude', () => {
+describe('reasoning requested by an extension of a chat body reaches Claude', () => {
   test.each([
     [MODELS.sonnet46, { reasoning: { effort: 'high' } }, { type: 'adaptive' }, { effort: 'high' }],
     [MODELS.sonnet46, { reasoning: { max_tokens: 2000 } }, { type: 'enabled', budget_tokens: 2000 }, undefined],
@@ -172,7 +172,7 @@ describe('reasoning asked for by an extension of a chat body reaches Claude', ()
   });
 });
 
-describe('what is refused, in the words of the caller, before anything is sent', () => {
+describe('refusals in the caller’s terms, before anything is sent', () => {
   const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
   const rows: ReadonlyArray<readonly [string, Side, string, Readonly<Record<string, unknown>>, string, RegExp]> = [
     ['vector 51: n: 2', 'chat', MODELS.sonnet46, { n: 2 }, 'n', /one answer/],
@@ -229,12 +229,12 @@ describe('what is refused, in the words of the caller, before anything is sent',
     [
       'a server tool',
       'messages',
-      MODELS.house,
+      MODELS.own,
       { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
       'tools',
       /"web_search_20250305"/,
     ],
-    ['safeguards', 'messages', MODELS.house, { safeguards: { enabled: true } }, 'safeguards', /safeguards/],
+    ['safeguards', 'messages', MODELS.own, { safeguards: { enabled: true } }, 'safeguards', /safeguards/],
     [
       'a beginning of the answer at a host that takes none',
       'messages',
@@ -263,8 +263,8 @@ describe('what is refused, in the words of the caller, before anything is sent',
   });
 });
 
-describe('what a model takes', () => {
-  test('vector 43: temperature 1 to a model without sampling is left out, and nobody is told', async () => {
+describe('features that a model accepts', () => {
+  test('vector 43: temperature 1 to a model without sampling is omitted without a report', async () => {
     const response = await post(pair.gateway, 'chat', bodyFor('chat', MODELS.opus55, { temperature: 1 }));
     expect([response.status, droppedOf(response)]).toEqual([200, null]);
     expect(lastSent(pair, MODELS.opus55)).not.toHaveProperty('temperature');
@@ -277,7 +277,7 @@ describe('what a model takes', () => {
     expect([lastSent(pair, MODELS.opus55).max_tokens, droppedOf(more)]).toEqual([128_000, 'max_completion_tokens']);
   });
 
-  test('OpenAI gets its own members, a developer’s message, and a name for the user that tells nothing', async () => {
+  test('OpenAI gets its own members, a developer message, and an anonymous user name', async () => {
     const user_id = 'user_0123_account_4567_session_89ab';
     const members = { system: 'Be brief.', metadata: { user_id }, stop_sequences: ['END'], stream: true };
     const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, members));
@@ -297,25 +297,25 @@ describe('what a model takes', () => {
     });
   });
 
-  test('a host that counts usage unasked is not asked', async () => {
+  test('a host that reports usage by itself is not requested to', async () => {
     const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.mistral, { stream: true }));
     expect(await response.text()).toContain('event: message_stop');
     expect(lastSent(pair, MODELS.mistral)).not.toHaveProperty('stream_options');
   });
 
-  test('a host that refuses to be asked for usage is asked again without, once', async () => {
+  test('a host that refuses the usage option gets the request once more without it', async () => {
     const refusal = {
       error: { message: 'Extra inputs are not permitted: stream_options', type: 'invalid_request_error' },
     };
-    pair.fake.script(MODELS.house, [{ status: 422, json: refusal }, { answer: 'ok' }]);
+    pair.fake.script(MODELS.own, [{ status: 422, json: refusal }, { answer: 'ok' }]);
     const response = await postTranslated(pair.gateway, 'messages', { stream: true });
     expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
     expect(await response.text()).toContain('event: message_stop');
-    const asked = sentTexts(pair, MODELS.house).map((text) => text.includes('stream_options'));
-    expect(asked).toEqual([true, false]);
+    const withOption = sentTexts(pair, MODELS.own).map((text) => text.includes('stream_options'));
+    expect(withOption).toEqual([true, false]);
   });
 
-  test('vector 46: a tool’s name of 100 characters reaches OpenAI short and comes back whole', async () => {
+  test('vector 46: a tool name of 100 characters reaches OpenAI shortened and is restored in the answer', async () => {
     const name = `mcp__${'server'.repeat(15)}__run`;
     const tools = [{ name, input_schema: { type: 'object', properties: {} } }];
     await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, { tools }));
@@ -334,17 +334,17 @@ describe('what a model takes', () => {
 
 describe('names and headers', () => {
   test('an alias for one endpoint: served there, unknown at the other, listed', async () => {
-    const served = await post(pair.gateway, 'messages', bodyFor('messages', 'claude-house'));
+    const served = await post(pair.gateway, 'messages', bodyFor('messages', 'claude-own'));
     expect(served.status).toBe(200);
-    expect(served.headers.get('x-tollgate-model')).toBe('house');
-    expect(((await served.json()) as { model: string }).model).toBe('house');
-    const other = await post(pair.gateway, 'chat', bodyFor('chat', 'claude-house'));
+    expect(served.headers.get('x-tollgate-model')).toBe('own');
+    expect(((await served.json()) as { model: string }).model).toBe('own');
+    const other = await post(pair.gateway, 'chat', bodyFor('chat', 'claude-own'));
     await expectRefusal(other, 'chat', invalid('chat', 'POST /v1/messages', 'model'));
     const listed = (await (await get(pair.gateway, '/v1/models')).json()) as { data: { id: string }[] };
-    expect(listed.data.map(({ id }) => id)).toContain('claude-house');
+    expect(listed.data.map(({ id }) => id)).toContain('claude-own');
   });
 
-  test('a messages upstream is told a version and the operator’s credential, never the caller’s', async () => {
+  test('a messages upstream gets a version and the operator’s credential, never the caller’s', async () => {
     const response = await postTranslated(
       pair.gateway,
       'chat',
@@ -363,23 +363,23 @@ describe('names and headers', () => {
     expect(JSON.stringify(headers)).not.toContain(pair.gateway.key);
   });
 
-  test('a chat upstream is told nothing of versions and betas', async () => {
+  test('a chat upstream gets no version and no betas', async () => {
     const marks = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'interleaved-thinking-2025-05-14' };
     expect((await postTranslated(pair.gateway, 'messages', {}, marks)).status).toBe(200);
-    const headers = lastHeaders(pair, MODELS.house);
+    const headers = lastHeaders(pair, MODELS.own);
     expect(Object.keys(headers).filter((name) => name.startsWith('anthropic-'))).toEqual([]);
     expect(headers.authorization).toBe('Bearer sk-upstream-0123456789abcdef');
     expect(JSON.stringify(headers)).not.toContain(pair.gateway.key);
   });
 
-  test('vector 44: the version that takes no sampling refuses it before it is translated', async () => {
+  test('vector 44: the version without sampling refuses it before translation', async () => {
     const changes = { 'anthropic-version': '2026-10-21' };
     const refused = await postTranslated(pair.gateway, 'messages', { temperature: 1 }, changes);
     await expectUnsent(refused, 'messages', /temperature.*2026-10-21/, 'temperature');
     expect((await postTranslated(pair.gateway, 'messages', { temperature: 1 })).status).toBe(200);
   });
 
-  test.each(SIDES)('%s: the answer says who gave it, and nothing of upstream’s account', async (side) => {
+  test.each(SIDES)('%s: the answer names its provider, and has no data of upstream’s account', async (side) => {
     const model = FAR_MODELS[side];
     pair.fake.script(model, {
       answer: 'ok',
@@ -404,9 +404,9 @@ describe('the vectors about HTTP', () => {
 
   test('vector 41: Claude Code’s attribution is stripped on the translated route, byte-exact on the native one', async () => {
     await postTranslated(pair.gateway, 'messages', { system });
-    const [text = ''] = sentTexts(pair, MODELS.house);
+    const [text = ''] = sentTexts(pair, MODELS.own);
     expect(text).not.toContain('billing');
-    expect(lastSent(pair, MODELS.house).messages).toEqual([
+    expect(lastSent(pair, MODELS.own).messages).toEqual([
       { role: 'system', content: 'You are a coder.\n\nRules.' },
       { role: 'user', content: 'Good day.' },
     ]);
@@ -452,9 +452,9 @@ describe('counting tokens', () => {
   const path = '/v1/messages/count_tokens' as const;
   const prompt = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
 
-  test('for a model behind a chat host is done here: one number, more for more, no record', async () => {
+  test('a count for a model of a chat host is made here: one number, larger for longer prompts, no record', async () => {
     const count = async (body: object) => {
-      const response = await post(pair.gateway, path, { model: 'claude-house', ...body });
+      const response = await post(pair.gateway, path, { model: 'claude-own', ...body });
       expect(response.status).toBe(200);
       const answer = (await response.json()) as { input_tokens: number };
       expect(Object.keys(answer)).toEqual(['input_tokens']);
@@ -472,7 +472,7 @@ describe('counting tokens', () => {
 
   test('of what could not be translated is an estimate all the same', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
-    const response = await post(pair.gateway, path, { model: MODELS.house, ...prompt('Good day.', { tools }) });
+    const response = await post(pair.gateway, path, { model: MODELS.own, ...prompt('Good day.', { tools }) });
     expect(response.status).toBe(200);
     expect(((await response.json()) as { input_tokens: number }).input_tokens).toBeGreaterThan(0);
   });

@@ -6,7 +6,7 @@ import { type Address, type HeaderChanges, post, type Side } from './calls.ts';
 /** Models by upstream and by what the catalog knows of them. */
 export const MODELS = {
   /** An unknown chat upstream. */
-  house: 'house',
+  own: 'own',
   /** A chat upstream that requires earlier reasoning in the request; text only. */
   textOnly: 'deepseek-v4-pro',
   openAi: 'gpt-5-mini',
@@ -21,7 +21,7 @@ export const MODELS = {
   opus55: 'claude-opus-5-5',
 } as const;
 
-/** Starts both processes. All models are served on both endpoints, except `claude-house`: messages only. */
+/** Starts both processes. All models are served on both endpoints, except `claude-own`: messages only. */
 export function startTranslatedPair(limits: object = {}): Promise<Pair> {
   return startPair((fakeUrl) => {
     const base_url = `${fakeUrl}/v1`;
@@ -43,13 +43,13 @@ export function startTranslatedPair(limits: object = {}): Promise<Pair> {
       },
       models: {
         ...built.models,
-        [MODELS.house]: at('lab', { alias: [{ name: 'claude-house', protocols: ['messages'] }] }),
+        [MODELS.own]: at('lab', { alias: [{ name: 'claude-own', protocols: ['messages'] }] }),
         [MODELS.textOnly]: at('deepseek'),
         [MODELS.openAi]: at('openai'),
         [MODELS.mistral]: at('mistral'),
         [MODELS.sonnet55]: at('lab-messages'),
         [MODELS.opus55]: at('lab-messages'),
-        unpriced: { targets: [{ provider: 'lab', model: 'house' }] },
+        unpriced: { targets: [{ provider: 'lab', model: 'own' }] },
       },
     };
   });
@@ -62,7 +62,7 @@ export function bodyFor(side: Side, model: string, members: Readonly<Record<stri
 }
 
 /** For each side, a model whose upstream has the other format. */
-export const FAR_MODELS = { chat: MODELS.sonnet46, messages: MODELS.house } as const;
+export const FAR_MODELS = { chat: MODELS.sonnet46, messages: MODELS.own } as const;
 
 /** Sends a call to the side's model of the other format. */
 export function postTranslated(

@@ -84,7 +84,7 @@ describe('environment of the server', () => {
     expect(await launched.next()).toMatchObject({ NO_PROXY: direct, no_proxy: direct });
   });
 
-  test('neither code nor settings of the working directory', async () => {
+  test('loads neither code nor settings from the working directory', async () => {
     const cwd = join(clone.root, 'foreign');
     write(join(cwd, 'bunfig.toml'), 'preload = ["./planted.ts"]\n');
     write(join(cwd, 'planted.ts'), 'process.env.PLANTED = "by preload";\n');
@@ -133,7 +133,7 @@ describe('header block', () => {
 });
 
 describe('the end', () => {
-  test.each([0, 1, 2, 77])('status %d is handed on', async (status) => {
+  test.each([0, 1, 2, 77])('status %d is passed on', async (status) => {
     expect(await launch(run('exit', String(status))).ended()).toEqual({ status, signal: null, stderr: '' });
   });
 
@@ -141,7 +141,7 @@ describe('the end', () => {
     expect(await launch(run('die', signal)).ended()).toMatchObject({ signal });
   });
 
-  test('SIGHUP and SIGINT reach the server, which goes on; SIGTERM ends both with its status', async () => {
+  test('SIGHUP and SIGINT reach the server, which continues; SIGTERM ends both with its status', async () => {
     const launched = launch(run('signals'));
     await launched.number('pid');
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGHUP', 'SIGTERM'] as const) {
@@ -158,7 +158,7 @@ describe('the end', () => {
     expect(await launched.next()).toBe('launcher gone');
   });
 
-  test('a server that begins to watch after the launcher was killed notices at once', async () => {
+  test('a server that starts its watch after the launcher was killed notices at once', async () => {
     const launched = launch(run('watch-late'));
     await launched.number('pid');
     launched.kill('SIGKILL');
@@ -189,7 +189,7 @@ describe('the end', () => {
       expect(await launched.next()).toBe('SIGTERM');
     });
 
-    test('outside of npm a shell may leave and the server goes on', async () => {
+    test('outside of npm a shell may exit and the server continues', async () => {
       const launched = launch(['sh', '-c', `${run('signals').join(' ')}; :`]);
       const pid = await launched.number('pid');
       launched.kill('SIGTERM');

@@ -79,7 +79,7 @@ const BOTH = [false, true];
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const unpricedOf = (record: CallLine) => (record as { readonly unpriced_server_tools?: unknown }).unpriced_server_tools;
 
-test.each(SIDES)('sound and images cost what they cost, for a client of %s', async (side) => {
+test.each(SIDES)('audio and images are charged at their prices, for a client of %s', async (side) => {
   const { record, charged } = await paidCall(side, 'chat-spoken', false);
   expect(record.usage).toMatchObject({ input: 100, output: 20, audio_input: 30, image_input: 10, audio_output: 8 });
   expect(charged).toBe(60n * 1_000n + 30n * 40_000n + 10n * 3_000n + 12n * 5_000n + 8n * 80_000n);
@@ -95,7 +95,7 @@ describe.each(SIDES)('a client of %s', (side) => {
   });
 });
 
-test('a client of messages is told of the searches that a chat upstream ran', async () => {
+test('a client of messages gets the searches that a chat upstream ran', async () => {
   const { text, charged } = await paidCall('messages', 'chat-searching', false);
   expect(JSON.parse(text).usage.server_tool_use).toEqual({ web_search_requests: 2, web_fetch_requests: 0 });
   expect(charged).toBe(200_000n + 20_000_000n);
@@ -108,16 +108,16 @@ test('a tool without a fee is billed nothing, and the record and the log say so,
     expect([charged, unpricedOf(record)]).toEqual([200_000n, ['web_search']]);
   }
   const lines = pair.gateway.stderr().split('\n');
-  const told = lines.filter((line) => line.includes('"unpriced":true'));
-  expect(told).toHaveLength(1);
-  expect(JSON.parse(told[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
+  const warnings = lines.filter((line) => line.includes('"unpriced":true'));
+  expect(warnings).toHaveLength(1);
+  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
 });
 
 describe('a balance that does not cover three searches', () => {
   const LITTLE = 10_000_000n;
   const search = (max_uses: number) => ({ tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses }] });
 
-  test('refuses a call that declares them, before upstream is asked', async () => {
+  test('refuses a call that declares them, before anything is sent', async () => {
     const customer = await newPrepaid(pair.gateway, LITTLE);
     const served = pair.fake.served('messages-searching').length;
     const response = await postSearch(customer.key, search(3));
@@ -126,7 +126,7 @@ describe('a balance that does not cover three searches', () => {
     expect(await moneyOf(pair.gateway, customer)).toMatchObject({ available: LITTLE, held: 0n });
   });
 
-  test('is never overdrawn by searches that nobody declared: the operator bears what is beyond it', async () => {
+  test('is never overdrawn by undeclared searches: the operator pays the excess', async () => {
     scriptMessages('messages-searching', false, { web_search_requests: 3 });
     const customer = await newPrepaid(pair.gateway, LITTLE);
     const response = await postSearch(customer.key, {});
@@ -151,6 +151,6 @@ describe('a balance that does not cover three searches', () => {
   };
 });
 
-test('the ledger holds, with each charge computed anew', async () => {
+test('the ledger is valid, with each charge recomputed', async () => {
   expect(await verified(pair)).toBeGreaterThan(0);
 });

@@ -69,7 +69,7 @@ describe.each(MODELS)('counting for %s', (model) => {
   });
 });
 
-test('counting has its own places beside those of calls, and gives them back', async () => {
+test('counting has its own slots, separate from those of calls, and returns them', async () => {
   const customer = await newCustomer(pair.gateway, { key: { concurrency: 1 } });
   pair.fake.script('count-tokens:slow', [{ delayBeforeFirstByteMs: 2_000, json: { input_tokens: 3 } }, {}]);
   const slow = statusOf(ask(COUNT, customer, 'slow'));

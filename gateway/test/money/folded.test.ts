@@ -122,13 +122,13 @@ function read(side: Side, text: string) {
   const answer = JSON.parse(text);
   return side === 'chat'
     ? {
-        said: answer.choices[0].message.content,
+        answerText: answer.choices[0].message.content,
         finish: answer.choices[0].finish_reason,
         input: answer.usage.prompt_tokens,
         output: answer.usage.completion_tokens,
       }
     : {
-        said: answer.content[0].text,
+        answerText: answer.content[0].text,
         finish: answer.stop_reason,
         input: answer.usage.input_tokens,
         output: answer.usage.output_tokens,
@@ -149,7 +149,7 @@ for (const { side, host, words } of WAYS) {
   describe(`a plain call over ${side} to a ${host} host (${words})`, () => {
     const model = `${host}-gated`;
 
-    test('whose worst case is not covered is asked for as a stream, held slice by slice, and answered in one piece', async () => {
+    test('a call whose maximum cost is not covered is sent as a stream, held slice by slice, and answered in one piece', async () => {
       const balance = holdOf(model, 3 * SLICE_TOKENS);
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -163,7 +163,12 @@ for (const { side, host, words } of WAYS) {
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
       expect(headers.get('x-tollgate-cut')).toBeNull();
       const finish = side === 'chat' ? 'stop' : 'end_turn';
-      expect(read(side, text)).toEqual({ said: 'tok '.repeat(3_000), finish, input: INPUT_TOKENS, output: 3_000 });
+      expect(read(side, text)).toEqual({
+        answerText: 'tok '.repeat(3_000),
+        finish,
+        input: INPUT_TOKENS,
+        output: 3_000,
+      });
       const cost = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3_000n;
       expect(await moneyOf(gateway, customer)).toEqual({
         available: balance - cost,
@@ -174,7 +179,7 @@ for (const { side, host, words } of WAYS) {
       expect(await onlyRecord(customer)).toMatchObject({ error: null, usage_source: 'upstream', stream: false });
     });
 
-    test('that outgrows its balance is answered as far as it is paid for, and told so', async () => {
+    test('a call that outgrows its balance gets the paid part of its answer, with the reason', async () => {
       const balance = holdOf(model, SLICE_TOKENS) + SLICE / 2n;
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -183,8 +188,11 @@ for (const { side, host, words } of WAYS) {
       await call.left;
       expect([status, headers.get('x-tollgate-cut')]).toEqual([200, 'insufficient_quota']);
       const record = await onlyRecord(customer);
-      const { said, finish, input, output } = read(side, text);
-      expect([said, finish]).toEqual(['tok '.repeat(SLICE_TOKENS + 1), side === 'chat' ? 'length' : 'max_tokens']);
+      const { answerText, finish, input, output } = read(side, text);
+      expect([answerText, finish]).toEqual([
+        'tok '.repeat(SLICE_TOKENS + 1),
+        side === 'chat' ? 'length' : 'max_tokens',
+      ]);
       expect(record).toMatchObject({ error: 'quota_exceeded', status: 200, usage_source: 'partial', stream: false });
       expect(record.reason).toMatchObject({ kind: 'money_ran_out', rule: { cap: 'balance' }, at_step: 'answer' });
       expect([record.usage.input, record.usage.output]).toEqual([input, output]);
@@ -197,7 +205,7 @@ for (const { side, host, words } of WAYS) {
       });
     });
 
-    test('whose client leaves pays what came until then', async () => {
+    test('a call whose client disconnects pays for the output until then', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, 3 * SLICE_TOKENS));
       const leaving = new AbortController();
       const { call } = await start(customer, side, host, { signal: leaving.signal });
@@ -210,7 +218,7 @@ for (const { side, host, words } of WAYS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
-    test('whose upstream breaks off costs nothing', async () => {
+    test('a call whose upstream breaks off costs nothing', async () => {
       const balance = holdOf(model, SLICE_TOKENS);
       const customer = await newPrepaid(gateway, balance);
       const { answer, call } = await start(customer, side, host);
@@ -221,13 +229,13 @@ for (const { side, host, words } of WAYS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ available: balance, held: 0n, charged: 0n });
     });
 
-    test('whose caps do not cover a slice is refused', async () => {
+    test('a call whose caps do not cover a slice is refused', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, SLICE_TOKENS) - 1n);
       const { status, text } = await ask(customer, side, model);
       expect([status, text]).toEqual([429, expect.stringContaining('insufficient quota')]);
     });
 
-    test('whose worst case is covered is held for all of it, and streamed because nobody knows whether its limit is honoured', async () => {
+    test('a call whose maximum cost is covered holds all of it, and is streamed until its limit is proven', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, MAX_TOKENS));
       const { answer, call } = await start(customer, side, host);
       expect(streams(call)).toBe(true);
@@ -236,7 +244,7 @@ for (const { side, host, words } of WAYS) {
       await answer;
     });
 
-    test('that no money binds is not asked for as a stream', async () => {
+    test('a call without a balance or budget is not sent as a stream', async () => {
       const { answer, call } = await start(await newCustomer(gateway), side, host);
       expect(streams(call)).toBeUndefined();
       call.breakOff();
@@ -245,7 +253,7 @@ for (const { side, host, words } of WAYS) {
   });
 }
 
-test('an answer that was cut is given out again by its idempotency key, for nothing', async () => {
+test('a cut answer is replayed by its idempotency key, free of charge', async () => {
   const customer = await newPrepaid(gateway, holdOf('chat-gated', SLICE_TOKENS));
   const { answer, call } = await start(customer, 'chat', 'chat', { name: 'once' });
   call.say(3_000);
@@ -275,7 +283,7 @@ describe('a host that does not stream', () => {
     const customer = await newPrepaid(gateway, balance);
     const { status, text } = await ask(customer, side, 'chat-ignoring');
     expect(status).toBe(200);
-    expect(read(side, text)).toMatchObject({ said: 'all at once', output: 3 });
+    expect(read(side, text)).toMatchObject({ answerText: 'all at once', output: 3 });
     const charged = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3n;
     expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
   });

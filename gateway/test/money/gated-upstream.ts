@@ -82,14 +82,14 @@ export function startGatedUpstream(): GatedUpstream {
     idleTimeout: 0,
     async fetch(request) {
       const speaker = new URL(request.url).pathname.endsWith('/messages') ? MESSAGES : CHAT;
-      const asked: unknown = await request.json();
+      const sentBody: unknown = await request.json();
       const left = Promise.withResolvers<void>();
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
           send(speaker.begin);
           const call: GatedCall = {
-            body: asked,
+            body: sentBody,
             say: (words) => send(speaker.word(WORD).repeat(words)),
             blurt: (tokens) => send(speaker.word('blurt...'.repeat(Math.ceil(tokens / 2)))),
             pour(words) {

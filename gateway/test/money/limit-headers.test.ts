@@ -95,7 +95,7 @@ for (const side of SIDES) {
       });
     });
 
-    test('tokens per minute: the estimate is taken, then made into what was used', async () => {
+    test('tokens per minute: the estimate is taken, then corrected to the usage', async () => {
       const customer = await newCustomer(pair.gateway, { key: { tpm: 100 } });
       const taken = Math.ceil(JSON.stringify(bodyOf(side)).length / 4);
       const name = NAMES[side];
@@ -114,7 +114,7 @@ for (const side of SIDES) {
       ]);
     });
 
-    test('a balance or a budget that is used up asks for no retry, and for no wait', async () => {
+    test('an exhausted balance or budget suggests no retry and no wait', async () => {
       const words = { status: 429, param: null, says: /^insufficient quota: /, shouldRetry: 'false' } as const;
       const type = side === 'chat' ? 'insufficient_quota' : 'billing_error';
       for (const customer of [
@@ -127,7 +127,7 @@ for (const side of SIDES) {
       }
     });
 
-    test('a refused call has a record that cost nothing, reaches nobody and holds nothing', async () => {
+    test('a refused call has a record without cost, is not sent and holds nothing', async () => {
       const customer = await newPrepaid(pair.gateway, 1_000n);
       const before = pair.fake.served().length;
       const refused = await ask(side, customer);
@@ -188,7 +188,7 @@ test.each([
   },
 );
 
-test('GET /v1/key tells what is used and what is left', async () => {
+test('GET /v1/key shows used and remaining amounts', async () => {
   const own = async ({ key }: { readonly key: string }) =>
     (await get({ url: pair.gateway.url, key }, '/v1/key')).json() as Promise<Record<string, unknown>>;
   const none = { requests: 0, input: 0, output: 0, cost_nano_usd: '0' };

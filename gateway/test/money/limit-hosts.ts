@@ -50,7 +50,7 @@ interface Answer {
 
 /** Starts the hosts on a free port of 127.0.0.1. Models are named `HOST` or `HOST-anything`. */
 export function startLimitHosts(): LimitHosts {
-  const asked = new Map<string, string[]>();
+  const bodies = new Map<string, string[]>();
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -58,7 +58,7 @@ export function startLimitHosts(): LimitHosts {
     async fetch(request) {
       const text = await request.text();
       const body = JSON.parse(text) as AskedOfHost;
-      asked.set(body.model, [...(asked.get(body.model) ?? []), text]);
+      bodies.set(body.model, [...(bodies.get(body.model) ?? []), text]);
       const speaker = new URL(request.url).pathname.endsWith('/messages') ? MESSAGES : CHAT;
       const host = body.model.split('-')[0] as keyof typeof HOSTS;
       if (host === 'unstreamed' && body.stream === true) {
@@ -74,7 +74,7 @@ export function startLimitHosts(): LimitHosts {
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
-    askedOf: (model) => asked.get(model) ?? [],
+    askedOf: (model) => bodies.get(model) ?? [],
     stop: () => server.stop(true),
   };
 }

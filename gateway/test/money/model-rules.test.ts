@@ -13,7 +13,7 @@ const modelsOf = (...names: readonly string[]) => ({
   models: Object.fromEntries(names.map((name) => [name, { targets: [{ provider: 'lab' }], alias: [`${name}-alias`] }])),
 });
 
-const gateway = await startGateway({ config: modelsOf('house', 'other') });
+const gateway = await startGateway({ config: modelsOf('own', 'other') });
 afterAll(() => gateway.stop());
 
 /** Without a server a command finds the configuration in its own working directory, so it needs its own process. */
@@ -33,24 +33,24 @@ async function listed(): Promise<unknown[]> {
 async function expectRefusedTypo(): Promise<void> {
   const { status, stderr } = await set('hous-alias', '--rpm', '1');
   expect([status, stderr]).toEqual([1, expect.stringContaining('There is no model called "hous-alias"')]);
-  expect(stderr).toContain('Did you mean "house-alias"?');
+  expect(stderr).toContain('Did you mean "own-alias"?');
 }
 
-test('a limit of a model that is not served is refused, and one that was served can be taken away', async () => {
+test('a limit of a model that is not served is refused, and one that was served can be removed', async () => {
   await expectRefusedTypo();
-  expect(await set('house-alias', '--rpm', '1')).toMatchObject({ status: 0, stderr: '' });
+  expect(await set('own-alias', '--rpm', '1')).toMatchObject({ status: 0, stderr: '' });
   expect(await set('other', '--rpm', '2')).toMatchObject({ status: 0, stderr: '' });
   expect(await listed()).toEqual([
-    ['house-alias', true],
     ['other', true],
+    ['own-alias', true],
   ]);
 
-  writeFileSync(gateway.configFile, JSON.stringify(modelsOf('house')));
+  writeFileSync(gateway.configFile, JSON.stringify(modelsOf('own')));
   gateway.signal('SIGHUP');
   await eventually('the reload', () => (reloads() > 0 ? true : null), 10_000);
   expect(await listed()).toEqual([
-    ['house-alias', true],
     ['other', false],
+    ['own-alias', true],
   ]);
   expect((await gateway.run('limits', 'list')).stdout).toMatch(
     /other .* 2 rpm; has no effect: no such model is served/,
@@ -60,18 +60,18 @@ test('a limit of a model that is not served is refused, and one that was served 
   command = gateway.runProcess;
   await expectRefusedTypo();
   expect(await listed()).toEqual([
-    ['house-alias', true],
     ['other', false],
+    ['own-alias', true],
   ]);
   expect(await set('other', '--rpm', 'none')).toMatchObject({ status: 0, stderr: '' });
-  expect(await set('house', '--rpm', '3')).toMatchObject({ status: 0, stderr: '' });
+  expect(await set('own', '--rpm', '3')).toMatchObject({ status: 0, stderr: '' });
   // Without a file, the server's environment and an Ollama determine the models.
   rmSync(gateway.configFile);
   const unchecked = await set('later', '--rpm', '1');
   expect([unchecked.status, unchecked.stderr]).toEqual([0, expect.stringContaining('was not checked')]);
   expect(await listed()).toEqual([
-    ['house', null],
-    ['house-alias', null],
     ['later', null],
+    ['own', null],
+    ['own-alias', null],
   ]);
 }, 60_000);

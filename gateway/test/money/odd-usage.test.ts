@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const chunk = (members: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', ...members })}\n\n`;
-const said = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+const contentChunk = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
 const stop = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 const done = 'data: [DONE]\n\n';
 
@@ -70,10 +70,10 @@ async function recordOf(key: string, side: Side, model: string, stream: boolean)
 
 const keyOf = async () => (await newPrepaid(pair.gateway, 10_000_000_000n)).key;
 
-test('reasoning that did not show teaches nothing of what a counted answer costs', async () => {
+test('hidden reasoning does not change the ratio for counted answers', async () => {
   const key = await keyOf();
   const usage = { prompt_tokens: 9, completion_tokens: 500, completion_tokens_details: { reasoning_tokens: 495 } };
-  pair.fake.script('of-chat', { records: [said('x'.repeat(18)), stop, chunk({ choices: [], usage }), done] });
+  pair.fake.script('of-chat', { records: [contentChunk('x'.repeat(18)), stop, chunk({ choices: [], usage }), done] });
   for (let i = 0; i < 40; i++) {
     const response = await post({ url: pair.gateway.url, key }, 'chat', {
       model: 'of-chat',
@@ -82,7 +82,7 @@ test('reasoning that did not show teaches nothing of what a counted answer costs
     });
     await response.text();
   }
-  pair.fake.script('of-chat', { records: [said('x'.repeat(4_000)), stop, done] });
+  pair.fake.script('of-chat', { records: [contentChunk('x'.repeat(4_000)), stop, done] });
   const record = await recordOf(key, 'chat', 'of-chat', true);
   expect([record.usage_source, record.usage.output]).toEqual(['counted', 1_000]);
 });
@@ -91,7 +91,7 @@ describe.each(SIDES)('a client of %s', (side) => {
   test.each([
     ['far beyond what the caller allowed', 'x'.repeat(18), 5_000_000],
     ['nothing for a long text', 'x '.repeat(25_000), 0],
-  ])('has an answer in one piece flagged that tells %s, and billed as told', async (_, text, completion_tokens) => {
+  ])('flags a plain answer that reports %s, and bills it as reported', async (_, text, completion_tokens) => {
     scriptChat({ prompt_tokens: 9, completion_tokens }, text);
     const record = await recordOf(await keyOf(), side, 'of-chat', false);
     expect(record).toMatchObject({ usage_source: 'upstream', usage_flags: ['far_output'] });
@@ -107,15 +107,15 @@ describe.each(SIDES)('a client of %s', (side) => {
     expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
   });
 
-  test('pays for a chat stream by our count where only its first chunk told usage', async () => {
+  test('charges a chat stream by our count if only its first chunk had usage', async () => {
     const usage = { prompt_tokens: 77, completion_tokens: 0 };
     const first = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }], usage });
-    pair.fake.script('of-chat', { records: [first, said('x'.repeat(400)), stop, done] });
+    pair.fake.script('of-chat', { records: [first, contentChunk('x'.repeat(400)), stop, done] });
     const record = await recordOf(await keyOf(), side, 'of-chat', true);
     expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
   });
 });
 
-test('the log has a line of what was flagged', () => {
+test('the log has a line for each flagged answer', () => {
   expect(pair.gateway.stderr()).toContain('far_output');
 });

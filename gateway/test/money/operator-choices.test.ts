@@ -64,8 +64,8 @@ async function reload(defaults: object, shortOf?: string): Promise<void> {
   const config = configOf(pair.fake.url, { ...defaults }, shortOf);
   // A number that changes with each reload, so that reloads can be told apart.
   writeFileSync(pair.gateway.configFile, JSON.stringify({ ...config, limits: { messages_max: 1_000 + reloads } }));
-  const told = () => pair.gateway.stderr().split('the configuration was reloaded').length - 1;
-  await eventually('the reload', () => (told() >= reloads ? true : null), RELOAD_MS_MAX);
+  const reloadCount = () => pair.gateway.stderr().split('the configuration was reloaded').length - 1;
+  await eventually('the reload', () => (reloadCount() >= reloads ? true : null), RELOAD_MS_MAX);
 }
 
 /** Requests a stream with at most 64,000 output tokens and returns the outcome. */
@@ -96,7 +96,7 @@ async function ownHolds({ key }: Customer): Promise<unknown> {
   return ((await response.json()) as Record<string, unknown>).holds;
 }
 
-test('holds: what the key says, else its account, else the file', async () => {
+test('holds: the key’s setting, else its account’s, else the file’s', async () => {
   const customer = await newPrepaid(pair.gateway, LITTLE);
   const { keyId, account } = customer;
   const expectHolds = async (holds: 'adaptive' | 'strict') =>
@@ -124,7 +124,7 @@ test('what hides its reasoning is held as strict where less than two slices are 
   expect(await statusOf(plenty, 'reasoner')).toBe(200);
 });
 
-test('a model without a price is refused or served, as the file says, and never charged in silence', async () => {
+test('a model without a price is refused or served, as the file says, and never charged silently', async () => {
   const customer = await newPrepaid(pair.gateway, LITTLE);
   expect(await statusOf(customer, 'unpriced')).toBe(500);
   expect(pair.gateway.stderr()).not.toContain(UNPRICED_WARNING);
@@ -141,7 +141,7 @@ test('a model without a price is refused or served, as the file says, and never 
   expect(await statusOf(customer, 'unpriced')).toBe(500);
 }, 20_000);
 
-test('an answer that breaks off is billed, or borne by the operator and in the ledger as such', async () => {
+test('an answer that breaks off is billed, or paid by the operator and recorded so in the ledger', async () => {
   const customer = await newPrepaid(pair.gateway, 10n * LITTLE, { budget_usd: '0.15' });
   const breakOff = async () => {
     const { status, text, id } = await stream(customer, 'cut');
@@ -164,7 +164,7 @@ test('an answer that breaks off is billed, or borne by the operator and in the l
   await verified(pair);
 }, 20_000);
 
-test('a call keeps to what the file said of broken answers when it was held', async () => {
+test('a call keeps the setting for broken answers that applied when it was held', async () => {
   const customer = await newCustomer(pair.gateway);
   const body = { model: 'slow', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Go on.' }] };
   const client = await openStreamed({ url: pair.gateway.url, key: customer.key }, 'chat', body);
@@ -179,7 +179,7 @@ test('a call keeps to what the file said of broken answers when it was held', as
   await reload({});
 }, 20_000);
 
-test('the name of an idempotent call whose broken answer was charged is used up, and one that was free can be used again', async () => {
+test('an idempotency key whose broken answer was charged is used up, and one whose answer was free can be used again', async () => {
   const customer = await newCustomer(pair.gateway);
   const statusesOf = async (name: string) => {
     const twice = [

@@ -198,7 +198,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
     expect(streamed(model)).toEqual([false, false]);
   });
 
-  test('again after an answer above it, of which the operator is told', async () => {
+  test('is unproven again after an answer above it, and the operator is warned', async () => {
     const model = modelOf('deaf');
     const customer = await newPrepaid(gateway, PLENTY);
     const { status } = await ask(customer, 'chat', { model, max_tokens: NATURAL_TOKENS - 1 });
@@ -219,7 +219,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
 });
 
 describe('a target that does not stream', () => {
-  test('answers in one piece where its longest answer can be held, and is asked so at once after that', async () => {
+  test('answers in one piece if its maximum cost can be held, and later calls are sent so at once', async () => {
     const model = modelOf('unstreamed');
     const customer = await newPrepaid(gateway, PLENTY);
     expect((await ask(customer, 'chat', { model, max_tokens: 5, temperature: 0 })).status).toBe(200);
@@ -229,7 +229,7 @@ describe('a target that does not stream', () => {
     expect(hosts.askedOf(model)).toHaveLength(3);
   });
 
-  test('is refused with 429 where it cannot, at once after the first time', async () => {
+  test('is refused with 429 otherwise, at once after the first time', async () => {
     const model = modelOf('unstreamed');
     for (let calls = 0; calls < 2; calls++) {
       const { status, text } = await ask(await newPrepaid(gateway, LITTLE), 'chat', { model, max_tokens: 5 });

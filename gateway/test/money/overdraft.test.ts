@@ -85,7 +85,7 @@ async function expectStopped(customer: Customer, requestId: string, side: Side, 
 
 for (const { side, host, words } of PATHS) {
   describe(`a stream over ${side} from a ${host} host (${words})`, () => {
-    test('holds slice by slice, and pays what it used in the end', async () => {
+    test('holds slice by slice, and pays for its usage at the end', async () => {
       const customer = await newPrepaid(gateway, 1_000_000_000n);
       const { client, call } = await start(customer, side, host);
       expect((await moneyOf(gateway, customer)).held).toBe(firstHold(host));
@@ -135,7 +135,7 @@ for (const { side, host, words } of PATHS) {
       expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
-    test('that overshoots at once costs the customer all he had, and the operator no more than a slice', async () => {
+    test('a stream that overshoots at once costs the customer the whole balance, and the operator at most a slice', async () => {
       const balance = firstHold(host) + SLICE / 8n;
       const customer = await newPrepaid(gateway, balance);
       const { client, call } = await start(customer, side, host);
@@ -153,7 +153,7 @@ for (const { side, host, words } of PATHS) {
       expect(money.writtenOff).toBeLessThanOrEqual(SLICE);
     });
 
-    test('whose whole answer comes in one write is forwarded, read and charged as far as it is held for', async () => {
+    test('a stream whose answer comes in one write is forwarded, read and charged as far as it is held', async () => {
       const balance = firstHold(host) + SLICE / 8n;
       const customer = await newPrepaid(gateway, balance);
       const { client, call } = await start(customer, side, host);
@@ -166,7 +166,7 @@ for (const { side, host, words } of PATHS) {
       expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), writtenOff: 0n });
     });
 
-    test('whose whole answer comes in one write comes whole where it can be paid', async () => {
+    test('a stream whose answer comes in one write is complete if it can be paid', async () => {
       const customer = await newPrepaid(gateway, 1_000_000_000n);
       const { client, call } = await start(customer, side, host);
       call.pour(10_000);
@@ -177,7 +177,7 @@ for (const { side, host, words } of PATHS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, writtenOff: 0n });
     });
 
-    test('that was refused early goes on once money came', async () => {
+    test('a stream that was refused early continues after a top-up', async () => {
       const customer = await newPrepaid(gateway, firstHold(host));
       const { client, call } = await start(customer, side, host);
       call.say(1_800);
@@ -192,7 +192,7 @@ for (const { side, host, words } of PATHS) {
       expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: cost, writtenOff: 0n });
     });
 
-    test('whose budget is taken away while it runs ends at its slice', async () => {
+    test('a stream whose budget is removed while it runs ends at its slice', async () => {
       const customer = await newPrepaid(gateway, 1_000_000_000n, { budget_usd: '1' });
       const { client, call } = await start(customer, side, host);
       call.say(1_000);

@@ -182,14 +182,14 @@ describe('a key that may use one model', () => {
     expect([response.status, (await response.text()).includes('fallbacks: \\"default\\"')]).toEqual([403, true]);
   });
 
-  test('is told of a name that its provider does not serve here as of an unknown model: public names go no other way', async () => {
+  test('a name that its provider does not serve here is reported like an unknown model', async () => {
     for (const name of ['claude-hidden', 'gpt-nobody-knows', 'chat-cheap']) {
       const response = await ask(key, 'messages', { model: 'claude-cheap', fallbacks: [{ model: name }] });
       expect([response.status, JSON.parse(await response.text()).error.type]).toEqual([404, 'not_found_error']);
     }
   });
 
-  test('may name its own, and names in a caller’s own tools are nobody’s model', async () => {
+  test('may name its own models, and names in a caller’s own tools are no models', async () => {
     scriptMessages('claude-cheap', false, M_USAGE);
     const own = { name: 'f', input_schema: { type: 'object', properties: { model: { const: 'claude-dear' } } } };
     const response = await ask(key, 'messages', {
@@ -229,7 +229,7 @@ describe('members of a wrong type', () => {
   });
 });
 
-describe.each(BOTH)('what an answer states decides its price, stream %p', (stream) => {
+describe.each(BOTH)('the statements of an answer decide its price, stream %p', (stream) => {
   const call = (members: Members) => paid('messages', { model: 'claude-cheap', stream, ...members });
 
   test('a fallback is charged as the model that answered, and is the record’s served model', async () => {
@@ -244,7 +244,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     expect((await call({ fallbacks: [{ model: 'claude-dear' }] })).charged).toBe(200_000n);
   });
 
-  test('a try that said something before it was declined is charged beside the fallback, each at its own price', async () => {
+  test('a try with output before it was declined is charged in addition to the fallback, each at its own price', async () => {
     const iterations = [
       { type: 'message', model: 'claude-cheap', input_tokens: 90, output_tokens: 10 },
       { type: 'fallback_message', model: 'claude-dear', ...M_USAGE },
@@ -259,7 +259,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     ]);
   });
 
-  test('an advisor is charged at its own price, beside the model that it advises', async () => {
+  test('an advisor is charged at its own price, in addition to the advised model', async () => {
     const iterations = [
       { type: 'message', input_tokens: 60, output_tokens: 15 },
       { type: 'advisor_message', model: 'claude-dear-20260101', input_tokens: 70, output_tokens: 9 },
@@ -333,7 +333,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     expect((await paid('chat', { model: 'chat-cheap', stream, ...members })).charged).toBe(charged);
   });
 
-  test('over chat, another model of the list is charged as what it is', async () => {
+  test('over chat, another model of the list is charged at its own price', async () => {
     scriptChat('chat-cheap', stream, C_USAGE, { model: 'chat-dear' });
     const { record, charged } = await paid('chat', {
       model: 'chat-cheap',
@@ -350,7 +350,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     expect(charged).toBe(400_000n);
   });
 
-  test('translated, members of the other format go nowhere and cost nothing', async () => {
+  test('translated, members of the other format are not sent and cost nothing', async () => {
     scriptMessages('claude-cheap', stream, M_USAGE);
     const members = { models: ['claude-dear'], provider: { only: ['x'] }, plugins: [{ id: 'web' }], speed: 'fast' };
     const { status, charged, headers } = await paid('chat', { model: 'claude-cheap', stream, ...members });
@@ -358,7 +358,7 @@ describe.each(BOTH)('what an answer states decides its price, stream %p', (strea
     for (const name of Object.keys(members)) expect(headers.get('x-tollgate-dropped')).toContain(name);
   });
 
-  test('translated, a paused compaction is charged, and no stop that looks whole', async () => {
+  test('translated, a paused compaction is charged and not shown as a complete stop', async () => {
     const iterations = [{ type: 'compaction', input_tokens: 600, output_tokens: 70 }];
     scriptMessages(
       'claude-cheap',
@@ -392,7 +392,7 @@ describe('where a balance or a budget pays', () => {
     (row) => [...row, 'balance'] as const,
   );
 
-  test.each(members)('%s over %s is refused where nobody knows what it costs (%s)', async (path, side, model, more) => {
+  test.each(members)('%s over %s is refused if its cost is unknown (%s)', async (path, side, model, more) => {
     const served = pair.fake.served(model).length;
     const prepaid = await newPrepaid(pair.gateway, BALANCE);
     const budgeted = await newCustomer(pair.gateway, { key: { budget_usd: '5', budget_window: 'day' } });
@@ -414,7 +414,7 @@ describe('where a balance or a budget pays', () => {
     for (const service_tier of words) expect((await paid(side, { model, service_tier })).charged).toBe(200_000n);
   });
 
-  test('what is void asks for nothing', async () => {
+  test('void members cost nothing', async () => {
     scriptChat('chat-plain', false, C_USAGE);
     const none = { provider: {}, plugins: [], models: [], fallbacks: null, speed: null };
     expect((await paid('chat', { model: 'chat-plain', ...none })).charged).toBe(200_000n);

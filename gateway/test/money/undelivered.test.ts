@@ -105,7 +105,7 @@ describe.each(SIDES.flatMap((side) => Object.keys(BODIES).map((model) => [side, 
       await expectWrittenOff(customer, record, 0n);
     });
 
-    test('asked for as a stream for the sake of its limit: 500, and written off', async () => {
+    test('sent as a stream because of its limit: 500, and written off', async () => {
       const customer = await newPrepaid(gateway, BALANCE);
       const { status, record } = await ask(customer, side, model);
       expect(status).toBe(500);
@@ -117,7 +117,7 @@ describe.each(SIDES.flatMap((side) => Object.keys(BODIES).map((model) => [side, 
 describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)))(
   'over %s a %s stream that told its usage',
   (side, host) => {
-    test('and ended in nonsense is written off where its client asked for one piece', async () => {
+    test('a malformed end is written off if the client requested a plain answer', async () => {
       const customer = await newPrepaid(gateway, BALANCE);
       const { status, record } = await ask(customer, side, `${host}-nonsense`);
       expect([status, record.error]).toEqual([500, 'upstream_malformed']);
@@ -135,7 +135,7 @@ describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)
   },
 );
 
-test.each(SIDES)('a %s stream that told its usage, was finished and ended in nonsense is written off', async (side) => {
+test.each(SIDES)('a %s stream with usage and finish reason but a malformed end is written off', async (side) => {
   const customer = await newCustomer(gateway);
   const { status, record } = await ask(customer, side, `${side}-nonsense`, { stream: true });
   expect([status, record.error]).toEqual([200, 'upstream_malformed']);

@@ -12,7 +12,6 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { ACTIONS, type AuditEntry, actionName, actorName, changesOf, fieldName, targetKind } from './audit-labels.ts';
 import { AuditSheet } from './audit-sheet.tsx';
 

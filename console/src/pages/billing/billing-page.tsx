@@ -8,7 +8,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
 import { Page, Section, SkeletonPanel } from '../../ui/page.tsx';
-
 import { AccountFigures } from './account-figures.tsx';
 import { AccountsSection } from './accounts-section.tsx';
 import { LedgerTable, useLedger } from './ledger-table.tsx';

@@ -7,7 +7,6 @@ import { CopyIcon } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { type Entry, kindLabel } from './account.ts';
 
 const COLUMNS: readonly Column<Entry>[] = [

@@ -11,7 +11,6 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented, TextField } from '../../ui/field.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { type Account, MONEY_READS, readUsd } from './account.ts';
 

@@ -68,14 +68,14 @@ export async function readChatStream(
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const said = readLine(line);
-      if (said === null) continue;
-      if (said !== 'end' && 'text' in said) {
-        onText(said.text);
+      const parsed = readLine(line);
+      if (parsed === null) continue;
+      if (parsed !== 'end' && 'text' in parsed) {
+        onText(parsed.text);
         continue;
       }
       await reader.cancel();
-      return said === 'end' ? { complete: true } : { complete: false, error: said.error };
+      return parsed === 'end' ? { complete: true } : { complete: false, error: parsed.error };
     }
     if (done) return { complete: false, error: 'the stream ended early' };
   }

@@ -104,8 +104,6 @@ function NothingToCall({
   );
 }
 
-/** Chooses defaults for the first call: a model that answers, and a workspace for its key. */
-
 interface Callable {
   readonly name: string;
   readonly protocols: readonly string[];

@@ -7,12 +7,10 @@ import { useFilters } from '../../route/route.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
 import { Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
-
 import { FigureCards } from './figure-cards.tsx';
 import { FirstRun } from './first-run.tsx';
 import { type Metric, type Overview, RANGES, readMetric, readRange } from './overview.ts';
 import { MoneyPanel, ProviderPanel, Ranking } from './panels.tsx';
-
 import { TrendChart } from './trend-chart.tsx';
 
 const REFRESH_MS = 30_000;

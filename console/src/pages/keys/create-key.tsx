@@ -118,8 +118,7 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
   );
 }
 
-/** Chooses the default workspace of a new key: the last one used in this browser, else `default`. */
-
+/** Where this browser keeps the workspace of the last new key. */
 const place = (account: string) => `tollgate.last-workspace.${account}`;
 
 function readLastWorkspace(account: string): string | null {
@@ -131,7 +130,7 @@ function storeLastWorkspace(account: string, workspace: string): void {
 }
 
 /**
- * The first workspace is used only when a member may use neither the last one nor `default`. Empty when there is none.
+ * The first workspace is used only when a member may use neither the last one nor `default`. Empty without a workspace.
  */
 export function defaultWorkspace(workspaces: readonly string[], last: string | null): string {
   const usual = [last, 'default'].find((one) => one !== null && workspaces.includes(one));

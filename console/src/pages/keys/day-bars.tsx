@@ -72,8 +72,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
   );
 }
 
-/** Formats the days of a key's usage. They are days in the account's zone, given as dates only. */
-
+/** Days of usage are days in the account's zone, given as dates only: read and written as UTC. */
 const WORDS = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** `2026-11-22` → `Nov 22`; other text is returned unchanged. */

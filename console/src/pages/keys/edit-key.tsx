@@ -6,7 +6,6 @@ import { useZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
 import { OtherLimits } from '../../policy/caps-fields.tsx';
 import { changesOf, type Faults, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
-
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -6,7 +6,6 @@ import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { CheckField, SelectField, TextField, useShownError } from '../../ui/field.tsx';
-
 import { SCOPES } from './key.ts';
 import type { Expiry, KeyDraft } from './key-draft.ts';
 

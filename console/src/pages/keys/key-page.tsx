@@ -14,13 +14,11 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { actionName } from '../audit/audit-labels.ts';
 import { DayBars } from './day-bars.tsx';
 import { enableLock, type KeyAction, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
 import { DisabledNote, KeyFacts, KeyGauges, RotationNote } from './key-facts.tsx';
 import { KeyDialog, KeyMenu } from './key-menu.tsx';
-
 import { ModelAccess } from './model-access.tsx';
 
 const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [

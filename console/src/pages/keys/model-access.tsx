@@ -18,18 +18,18 @@ interface AccessQuery {
 export function ModelAccess({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
   const list = useId();
   const [draft, setDraft] = useState<AccessQuery>({ model: '', protocol: 'chat' });
-  const [asked, setAsked] = useState<AccessQuery | null>(null);
+  const [entered, setEntered] = useState<AccessQuery | null>(null);
   const models = useReply('GET /accounts/{account}/model-matches', { path: { account }, query: { patterns: '*' } });
   const answer = useReply(
     'GET /accounts/{account}/keys/{key}/may-call',
-    { path: { account, key: apiKey }, query: asked ?? draft },
-    { enabled: asked !== null },
+    { path: { account, key: apiKey }, query: entered ?? draft },
+    { enabled: entered !== null },
   );
 
   function submit(event: FormEvent): void {
     event.preventDefault();
     const model = draft.model.trim();
-    if (model !== '') setAsked({ ...draft, model });
+    if (model !== '') setEntered({ ...draft, model });
   }
 
   return (
@@ -61,11 +61,11 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
           choices={Object.entries(PROTOCOL_LABELS) as [Protocol, string][]}
           onChoose={(protocol) => setDraft({ ...draft, protocol })}
         />
-        <Button type="submit" busy={asked !== null && answer.isFetching}>
+        <Button type="submit" busy={entered !== null && answer.isFetching}>
           Check
         </Button>
       </form>
-      {asked !== null && (
+      {entered !== null && (
         <div role="status" className="flex flex-col gap-2 border-t border-line pt-3">
           {answer.error !== null && <ErrorNote error={answer.error} />}
           {answer.data === undefined && answer.error === null && <SkeletonLine width={60} />}
@@ -74,7 +74,7 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
               <p className="flex items-center gap-2 text-read">
                 <Badge tone={answer.data.may ? 'good' : 'bad'}>{answer.data.may ? 'Allowed' : 'Blocked'}</Badge>
                 <span>
-                  This key {answer.data.may ? 'can' : 'can’t'} use <code>{asked.model}</code>
+                  This key {answer.data.may ? 'can' : 'can’t'} use <code>{entered.model}</code>
                 </span>
               </p>
               <Reasons reasons={answer.data.reasons} label="Reasons" />

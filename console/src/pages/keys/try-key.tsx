@@ -56,8 +56,6 @@ function Result({ result }: { readonly result: TestResult }) {
   );
 }
 
-/** Sends one real call with a key from the browser; returns its answer, duration and cost. Stores nothing. */
-
 type TestResult =
   | {
       readonly ok: true;
@@ -78,7 +76,7 @@ type TestResult =
 
 const TOKENS_MAX = 256;
 
-/** A short chat completion. It is charged like every call. */
+/** Sends a short chat completion from the browser. It is charged like every call; nothing is stored. */
 async function sendTestRequest(key: string, model: string): Promise<TestResult> {
   const startMs = performance.now();
   const since = () => performance.now() - startMs;
@@ -136,7 +134,7 @@ export function readAnswer(text: string): { answer: string | null; message: stri
     error?: { message?: unknown };
   };
   const message = typeof error?.message === 'string' ? error.message : null;
-  const said = Array.isArray(choices) ? choices[0]?.message : undefined;
-  if (said === undefined) return { answer: null, message };
-  return { answer: typeof said.content === 'string' ? said.content : '', message };
+  const choiceMessage = Array.isArray(choices) ? choices[0]?.message : undefined;
+  if (choiceMessage === undefined) return { answer: null, message };
+  return { answer: typeof choiceMessage.content === 'string' ? choiceMessage.content : '', message };
 }

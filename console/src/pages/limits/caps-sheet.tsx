@@ -5,7 +5,6 @@ import { useAction } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
-
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';

@@ -1,7 +1,6 @@
 /** Columns of the limits CSV: each rule with its used and held amounts. */
 import { type CsvColumns, usdText } from '../../csv/csv-table.ts';
 import { capsColumns, type Gauge } from '../../policy/caps-text.ts';
-
 import type { LimitNode } from './limit-tree.ts';
 
 const gaugeOf = ({ gauges }: LimitNode, sort: Gauge['sort']) => gauges.find((one) => one.sort === sort);

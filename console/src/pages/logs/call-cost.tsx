@@ -2,7 +2,6 @@
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { exactPicoUsd, exactUsd, usdPerMillion, usdPerThousand } from '../../lib/money.ts';
-
 import { When } from '../../ui/amounts.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
 import { Section } from '../../ui/page.tsx';

@@ -8,7 +8,6 @@ import { CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import type { CallView } from './use-call-list.ts';
 
 const COLUMNS: readonly Column<CallView>[] = [

@@ -9,12 +9,10 @@ import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
-
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
-
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
 import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';
@@ -119,9 +117,9 @@ function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
       className="relative w-full sm:w-60"
       onSubmit={(event) => {
         event.preventDefault();
-        const asked = text.trim();
-        if (/^req_\w{20,}$/.test(asked)) onFind(asked);
-        else change({ q: asked });
+        const entered = text.trim();
+        if (/^req_\w{20,}$/.test(entered)) onFind(entered);
+        else change({ q: entered });
       }}
     >
       <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />

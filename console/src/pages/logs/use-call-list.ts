@@ -113,7 +113,7 @@ interface CallList {
   readonly calls: readonly CallView[];
   /** Newer than `calls`, not shown yet. */
   readonly waiting: readonly CallView[];
-  /** Cursor for older calls; null when there are none. */
+  /** Cursor for older calls; null at the end of the list. */
   readonly next: string | null;
   /** Cursor for newer calls; null when there was no call yet. */
   readonly newest: string | null;

@@ -3,7 +3,6 @@ import { useReply } from '../../lib/queries.ts';
 import { useSession } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
-
 import { ServicePanel } from './oidc-panel.tsx';
 import { PasskeyPanel } from './passkey-panel.tsx';
 import { NamePanel, PasswordPanel } from './person-panels.tsx';

@@ -8,13 +8,10 @@ import { canUsePasskeys, createPasskey } from '../../lib/web-authn.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
-
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form, FormDialog } from '../../ui/form.tsx';
-
 import { Panel, Section } from '../../ui/page.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { clientName } from './client-name.ts';
 

@@ -6,7 +6,6 @@ import { memberError } from '../../ui/error-note.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 
 interface NamePanelProps {

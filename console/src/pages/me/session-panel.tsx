@@ -7,7 +7,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { clientName } from './client-name.ts';
 

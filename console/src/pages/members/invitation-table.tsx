@@ -9,7 +9,6 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { WorkspaceNames } from './member-table.tsx';
 import type { Invitation } from './roles.ts';

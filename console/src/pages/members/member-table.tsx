@@ -11,10 +11,8 @@ import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { ChangeRoleDialog, ResetDialog } from './member-dialogs.tsx';
-
 import { lockOf, type Member, mayReset, ROLES } from './roles.ts';
 
 interface MemberTableProps {

@@ -6,7 +6,6 @@ import { useAccount, useSession } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, Section, SkeletonRows } from '../../ui/page.tsx';
-
 import { InvitationTable } from './invitation-table.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberTable } from './member-table.tsx';

@@ -7,7 +7,6 @@ import type { CurrentAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CheckField, useShownError } from '../../ui/field.tsx';
 import { SkeletonLine } from '../../ui/page.tsx';
-
 import { grantableRoles, type Role, roleText } from './roles.ts';
 
 export interface RoleGrant {

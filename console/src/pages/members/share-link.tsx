@@ -2,7 +2,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
-
 import { Dialog } from '../../ui/dialog.tsx';
 
 interface ShareLinkProps {

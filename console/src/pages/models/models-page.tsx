@@ -14,7 +14,6 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import {
   contextText,
   findModels,

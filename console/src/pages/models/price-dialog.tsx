@@ -183,7 +183,7 @@ interface TierFieldsProps {
   readonly tiers: readonly TierForm[];
   /** By member: `tiers.0.above`. */
   readonly errors: Readonly<Record<string, string>>;
-  /** Error about the tiers as a whole; null when there is none. */
+  /** Error about the tiers as a whole; null without an error. */
   readonly error: string | null;
   readonly onChange: (tiers: readonly TierForm[]) => void;
 }

@@ -8,7 +8,6 @@ import { useAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL, Segmented } from '../../ui/field.tsx';
 import { Panel, SkeletonPanel } from '../../ui/page.tsx';
-
 import type { ModelView } from './model-facts.ts';
 
 type Protocol = ModelView['protocols'][number];

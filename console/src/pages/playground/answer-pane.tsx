@@ -4,7 +4,6 @@ import { Brain, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { duration, wholeNumber } from '../../lib/format.ts';
 import { estimateText, exactUsd } from '../../lib/money.ts';
-
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';

@@ -164,14 +164,13 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
-/** Splits an event stream, received in arbitrary pieces, into events. Does not interpret the data. */
-
 export interface SseEvent {
   /** `message` when the stream sets none. */
   readonly event: string;
   readonly data: string;
 }
 
+/** Splits an event stream, received in arbitrary pieces, into events. Does not interpret the data. */
 interface SseReader {
   /** Returns the events that this piece completes. */
   push(text: string): readonly SseEvent[];

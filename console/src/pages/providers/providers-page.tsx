@@ -11,7 +11,6 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Empty, Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { AddProvider, ReplaceCredentials, ReplaceModels } from './provider-dialogs.tsx';
@@ -88,13 +87,13 @@ interface ProviderCardProps {
 
 function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
   const { account } = useAccount();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [entered, setEntered] = useState<Asked | null>(null);
   const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
   const remove = useAction('DELETE /accounts/{account}/providers/{provider}', TOUCHES);
   const path = { account, provider: provider.name };
   const { health, tested } = provider;
   const isOwn = provider.source === 'console';
-  const close = () => setAsked(null);
+  const close = () => setEntered(null);
   return (
     <Panel className="flex h-full flex-col">
       <header className="flex items-start gap-2 px-4 pt-3">
@@ -116,10 +115,10 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
               </IconButton>
             }
           >
-            <MenuItem onSelect={() => setAsked('credentials')}>Replace credentials…</MenuItem>
-            <MenuItem onSelect={() => setAsked('models')}>Replace models…</MenuItem>
+            <MenuItem onSelect={() => setEntered('credentials')}>Replace credentials…</MenuItem>
+            <MenuItem onSelect={() => setEntered('models')}>Replace models…</MenuItem>
             <MenuLine />
-            <MenuItem danger onSelect={() => setAsked('remove')}>
+            <MenuItem danger onSelect={() => setEntered('remove')}>
               Remove provider…
             </MenuItem>
           </Menu>
@@ -182,9 +181,9 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
           </div>
         )}
       </footer>
-      {asked === 'credentials' && <ReplaceCredentials provider={provider} kinds={kinds} onClose={close} />}
-      {asked === 'models' && <ReplaceModels provider={provider} onClose={close} />}
-      {asked === 'remove' && (
+      {entered === 'credentials' && <ReplaceCredentials provider={provider} kinds={kinds} onClose={close} />}
+      {entered === 'models' && <ReplaceModels provider={provider} onClose={close} />}
+      {entered === 'remove' && (
         <Confirm
           title={`Remove ${provider.name}?`}
           submitLabel="Remove provider"

@@ -11,7 +11,6 @@ import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-
 import { SkeletonPanel } from '../../ui/page.tsx';
 
 export default function ResetPage() {

@@ -14,7 +14,6 @@ import { ComboboxField } from '../../ui/combobox-field.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { currentZoneName, findZones, zoneChoices } from './time-zones.ts';
 

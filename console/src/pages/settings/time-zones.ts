@@ -54,11 +54,11 @@ export function zoneChoices(
 
 /** The choices that contain every word of the search; those whose city starts with it come first. */
 export function findZones(choices: readonly ZoneChoice[], search: string): readonly ZoneChoice[] {
-  const asked = plain(search).trim();
-  const words = asked.split(/\s+/).filter((word) => word !== '');
+  const entered = plain(search).trim();
+  const words = entered.split(/\s+/).filter((word) => word !== '');
   const found = choices.filter(({ text }) => words.every((word) => text.includes(word)));
-  if (asked === '') return found;
-  const begins = ({ zone }: ZoneChoice) => plain(cityOf(zone)).startsWith(asked);
+  if (entered === '') return found;
+  const begins = ({ zone }: ZoneChoice) => plain(cityOf(zone)).startsWith(entered);
   return [...found.filter(begins), ...found.filter((choice) => !begins(choice))];
 }
 

@@ -35,13 +35,21 @@ export function OwnerForm({
     };
     setFaults(found);
     if (Object.keys(found).length > 0) return;
-    const asked = workspace.trim();
+    const workspaceId = workspace.trim();
     setUp.mutate(
-      { body: { token, name, email: email.trim(), password, workspace: asked === FIRST_WORKSPACE ? null : asked } },
+      {
+        body: {
+          token,
+          name,
+          email: email.trim(),
+          password,
+          workspace: workspaceId === FIRST_WORKSPACE ? null : workspaceId,
+        },
+      },
       {
         onSuccess: async (session) => {
           await saveSession(session);
-          onCreated(asked);
+          onCreated(workspaceId);
         },
       },
     );
@@ -101,11 +109,12 @@ export function OwnerForm({
   );
 }
 
-/** Validates the name of the first workspace: it is an id, used in addresses and commands. */
-
 export const FIRST_WORKSPACE = 'default';
 
-/** Error message for a name that is not a valid id; null when valid. The gateway uses the same pattern. */
+/**
+ * Error message for a name that is not a valid id, as addresses and commands use it; null when valid. The gateway uses
+ * the same pattern.
+ */
 export function workspaceFault(text: string): string | null {
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) return null;
   if (text === '') return 'Enter a name, such as default.';

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Message for the `error` of the address; null when there is none. An unknown code is included, so that it can be found
+ * Message for the `error` of the address; null without an error. An unknown code is included, so that it can be found
  * in the gateway's log.
  */
 export function oidcRefusal(error: string | undefined): string | null {
@@ -33,7 +33,7 @@ const LINK_REASONS: Readonly<Record<string, string>> = {
   signed_in_as_another: 'Linking was started by another user, or your session ended. Start again.',
 };
 
-/** Message for the `error` of the account page's address, after linking a service; null when there is none. */
+/** Message for the `error` of the account page's address, after linking a service; null without an error. */
 export function linkRefusal(error: string | undefined): string | null {
   if (error === undefined || error === '') return null;
   const name = error.toLowerCase().replaceAll(/[^a-z]+/g, '_');

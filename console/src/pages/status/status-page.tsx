@@ -16,7 +16,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
-
 import { HealthBadge } from '../providers/health-badge.tsx';
 
 type Status = Reply<'GET /status'>;
@@ -35,10 +34,10 @@ const STATES = {
 
 export default function StatusPage() {
   const [search] = useFilters();
-  const asked = search.request_id;
+  const requestId = search.request_id;
   const status = useReply(
     'GET /status',
-    { query: asked === undefined ? {} : { request_id: asked } },
+    { query: requestId === undefined ? {} : { request_id: requestId } },
     { everyMs: REFRESH_MS, keepsPrevious: true },
   );
   return (
@@ -56,8 +55,8 @@ export default function StatusPage() {
           {status.data === undefined && status.error === null && <SkeletonPanel heightPx={220} />}
           {status.data !== undefined && <Service status={status.data} />}
           <RequestLookup
-            key={asked}
-            asked={asked ?? null}
+            key={requestId}
+            requestId={requestId ?? null}
             call={status.isPlaceholderData ? undefined : status.data?.call}
           />
           {status.data !== undefined && <Providers providers={status.data.providers} rule={status.data.health_rule} />}
@@ -90,14 +89,14 @@ function Service({ status }: { readonly status: Status }) {
 }
 
 interface LookUpProps {
-  readonly asked: string | null;
+  readonly requestId: string | null;
   /** Undefined while loading. Null when no request has that id. */
   readonly call: Status['call'] | undefined;
 }
 
-function RequestLookup({ asked, call }: LookUpProps) {
+function RequestLookup({ requestId, call }: LookUpProps) {
   const [, change] = useFilters();
-  const [text, setText] = useState(asked ?? '');
+  const [text, setText] = useState(requestId ?? '');
   return (
     <Section title="Look up a request">
       <form
@@ -123,12 +122,12 @@ function RequestLookup({ asked, call }: LookUpProps) {
         </Button>
       </form>
       <div aria-live="polite">
-        {asked !== null && call === null && (
+        {requestId !== null && call === null && (
           <p className="text-ink-2">
-            No request found with ID <code className="break-all">{asked}</code>.
+            No request found with ID <code className="break-all">{requestId}</code>.
           </p>
         )}
-        {asked !== null && call != null && <Outcome call={call} />}
+        {requestId !== null && call != null && <Outcome call={call} />}
       </div>
     </Section>
   );

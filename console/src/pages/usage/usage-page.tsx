@@ -16,9 +16,7 @@ import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL, Segmented } from '../../ui/field.tsx';
 import { Empty, Page, Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
-
 import { Forecast, MetricTiles } from './metric-tiles.tsx';
-
 import type { UsageGroup, UsageReply } from './metrics.ts';
 import { Reconcile } from './reconcile.tsx';
 import { UsageChart } from './usage-chart.tsx';

@@ -38,9 +38,9 @@ test('the query lists dimensions with commas', () => {
 
 test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is requested and recognized in the reply', (metric) => {
   const view = readUsageView({ metric, at: 'p95' }, NOW);
-  const asked = readMetric(view);
-  expect(asked).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
-  expect(shownView(view, { metric: asked })).toEqual(view);
+  const chosen = readMetric(view);
+  expect(chosen).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
+  expect(shownView(view, { metric: chosen })).toEqual(view);
 });
 
 test('draws the previous metric until the next reply arrives', () => {

@@ -5,7 +5,6 @@ import type { Slots } from '../../charts/series-colors.ts';
 import { share, shortNumber, wholeNumber } from '../../lib/format.ts';
 import { Money } from '../../ui/amounts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import {
   heightIn,
   type Metric,

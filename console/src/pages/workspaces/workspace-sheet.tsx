@@ -6,12 +6,10 @@ import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';
 import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { changesOf, type Faults, faultOf, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
-
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented, TextField } from '../../ui/field.tsx';
-
 import { toast } from '../../ui/toasts.tsx';
 import { BODIES, type Configured, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 

@@ -15,7 +15,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
 import type { Configured, Workspace } from './workspace.ts';
 import { BODIES } from './workspace.ts';
 import { WorkspaceSheet } from './workspace-sheet.tsx';

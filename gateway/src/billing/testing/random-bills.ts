@@ -3,7 +3,6 @@
  * from the digits of the price texts, independently of the parser and formula under test.
  */
 import { extrasOf, type Usage } from '../../generation/usage.ts';
-
 import { parseConfigPrice } from '../config-price.ts';
 import { parsePriceVersion, withMarkUp } from '../price.ts';
 import { costNanoUsd } from '../price-book.ts';

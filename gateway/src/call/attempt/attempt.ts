@@ -4,8 +4,8 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow, type Held, type Routed, setRoute } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { Interruptible } from '../deps.ts';
@@ -15,16 +15,22 @@ import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from
 import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { openRelay } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
-
 import { AnswerCollector, type AnswerListener, type CollectedAnswer, undeliveredStream } from './collect-answer.ts';
 
 /** How the last attempt began: with a running stream, or with a complete answer of any status to `plan`. */
 export type AttemptOutcome =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
-  | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
+  | {
+      readonly kind: 'folded';
+      readonly folding: Folding;
+      readonly head: ResponseHead;
+      readonly cut: boolean;
+      readonly plan: UpstreamCall;
+    }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly plan: UpstreamCall };
 
 type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
+type StreamedOutcome = Exclude<AttemptOutcome, CollectedOutcome>;
 
 /** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
@@ -39,17 +45,17 @@ export function attempt(call: Held, plan: UpstreamCall): Promise<AttemptOutcome>
 
 /** Like `attempt`, for a token count at the host's own counter. */
 export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer> {
-  const { answer } = (await new Attempts(call, plan, true).run()) as CollectedOutcome;
+  const { answer } = await new Attempts(call, plan, true).run();
   return answer;
 }
 
-/** The attempts of one call. Each answer is collected whole. */
-class Attempts implements AnswerListener, Interruptible, EventListenerObject {
+/** The attempts of one call. Each answer is collected whole, unless a subclass begins with one of another outcome. */
+class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListener, Interruptible, EventListenerObject {
   protected readonly call: Routed;
   protected plan: UpstreamCall;
   protected row: AttemptRow;
   readonly #isCount: boolean;
-  readonly #done = Promise.withResolvers<AttemptOutcome>();
+  readonly #done = Promise.withResolvers<CollectedOutcome | Streamed>();
   #made = 0;
   #tap: UpstreamTap | null = null;
   #waiting: Handle<Interruptible> | null = null;
@@ -63,7 +69,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     this.row = new AttemptRow(call);
   }
 
-  run(): Promise<AttemptOutcome> {
+  run(): Promise<CollectedOutcome | Streamed> {
     this.call.request.signal.addEventListener('abort', this, { once: true });
     this.#start();
     return this.#done.promise;
@@ -131,7 +137,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
   }
 
   /** Ends the loop with an answer that began, or goes on after a refusal. */
-  protected judge(outcome: AttemptOutcome): void {
+  protected judge(outcome: CollectedOutcome | Streamed): void {
     try {
       const refusal = refusalIn(outcome);
       this.noteOutcome(outcome);
@@ -148,7 +154,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
     }
   }
 
-  #conclude(outcome: AttemptOutcome, next: NextAttempt | null): void {
+  #conclude(outcome: CollectedOutcome | Streamed, next: NextAttempt | null): void {
     if (outcome.kind === 'collected') {
       this.row.note(outcome.answer.head.status, next === null ? null : 'upstream_rejected');
     }
@@ -217,7 +223,7 @@ class Attempts implements AnswerListener, Interruptible, EventListenerObject {
 }
 
 /** The attempts of a call that gets an answer: streamed, folded or in one piece. */
-class AnswerAttempts extends Attempts {
+class AnswerAttempts extends Attempts<StreamedOutcome> {
   readonly #held: Held;
   /** The stream of the current attempt, which outlives the loop once it has begun. */
   #relay: StreamRelay | null = null;
@@ -277,7 +283,7 @@ class AnswerAttempts extends Attempts {
       (end) => {
         openCalls.remove(handle);
         if (end.kind === 'folded') row.note(200, null);
-        this.judge(end.kind === 'collected' ? { ...end, plan } : { ...end, folding });
+        this.judge(end.kind === 'collected' ? { ...end, plan } : { ...end, plan, folding });
       },
       (failure: unknown) => {
         openCalls.remove(handle);

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import { headerOf } from '../../upstream/response-head.ts';
+import { headerOf } from '../../upstream/connection.ts';
 import { failureOfErrorWords, failureOfStatus, failureOfTransport } from './upstream-outcome.ts';
 
 describe('a status', () => {
@@ -55,7 +55,7 @@ describe('a status', () => {
     ['soon', 5],
     ['Wed, 21 Oct 2099 07:28:00 GMT', 60],
     ['Wed, 21 Oct 2015 07:28:00 GMT', 1],
-  ])('of 429 with retry-after %p asks for %d s', (header, seconds) => {
+  ])('a 429 with retry-after %p has a retry after %d s', (header, seconds) => {
     expect(failureOfStatus(429, header, '').details.retryAfterSeconds).toBe(seconds);
   });
 });

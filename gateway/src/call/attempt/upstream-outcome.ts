@@ -12,8 +12,12 @@ import {
   readAccountTrouble,
   readOverflow,
 } from '../../protocols/answer/error-body.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/connection.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import {
+  headerOf,
+  type ResponseHead,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../upstream/connection.ts';
 
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
   authorization: ['upstream_credential', "this gateway's credential for the model provider could not be used"],

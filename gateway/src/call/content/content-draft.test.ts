@@ -12,19 +12,19 @@ const REQUEST = Buffer.from('{"model":"m"}');
 /** A call under a policy, with the stored parts of its content; `keep` simulates the disk. */
 function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Promise<void> => undefined } = {}) {
   const kept: CallContent[] = [];
-  const told: string[] = [];
+  const reports: string[] = [];
   const store = {
     save(content: CallContent) {
       kept.push(content);
       return keep();
     },
   };
-  const recorder = createContentRecorder(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
+  const recorder = createContentRecorder(store, (dropped, why) => reports.push(`${dropped} ${why}`), bytesMax);
   const call = routedCall({});
   if (call.principal === null) throw new Error('the call has a caller');
   const content = new ContentDraft(recorder, policy, call, call.principal, REQUEST);
   call.content = content;
-  return { call, recorder, content, kept, told, end: () => releaseCall(call) };
+  return { call, recorder, content, kept, reports, end: () => releaseCall(call) };
 }
 
 describe('which content is stored', () => {
@@ -102,7 +102,7 @@ describe('the stored content', () => {
 
 describe('content that cannot be stored', () => {
   test('is dropped and counted once when memory is full, and its memory is released', () => {
-    const { content, recorder, kept, told, end } = begin('all', { bytesMax: 5_000 });
+    const { content, recorder, kept, reports, end } = begin('all', { bytesMax: 5_000 });
     content.answered(Buffer.alloc(4_000), true);
     content.answered(Buffer.alloc(4_000), true);
     content.answered(Buffer.alloc(4_000), true);
@@ -110,8 +110,8 @@ describe('content that cannot be stored', () => {
     content.ended(200, null);
     end();
     expect([kept.length, recorder.counts.dropped, recorder.bytes.held]).toEqual([0, 1, 0]);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('memory');
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toContain('memory');
   });
 
   test('is not counted if the policy would not have stored it', () => {
@@ -123,7 +123,7 @@ describe('content that cannot be stored', () => {
   });
 
   test('is dropped and counted when the disk fails, and its memory is released', async () => {
-    const { content, recorder, told, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
+    const { content, recorder, reports, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
     content.answered('body');
     content.ended(200, null);
     end();
@@ -131,6 +131,6 @@ describe('content that cannot be stored', () => {
     await Promise.resolve();
     await Promise.resolve();
     expect([recorder.counts, recorder.bytes.held]).toEqual([{ kept: 0, dropped: 1 }, 0]);
-    expect(told).toEqual(['1 disk is full']);
+    expect(reports).toEqual(['1 disk is full']);
   });
 });

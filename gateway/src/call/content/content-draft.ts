@@ -82,8 +82,8 @@ export class ContentDraft {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const end = this.#end;
-    if (end === null || (this.#policy === 'errors' && !end.failed)) this.#returnUnused();
-    else if (this.#isLost) this.#tellLost();
+    if (end === null || (this.#policy === 'errors' && !end.failed)) this.#discard();
+    else if (this.#isLost) this.#reportLoss();
     else this.#handOver(end.status);
   }
 
@@ -94,7 +94,7 @@ export class ContentDraft {
     if (request === null || (sent === null && this.#sent !== null && !isSame)) {
       this.#recorder.bytes.give(request?.bytes.length ?? 0);
       this.#lose();
-      this.#tellLost();
+      this.#reportLoss();
       return;
     }
     const { requestId, atMs, protocol } = this.#call;
@@ -131,14 +131,14 @@ export class ContentDraft {
 
   #lose(): void {
     this.#isLost = true;
-    this.#returnUnused();
+    this.#discard();
   }
 
-  #tellLost(): void {
+  #reportLoss(): void {
     this.#recorder.drop('too much of what is said in calls is held in memory; the disk is too slow for it');
   }
 
-  #returnUnused(): void {
+  #discard(): void {
     this.#recorder.bytes.give(this.#answer.heldBytes + (this.#received?.heldBytes ?? 0));
     this.#answer = new KeptPrefix(this.#recorder.bytes, 0);
     this.#received = null;

@@ -28,7 +28,7 @@ export function createContentRecorder(
   warn: (dropped: number, why: string) => void,
   bytesMax = CONTENT_BYTES_MAX,
 ): ContentRecorder {
-  const bytes = new Gauge(() => bytesMax);
+  const bytes = new Gauge(bytesMax);
   const counts = { kept: 0, dropped: 0 };
   let unreported = 0;
   let reportedAtMs = Number.NEGATIVE_INFINITY;

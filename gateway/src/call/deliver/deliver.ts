@@ -2,16 +2,15 @@
  * Delivers an answer to the client: a stream as it arrives, a folded stream in one piece, a non-streamed answer as
  * upstream wrote it, or translated.
  */
-import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
+import { formatNanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
 import { isTextCounted } from '../../generation/usage.ts';
 import { textBytes } from '../../protocols/json.ts';
 import type { AnswerFacts, AnswerReading, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
 import type { AttemptOutcome } from '../attempt/attempt.ts';
 import {
   type CollectedAnswer,
@@ -23,9 +22,11 @@ import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfErrorWords, failureOfRefusal, failureOfTranslatedError } from '../attempt/upstream-outcome.ts';
 import type { Held, Routed } from '../call.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
+import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';
-import { decideUsage, settle } from '../money/settle.ts';
+import { decideUsage, type Outcome, settle } from '../money/settle.ts';
 import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
+import { countViolations } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
 import { plainReply, streamReply } from './reply.ts';
 
@@ -34,7 +35,19 @@ const ERROR_BYTES_MAX = 64 * 1024;
 /** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
 export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Response> {
   try {
-    return await deliverOutcome(call, outcome);
+    if (outcome.kind === 'stream') return await deliverStream(call, outcome.relay);
+    const read = outcome.kind === 'folded' ? readFolded(call, outcome) : readCollected(call, outcome);
+    const reply = read instanceof Promise ? await read : read;
+    try {
+      await settle(call, reply);
+    } catch (cause) {
+      throw unrecorded(cause);
+    }
+    call.content?.answered(reply.body);
+    const cost = call.charged === null ? null : formatNanoUsd(call.charged);
+    const response = plainReply(call, reply.head, reply.body, reply.status, cost);
+    if (call.run !== null) await endRun(call, call.run, reply, response);
+    return response;
   } catch (failure) {
     if (!call.settled) call.undelivered ??= await undeliveredFacts(outcome);
     throw failure;
@@ -48,38 +61,52 @@ async function undeliveredFacts(outcome: AttemptOutcome): Promise<AnswerFacts | 
   return undeliveredAnswer(outcome.answer, outcome.plan.protocol);
 }
 
-async function deliverOutcome(call: Held, outcome: AttemptOutcome): Promise<Response> {
-  if (outcome.kind === 'stream') return deliverStream(call, outcome.relay);
-  if (outcome.kind === 'folded') return deliverFolded(call, outcome);
-  const { answer, plan } = outcome;
+/** The client's reply to a complete answer. Throws CallFailure if upstream's answer is not valid. */
+function readCollected(
+  call: Held,
+  { answer, plan }: Extract<AttemptOutcome, { kind: 'collected' }>,
+): Reply | Promise<Reply> {
   const { head, body } = answer;
   if (call.folded && refusesStream(answer)) throw limitNotEnforceable(`HTTP ${head.status}: no stream`);
-  if (plan.translation !== null) return deliverTranslated(call, answer, plan, plan.translation);
+  if (plan.translation !== null) return readTranslated(call, answer, plan, plan.translation);
   if (head.status !== 200) {
     const refusal = passRefusal(call, answer, plan.protocol);
     call.failure = refusal.failure;
-    return settledReply(call, { head, ...refusal, status: head.status, failure: refusal.failure.kind, facts: null });
+    return { head, body: refusal.body, status: head.status, failure: refusal.failure.kind, facts: null };
   }
-  const facts = factsOf(call, await readAnswerBody(body, plan.protocol));
-  return settledReply(call, { head, body, status: 200, failure: null, facts });
+  const reading = readAnswerBody(body, plan.protocol);
+  return reading instanceof Promise
+    ? reading.then((late) => replyOf(call, answer, late))
+    : replyOf(call, answer, reading);
 }
 
-/** No byte goes out before the hold is durable. */
+function replyOf(call: Held, { head, body }: CollectedAnswer, reading: AnswerReading): Reply {
+  return { head, body, status: 200, failure: null, facts: factsOf(call, reading) };
+}
+
+/**
+ * No byte goes out before the hold is durable. A stream that is complete by then goes out in one piece, once its record
+ * is durable too.
+ */
 async function deliverStream(call: Held, relay: StreamRelay): Promise<Response> {
   try {
-    await call.money.durable;
+    await call.money.whenSaved();
   } catch (cause) {
-    const failure =
-      cause instanceof CallFailure
-        ? cause
-        : new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
-            cause,
-            retryAfterSeconds: 1,
-          });
+    const failure = unrecorded(cause);
     relay.interrupt(failure);
     throw failure;
   }
+  await relay.ended;
   return streamReply(call, relay.body());
+}
+
+/** The failure of a call whose record, or hold, could not be kept. */
+function unrecorded(cause: unknown): CallFailure {
+  if (cause instanceof CallFailure) return cause;
+  return new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+    cause,
+    retryAfterSeconds: 1,
+  });
 }
 
 export function isJsonObject(body: Buffer): boolean {
@@ -133,69 +160,48 @@ export function passRefusal(
 }
 
 /**
- * The client's response. A stream that was cut because money ran out is charged, and answered as far as it came, as if
+ * The client's reply. A stream that was cut because money ran out is charged, and answered as far as it came, as if
  * a token limit had ended it. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet.
  */
-async function deliverFolded(
-  call: Held,
-  { folding, head, cut }: Extract<AttemptOutcome, { kind: 'folded' }>,
-): Promise<Response> {
-  const { deps, protocol } = call;
+function readFolded(call: Held, { folding, head, cut, plan }: Extract<AttemptOutcome, { kind: 'folded' }>): Reply {
   const { observer } = folding;
   const facts = observer.facts();
   const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
   const counted = cut ? decideUsage(call, { ...outcome, facts }).usage : null;
   const { json, finish_reason, dropped } = folding.finish(counted);
-  if (!observer.rewrites) deps.protocolViolations.received[protocol.name] += observer.protocolViolations;
+  countViolations(call, plan.protocol, observer);
   call.cut = cut;
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;
-  return settledReply(call, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
+  return { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } };
 }
 
 /**
  * The client's reply, and its fields in the record. `failure`: upstream refused the request, and its refusal is passed
  * on.
  */
-interface Reply {
+interface Reply extends Outcome {
   readonly head: Pick<ResponseHead, 'headers'>;
   readonly body: Buffer | string;
-  readonly status: number;
-  readonly failure: FailureKind | null;
-  readonly facts: AnswerFacts | null;
 }
 
-/** Settles the call and returns the reply. Throws `store_unavailable` if the record cannot be kept. */
-async function settledReply(call: Held, { head, body, status, failure, facts }: Reply): Promise<Response> {
-  let cost: NanoUsd | null;
-  try {
-    cost = await settle(call, { status, failure, facts });
-  } catch (cause) {
-    if (cause instanceof CallFailure) throw cause;
-    throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
-      cause,
-      retryAfterSeconds: 1,
-    });
-  }
-  call.content?.answered(body);
-  const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
-  // A refusal by upstream is not an answer: the caller may resend or correct the request under the same idempotency
-  // key.
-  if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
-  else if (call.run !== null) {
-    const head = storedHead(call, { status, failure, facts });
-    await call.run.keep(head, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
-  }
-  return reply;
+/**
+ * Ends the run of an idempotency key. A refusal by upstream is not an answer: the caller may resend or correct the
+ * request under the same key.
+ */
+function endRun(call: Held, run: IdempotencyRun, reply: Reply, { headers }: Response): Promise<void> {
+  const { body, status } = reply;
+  if (status !== 200) return run.end((call.charged ?? 0n) === 0n);
+  return run.keep(storedHead(call, reply), headers, typeof body === 'string' ? Buffer.from(body) : body);
 }
 
-/** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
-async function deliverTranslated(
+/** The client's reply. Throws CallFailure if upstream's answer is not valid. */
+function readTranslated(
   call: Held,
   answer: CollectedAnswer,
   { protocol }: UpstreamCall,
   translation: Translation,
-): Promise<Response> {
+): Reply {
   if (answer.head.status !== 200) throw failureOfTranslatedRefusal(call, answer, protocol);
   if (call.facts.stream) {
     const late = protocol.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
@@ -215,7 +221,7 @@ async function deliverTranslated(
   if (losses.length > 0) call.dropped = [...call.dropped, ...losses];
   translation.listen(generation);
   const facts = factsOfGeneration(generation, finish_reason, answer.body.length);
-  return settledReply(call, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
+  return { head: { headers: [] }, body: json, status: 200, failure: null, facts };
 }
 
 function failureOfTranslatedRefusal(

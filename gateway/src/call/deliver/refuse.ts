@@ -23,7 +23,8 @@ function isIdentified(call: Arrived): call is Identified {
 async function settleFailed(call: Identified, failure: CallFailure): Promise<boolean> {
   const outcome = { status: call.protocol.statusOf(failure), failure: failure.kind, facts: call.undelivered };
   try {
-    return (await settle(call, outcome)) === 0n;
+    await settle(call, outcome);
+    return call.charged === 0n;
   } catch (cause) {
     call.deps.log.fault(call.requestId, 'a refused call could not be recorded', cause);
     return false;

@@ -5,8 +5,9 @@ import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { Upstream } from '../../providers/provider.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import type { Arrived } from '../call.ts';
 
 /** Upstream headers that a caller may see; all others describe the operator's account or the connection. */
@@ -30,17 +31,30 @@ function headerText(name: string): string {
   return encodeURI(name.toWellFormed());
 }
 
-function routeHeaders(call: Arrived): Record<string, string> {
-  const headers = baseHeaders(call.requestId);
-  if (call.route !== null && call.attempted) {
-    headers['x-tollgate-provider'] = headerText(call.route.upstream.provider);
-    headers['x-tollgate-model'] = headerText(call.route.upstream.model);
-    headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
+const NO_ROUTE = new Headers(NO_SNIFF);
+/** The headers that all answers of an upstream share: copying them costs less than building them for each answer. */
+const headersOfUpstreams = new WeakMap<Upstream, Headers>();
+
+function sharedHeaders(upstream: Upstream): Headers {
+  let headers = headersOfUpstreams.get(upstream);
+  if (headers === undefined) {
+    const provider = headerText(upstream.provider);
+    const model = headerText(upstream.model);
+    headers = new Headers({ ...NO_SNIFF, 'x-tollgate-provider': provider, 'x-tollgate-model': model });
+    headersOfUpstreams.set(upstream, headers);
   }
-  if (call.rateLimitStatus !== null)
-    Object.assign(headers, limitHeaders(call.rateLimitStatus, call.protocol, steadyNowMs(), Date.now()));
-  if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
-  if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
+  return headers;
+}
+
+function routeHeaders(call: Arrived): Headers {
+  const isAttempted = call.route !== null && call.attempted;
+  const headers = new Headers(isAttempted ? sharedHeaders(call.route.upstream) : NO_ROUTE);
+  headers.set('x-request-id', call.requestId);
+  headers.set('request-id', call.requestId);
+  if (isAttempted) headers.set('x-tollgate-attempts', String(Math.max(1, call.attempts.length)));
+  if (call.rateLimitStatus !== null) setLimitHeaders(headers, call.rateLimitStatus, call.protocol);
+  if (call.cut) headers.set('x-tollgate-cut', 'insufficient_quota');
+  if (call.dropped.length > 0) headers.set('x-tollgate-dropped', droppedText(call.dropped));
   return headers;
 }
 
@@ -78,24 +92,24 @@ export function plainReply(
   costUsd: string | null,
 ): Response {
   const headers = routeHeaders(call);
-  for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers[name] = value;
+  for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers.set(name, value);
   // Only JSON is passed on in one piece, whatever content type upstream states.
-  headers['content-type'] = 'application/json';
-  if (costUsd !== null) headers['x-tollgate-cost-usd'] = costUsd;
+  headers.set('content-type', 'application/json');
+  if (costUsd !== null) headers.set('x-tollgate-cost-usd', costUsd);
   return new Response(body, { status, headers });
 }
 
 /** A streamed answer. */
-export function streamReply(call: Arrived, body: ReadableStream): Response {
+export function streamReply(call: Arrived, body: ReadableStream | Buffer): Response {
   return new Response(body, { headers: streamHeaders(call) });
 }
 
 /** The headers of a streamed answer. */
-export function streamHeaders(call: Arrived): Record<string, string> {
+export function streamHeaders(call: Arrived): Headers {
   const headers = routeHeaders(call);
-  headers['content-type'] = 'text/event-stream; charset=utf-8';
-  headers['cache-control'] = 'no-cache, no-transform';
-  headers['x-accel-buffering'] = 'no';
+  headers.set('content-type', 'text/event-stream; charset=utf-8');
+  headers.set('cache-control', 'no-cache, no-transform');
+  headers.set('x-accel-buffering', 'no');
   return headers;
 }
 
@@ -111,9 +125,8 @@ export function failureReply(
   requestId: string,
   rateLimitStatus: RateLimitStatus | null = null,
 ): Response {
-  const headers = failureHeaders(failure, requestId);
-  if (rateLimitStatus !== null)
-    Object.assign(headers, limitHeaders(rateLimitStatus, protocol, steadyNowMs(), Date.now()));
+  const headers = new Headers(failureHeaders(failure, requestId));
+  if (rateLimitStatus !== null) setLimitHeaders(headers, rateLimitStatus, protocol);
   return new Response(maskKeys(protocol.renderError(failure, requestId)), {
     status: protocol.statusOf(failure),
     headers,
@@ -131,6 +144,12 @@ function failureHeaders(failure: CallFailure, requestId: string): Record<string,
   if (allow !== undefined) headers.allow = allow;
   if (closeConnection === true) headers.connection = 'close';
   return headers;
+}
+
+function setLimitHeaders(headers: Headers, rateLimitStatus: RateLimitStatus, protocol: ClientProtocol): void {
+  if (rateLimitStatus.requests === null && rateLimitStatus.tokens === null) return;
+  const limits = limitHeaders(rateLimitStatus, protocol, steadyNowMs(), Date.now());
+  for (const [name, value] of Object.entries(limits)) headers.set(name, value);
 }
 
 /**

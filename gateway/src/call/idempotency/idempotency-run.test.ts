@@ -13,11 +13,11 @@ const seal = createAnswerSeal(MASTER_KEY);
 
 /** Records its calls; `fails` makes every end reject. */
 function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
-  const asked: string[] = [];
+  const storeCalls: string[] = [];
   const faults: string[] = [];
   let sealed: Uint8Array = new Uint8Array(0);
   const note = (what: string) => {
-    asked.push(what);
+    storeCalls.push(what);
     return fails ? Promise.reject(new Error('no disk')) : Promise.resolve();
   };
   const store: IdempotencyStore = {
@@ -31,7 +31,7 @@ function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
     forget: () => note('forget'),
     sweep: async () => 0,
   };
-  const answerBytes = new Gauge(() => bytesMax);
+  const answerBytes = new Gauge(bytesMax);
   const log = {
     fault: (id: string) => faults.push(id),
     alarm: () => undefined,
@@ -39,12 +39,12 @@ function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
     upstream: () => undefined,
   };
   const run = new IdempotencyRun(RUN, { store, seal, hasher: createRunHasher(MASTER_KEY), answerBytes }, log);
-  return { run, asked, faults, answerBytes, opened: () => seal.open(RUN, sealed) };
+  return { run, storeCalls, faults, answerBytes, opened: () => seal.open(RUN, sealed) };
 }
 
 describe('a run', () => {
   test('with a complete answer stores its bytes and its own headers', async () => {
-    const { run, asked, answerBytes, opened } = start();
+    const { run, storeCalls, answerBytes, opened } = start();
     const reused = Buffer.from('data: 1\n\n');
     run.gather(reused);
     reused.fill(0);
@@ -57,7 +57,7 @@ describe('a run', () => {
       'x-tollgate-model': 'm',
     });
     await run.keep(HEAD, headers, Buffer.from('data: [DONE]\n\n'));
-    expect(asked).toEqual(['keep']);
+    expect(storeCalls).toEqual(['keep']);
     expect(opened()?.body.toString()).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
     expect(opened()?.head).toEqual({
       ...HEAD,
@@ -74,21 +74,21 @@ describe('a run', () => {
       [true, 'forget'],
       [false, 'end incomplete'],
     ] as const) {
-      const { run, asked, answerBytes } = start();
+      const { run, storeCalls, answerBytes } = start();
       run.gather(Buffer.alloc(100_000));
       await run.end(isFree);
-      expect(asked).toEqual([end]);
+      expect(storeCalls).toEqual([end]);
       expect(answerBytes.held).toBe(0);
     }
   });
 
   test('ends once', async () => {
-    const { run, asked, answerBytes } = start();
+    const { run, storeCalls, answerBytes } = start();
     await run.end(false);
     await run.keep(HEAD, new Headers(), Buffer.from('late'));
     await run.end(true);
     run.gather(Buffer.from('later'));
-    expect(asked).toEqual(['end incomplete']);
+    expect(storeCalls).toEqual(['end incomplete']);
     expect(answerBytes.held).toBe(0);
   });
 
@@ -96,13 +96,13 @@ describe('a run', () => {
     const bytes = Buffer.alloc(KEPT_ANSWER_BYTES_MAX + 1);
     for (const length of [KEPT_ANSWER_BYTES_MAX - 1, KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_BYTES_MAX + 1]) {
       for (const gathered of [0, 1_000_000, length]) {
-        const { run, asked, answerBytes } = start();
+        const { run, storeCalls, answerBytes } = start();
         run.gather(bytes.subarray(0, gathered));
         await run.keep(HEAD, new Headers(), bytes.subarray(gathered, length));
-        expect({ length, gathered, asked }).toEqual({
+        expect({ length, gathered, storeCalls }).toEqual({
           length,
           gathered,
-          asked: [length > KEPT_ANSWER_BYTES_MAX ? 'end too_large' : 'keep'],
+          storeCalls: [length > KEPT_ANSWER_BYTES_MAX ? 'end too_large' : 'keep'],
         });
         expect(answerBytes.held).toBe(0);
       }
@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 
   test('stops collecting at once when memory is full', async () => {
-    const { run, asked, answerBytes } = start({ bytesMax: 100_000 });
+    const { run, storeCalls, answerBytes } = start({ bytesMax: 100_000 });
     run.gather(Buffer.alloc(90_000));
     expect(answerBytes.held).toBeGreaterThanOrEqual(90_000);
     run.gather(Buffer.alloc(20_000));
@@ -118,7 +118,7 @@ describe('a run', () => {
     run.gather(Buffer.alloc(10));
     expect(answerBytes.held).toBe(0);
     await run.keep(HEAD, new Headers(), Buffer.alloc(1));
-    expect(asked).toEqual(['end no_room']);
+    expect(storeCalls).toEqual(['end no_room']);
   });
 
   test('logs an end that cannot be stored and lets the call continue', async () => {

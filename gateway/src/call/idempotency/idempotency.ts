@@ -3,7 +3,7 @@
  * refuses; at its end, stores its answer or frees the key. Deletes expired runs. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
-import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
+import { formatNanoUsd } from '../../billing/money.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
@@ -24,7 +24,7 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
     store,
     hasher: createRunHasher(masterKey),
     seal: createAnswerSeal(masterKey),
-    answerBytes: new Gauge(() => ANSWER_BYTES_MAX),
+    answerBytes: new Gauge(ANSWER_BYTES_MAX),
   };
 }
 
@@ -40,7 +40,7 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
   const nameHash = hasher.hashName(keyId, name);
   const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
-  const met = await store.begin(run, Date.now()).catch((cause: unknown) => {
+  const found = await store.begin(run, Date.now()).catch((cause: unknown) => {
     throw new CallFailure(
       'store_unavailable',
       'the idempotency key cannot be looked up at the moment; try again shortly',
@@ -50,18 +50,18 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
       },
     );
   });
-  if (met.kind === 'began') {
+  if (found.kind === 'began') {
     call.run = new IdempotencyRun(run, deps.idempotency, deps.log);
     return null;
   }
-  if (met.kind !== 'replay') throw refusalOf(met);
-  const answer = seal.open(met.run, met.sealed);
+  if (found.kind !== 'replay') throw refusalOf(found);
+  const answer = seal.open(found.run, found.sealed);
   if (answer === null) {
-    const cause = `the answer of ${met.run.callId} was changed, or sealed with another master key`;
+    const cause = `the answer of ${found.run.callId} was changed, or sealed with another master key`;
     deps.log.fault(call.requestId, 'a stored answer cannot be read', cause);
     throw new CallFailure('gateway_fault', 'the answer stored for this idempotency key cannot be read', { cause });
   }
-  return replayAnswer(call, answer, met.run.callId);
+  return replayAnswer(call, answer, found.run.callId);
 }
 
 const NEW_KEY = 'To have it run again, and pay again, send it with a new idempotency key';
@@ -71,8 +71,8 @@ const WHY_UNKEPT: { readonly [reason in NotStoredReason]: string } = {
   no_room: 'was answered, but there was no room to keep its answer',
 };
 
-function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): CallFailure {
-  switch (met.kind) {
+function refusalOf(found: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): CallFailure {
+  switch (found.kind) {
     case 'other_body':
       return new CallFailure(
         'idempotency_reused',
@@ -93,7 +93,7 @@ function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): Ca
     case 'not_stored':
       return new CallFailure(
         'idempotency_lost',
-        `the call with this idempotency key ${WHY_UNKEPT[met.reason]}. ${NEW_KEY}`,
+        `the call with this idempotency key ${WHY_UNKEPT[found.reason]}. ${NEW_KEY}`,
       );
   }
 }
@@ -256,16 +256,15 @@ export async function endStreamedRun(
   call: Routed,
   run: IdempotencyRun,
   outcome: Outcome,
-  settled: Promise<NanoUsd | null>,
+  settled: Promise<void>,
   last: Uint8Array | null,
 ): Promise<void> {
-  let cost: NanoUsd | null;
   try {
-    cost = await settled;
+    await settled;
   } catch (cause) {
     await run.end(false);
     throw cause;
   }
-  if (outcome.failure !== null) return run.end(cost === 0n);
-  await run.keep(storedHead(call, outcome), new Headers(streamHeaders(call)), last ?? new Uint8Array(0));
+  if (outcome.failure !== null) return run.end(call.charged === 0n);
+  await run.keep(storedHead(call, outcome), streamHeaders(call), last ?? new Uint8Array(0));
 }

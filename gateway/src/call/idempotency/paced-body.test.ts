@@ -17,7 +17,12 @@ function hold() {
 
 /** Serves one body to one client. */
 function serve(bodyOf: (signal: AbortSignal) => ReadableStream) {
-  return Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: ({ signal }) => new Response(bodyOf(signal)) });
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    development: false,
+    fetch: ({ signal }) => new Response(bodyOf(signal)),
+  });
 }
 
 test('a reading client gets every byte, and the memory is released', async () => {

@@ -35,13 +35,19 @@ export interface CallMoneyParts {
   readonly slice: HoldSlice;
   /** The draft kept with the hold; the call's record says the same. */
   readonly draft: CallDraft;
-  /**
-   * Resolves when the hold is on disk; no byte goes to the client before. A rejection reaches its awaiters and the
-   * settlement.
-   */
-  readonly durable: Promise<void>;
+  /** Resolves when the hold is on disk. */
+  readonly saved: Promise<void>;
+  readonly unsaved: UnsavedHold;
   /** The configuration at the time of the hold. */
   readonly brokenAnswers: 'bill' | 'free';
+}
+
+/** What follows for the call where the ledger does not keep its hold. */
+export interface UnsavedHold {
+  /** The error that the client's failure is made from: a CallFailure where the ledger refused the hold. */
+  explain(cause: unknown): unknown;
+  /** Records a call whose hold the ledger refused. */
+  record(failure: CallFailure, record: CallRecord): Promise<void>;
 }
 
 /** Parts are priced only at the end; until then they are priced as one. */
@@ -57,8 +63,9 @@ const AWAY = new CallFailure('store_unavailable', 'the call could not be recorde
 export class CallMoney {
   readonly price: Price | null;
   readonly draft: CallDraft;
-  readonly durable: Promise<void>;
   readonly brokenAnswers: 'bill' | 'free';
+  /** Resolves when it is known whether the hold is on disk. */
+  readonly #decided: Promise<void>;
   readonly #parts: CallMoneyParts;
   #held: NanoUsd;
   #slice: HoldSlice;
@@ -71,13 +78,19 @@ export class CallMoney {
     this.#parts = parts;
     this.price = parts.price;
     this.draft = parts.draft;
-    this.durable = parts.durable;
     this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
-    parts.durable.catch((cause: unknown) => {
-      this.#unheld = { cause };
+    this.#decided = parts.saved.catch((cause: unknown) => {
+      this.#unheld = { cause: parts.unsaved.explain(cause) };
     });
+  }
+
+  /** Resolves when the hold is on disk; no byte goes to the client before. Rejects if it could not be kept. */
+  async whenSaved(): Promise<void> {
+    await this.#decided;
+    const unheld = this.#whyUnheld();
+    if (unheld !== null) throw unheld.cause;
   }
 
   /** Whether the stream must stay within its slices. */
@@ -164,7 +177,7 @@ export class CallMoney {
       await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
       // A failed hold is the cause of later failures; the two often share a commit.
-      await this.durable.catch(() => undefined);
+      await this.#decided;
       const late = this.#whyUnheld();
       if (late === null) {
         this.#abandon();
@@ -182,13 +195,17 @@ export class CallMoney {
   }
 
   /**
-   * If the ledger refused the hold, nothing is kept here; otherwise the operator pays the cost and the record says so.
+   * If the ledger refused the hold, only a record is kept; otherwise the operator pays the cost and the record says so.
    */
   async #settleUnheld(cause: unknown, cost: NanoUsd, record: CallRecord): Promise<void> {
-    const { ledger } = this.#parts;
+    const { ledger, unsaved } = this.#parts;
     const hasFailed = record.error !== null;
+    if (cause instanceof CallFailure) {
+      this.#abandon();
+      await unsaved.record(cause, record);
+      throw cause;
+    }
     try {
-      if (cause instanceof CallFailure) throw cause;
       const reported: CallRecord = hasFailed
         ? record
         : {

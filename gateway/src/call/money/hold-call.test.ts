@@ -122,7 +122,7 @@ describe('what is held', () => {
     const { billing, ledger } = openDesk();
     ledger.failing.add('hold');
     const { call } = await hold(billing);
-    await expect(call.money?.durable).rejects.toThrow('no hold is kept');
+    await expect(call.money?.whenSaved()).rejects.toThrow('no hold is kept');
   });
 });
 
@@ -130,7 +130,7 @@ test('a hold that the ledger refuses as wrong is a fault of the gateway, never a
   const { billing, ledger } = openDesk();
   const refuse = () => Promise.reject(new ConstraintViolation('invalid', 'There is no account "lost".'));
   const { call } = await hold({ ...billing, ledger: { ...ledger, hold: refuse } });
-  await expect(call.money?.durable).rejects.toMatchObject({ kind: 'gateway_fault' });
+  await expect(call.money?.whenSaved()).rejects.toMatchObject({ kind: 'gateway_fault' });
 });
 
 describe('a refusal', () => {

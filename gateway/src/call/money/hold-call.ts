@@ -1,6 +1,7 @@
 /** Admits a call to its limits: one decision over every cap that applies, one hold. Contract, 5 and 8. */
 import { type Admitted, admitCall } from '../../admission/admission.ts';
 import { refusalOf } from '../../admission/limit-messages.ts';
+import type { NanoUsd } from '../../billing/money.ts';
 import type { Price } from '../../billing/price.ts';
 import { priceAt } from '../../billing/price-book.ts';
 import {
@@ -17,17 +18,17 @@ import type { Principal } from '../../identity/principal.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import type { Route } from '../../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
-import type { HoldMode } from '../../store/ports/records.ts';
+import type { CallRecord, HoldMode } from '../../store/ports/records.ts';
 import { ConstraintViolation, InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { member } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
 import type { BillingDeps } from './billing-deps.ts';
-import { CallMoney } from './call-money.ts';
+import { CallMoney, type UnsavedHold } from './call-money.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
 
-import { draftRecord, redactKeys } from './settle.ts';
+import { draftRecord, recordUnpaid, redactKeys } from './settle.ts';
 import { estimateTokens } from './usage-checks.ts';
 
 /** Tokens of one image, sound or page; used only for the hold. */
@@ -82,32 +83,52 @@ function takeHold(
   const { admission } = admitted;
   call.folded = form.stream && !call.facts.stream;
   call.rateLimitStatus = admission.rateLimitStatus;
-  const { ledger, limits } = call.deps.billing;
+  const { ledger } = call.deps.billing;
   const draft = draftRecord(call, price?.version ?? null);
-  const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
+  const saved = ledger.hold({ draft, amount: slice.amount });
+  const unsaved = new RefusedHold(call, slice.amount);
+  const { brokenAnswers } = call.settings.config.defaults;
+  return new CallMoney({ price, holdRequest, slice, admission, ledger, draft, saved, unsaved, brokenAnswers });
+}
+
+/** The failure of a call whose hold the ledger refuses although the limits admitted it. */
+class RefusedHold implements UnsavedHold {
+  readonly #call: Routed;
+  readonly #amount: NanoUsd;
+
+  constructor(call: Routed, amount: NanoUsd) {
+    this.#call = call;
+    this.#amount = amount;
+  }
+
+  explain(cause: unknown): unknown {
+    const { deps, requestId, principal } = this.#call;
     if (cause instanceof ConstraintViolation) {
-      call.deps.log.fault(call.requestId, 'the ledger refused the hold', cause);
-      throw new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
+      deps.log.fault(requestId, 'the ledger refused the hold', cause);
+      return new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
     }
-    if (!(cause instanceof InsufficientFunds)) throw cause;
+    if (!(cause instanceof InsufficientFunds)) return cause;
+    const { id } = principal.account;
     // The ledger knows of calls that the limits do not: those that were running when the account became prepaid.
-    limits.store.forgetBalance(draft.account);
-    throw new CallFailure(
+    deps.billing.limits.store.forgetBalance(id);
+    return new CallFailure(
       'quota_exceeded',
       'insufficient quota: the credit balance of the account of this API key doesn’t cover this request; top it up and retry',
       {
         cause,
         reason: {
           kind: 'balance_empty',
-          subject: { type: 'account', id: draft.account },
-          rule: { id: `account:${draft.account}`, cap: 'balance' },
-          needed: slice.amount.toString(),
+          subject: { type: 'account', id },
+          rule: { id: `account:${id}`, cap: 'balance' },
+          needed: this.#amount.toString(),
         },
       },
     );
-  });
-  const { brokenAnswers } = call.settings.config.defaults;
-  return new CallMoney({ price, holdRequest, slice, admission, ledger, draft, durable, brokenAnswers });
+  }
+
+  record(failure: CallFailure, record: CallRecord): Promise<void> {
+    return recordUnpaid(this.#call, failure, record);
+  }
 }
 
 /** A call as its limits see it. Tokens are whole numbers, times are unix ms. */
@@ -175,7 +196,6 @@ export function prepareClaim(
   const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
   const listed = priceAt(route.prices, arrivedMs);
   if (listed === null && defaults.unpriced === 'refuse') refuseUnpriced(called, binding);
-  const priced = (list: Price) => billing.priced(list, account.markUpPpm);
   const prices =
     called.priced === null
       ? null
@@ -184,9 +204,9 @@ export function prepareClaim(
           request: called.priced,
           atMs: arrivedMs,
           isBound: defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
-          priced,
+          priced: (list) => billing.priced(list, account.markUpPpm),
         });
-  const price = prices?.requested ?? (listed === null ? null : priced(listed));
+  const price = prices?.requested ?? (listed === null ? null : billing.priced(listed, account.markUpPpm));
   const mode = principal.holds ?? defaults.holds;
   const trust = trustIn(called, billing, binding, price);
   const basis = {
@@ -255,13 +275,17 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
 function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
   const { called, bound, price, prices } = basis;
   const { callId, principal, inputTokens, outputTokensMax, extras } = called;
-  const own: HoldRequest | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, extras };
+  const { mode, stream } = form;
+  const own: HoldRequest | null = price === null ? null : { mode, stream, inputTokens, outputTokensMax, price, extras };
   const dearest = own === null || prices === null ? null : chooseDearestHold(own, prices);
   const holdRequest = dearest?.holdRequest ?? own;
   const slice = dearest?.slice ?? (holdRequest === null ? NOTHING : chooseHold(holdRequest));
+  const { subjects, arrivedMs, binding } = bound;
   const claim = {
     callId,
-    ...bound,
+    subjects,
+    arrivedMs,
+    binding,
     prepaidAccount: principal.account.mode === 'prepaid' ? principal.account.id : null,
     tokens: inputTokens,
     amount: slice.amount,

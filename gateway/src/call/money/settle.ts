@@ -6,7 +6,7 @@ import type { NanoUsd } from '../../billing/money.ts';
 import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
-import { CallFailure } from '../../errors/call-failure.ts';
+import type { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 
@@ -33,15 +33,19 @@ export interface Outcome {
 export type ReportedAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
 
 /**
- * Writes the call's record and ends its hold. Resolves once both are durable, with the cost to the account: 0 if the
- * operator pays all of it, null if the model has no price. `replayed`: the answer's fields from the first call's
- * record, for a replayed answer. A second settlement of a call throws.
+ * Writes the call's record and ends its hold. Resolves once both are durable; `call.charged` is then the cost to the
+ * account. `replayed`: the answer's fields from the first call's record, for a replayed answer. Rejects a second
+ * settlement of a call.
  */
-export async function settle(
-  call: Identified,
-  outcome: Outcome,
-  replayed: ReportedAnswer | null = null,
-): Promise<NanoUsd | null> {
+export function settle(call: Identified, outcome: Outcome, replayed: ReportedAnswer | null = null): Promise<void> {
+  try {
+    return settleOnce(call, outcome, replayed);
+  } catch (fault) {
+    return Promise.reject(fault);
+  }
+}
+
+function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer | null): Promise<void> {
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
   const { money, deps } = call;
@@ -68,21 +72,10 @@ export async function settle(
   if (isRouted(call)) warnUnpriced(call, usage, price, priced);
   const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
   call.content?.ended(record.status, record.error);
-  if (money === null) await deps.recorder.append(record);
-  else {
-    if (isRouted(call)) learnRatio(call, outcome);
-    try {
-      await money.settle(cost, tokensOf(usage), record, payer);
-    } catch (cause) {
-      if (cause instanceof CallFailure) {
-        call.content?.ended(call.protocol.statusOf(cause), cause.kind);
-        call.failure = cause;
-        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, call);
-      }
-      throw cause;
-    }
-  }
-  return payer === 'operator' ? 0n : cost;
+  call.charged = payer === 'operator' ? 0n : cost;
+  if (money === null) return deps.recorder.append(record);
+  if (isRouted(call)) learnRatio(call, outcome);
+  return money.settle(cost, tokensOf(usage), record, payer);
 }
 
 /**
@@ -155,12 +148,19 @@ function warnUnpriced(
   if (kinds.length > 0) billing.warnUnpriced(route.model, kinds);
 }
 
-/** A call whose hold the ledger refused is recorded like any refused call and costs nothing. */
-async function recordUnpaid(record: CallRecord, failure: CallFailure, { deps, protocol }: Identified): Promise<void> {
-  await deps.recorder.append({
+/**
+ * A call whose hold the ledger refused is recorded like any refused call and costs nothing. `record`: as it would be if
+ * the hold were kept.
+ */
+export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRecord): Promise<void> {
+  const { deps, protocol } = call;
+  call.content?.ended(protocol.statusOf(failure), failure.kind);
+  call.failure = failure;
+  return deps.recorder.append({
     ...record,
     status: protocol.statusOf(failure),
     error: failure.kind,
+    reason: buildReason(call, failure.kind, false),
     usage: ZERO_USAGE,
     usage_source: 'void',
     usage_flags: null,

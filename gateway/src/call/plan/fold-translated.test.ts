@@ -13,26 +13,26 @@ const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
 
 function fold(records: readonly string[], { stops = [] as readonly string[] } = {}) {
   const filter = chainFilters(stops.length === 0 ? [] : [stopAtTexts(stops)]);
-  const heard: unknown[] = [];
+  const emitted: unknown[] = [];
   const folding = foldTranslated(chatUpstream.startStreamParser(), filter, {
     client: messagesClient,
     context: CONTEXT,
     readAnswer: () => [],
     lossesIn: () => [],
-    listen: (generation) => heard.push(generation.finish_reason),
+    listen: (generation) => emitted.push(generation.finish_reason),
   });
   const verdicts = recordsOf(records.join('')).map((record) => folding.observer.observe(record));
-  return { folding, verdicts, heard };
+  return { folding, verdicts, emitted };
 }
 
 const read = (json: string) => JSON.parse(json);
 
 describe('a stream', () => {
-  test('that came whole is the answer, and whoever listens hears of it', () => {
-    const { folding, verdicts, heard } = fold([delta({ content: 'Hey' }), finish('stop'), DONE]);
+  test('a complete stream is the answer, and the listener gets it', () => {
+    const { folding, verdicts, emitted } = fold([delta({ content: 'Hey' }), finish('stop'), DONE]);
     expect(verdicts.at(-1)).toBe('terminal');
     const { json, finish_reason, dropped } = folding.finish(null);
-    expect([read(json).content, finish_reason, dropped, heard]).toEqual([
+    expect([read(json).content, finish_reason, dropped, emitted]).toEqual([
       [{ type: 'text', text: 'Hey' }],
       'end_turn',
       [],
@@ -47,7 +47,7 @@ describe('a stream', () => {
     expect(read(json).usage).toMatchObject({ input_tokens: 10, output_tokens: 4 });
   });
 
-  test('that was cut in a call keeps what came whole of its arguments', () => {
+  test('a stream cut inside a call keeps the complete members of its arguments', () => {
     const text = '{"a":1,"b":"hal';
     const { folding } = fold([
       calls({ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: text } }),
@@ -56,17 +56,17 @@ describe('a stream', () => {
     expect([read(json).content[0].input, finish_reason]).toEqual([{ a: 1 }, 'max_tokens']);
   });
 
-  test('that was cut before its own end ends by a limit, though it had told its reason', () => {
+  test('a stream cut before its end finishes by a limit, despite its own finish reason', () => {
     const { folding } = fold([delta({ content: 'Hey' }), finish('stop')]);
     expect(folding.finish(CUT).finish_reason).toBe('max_tokens');
   });
 
-  test('whose filter held a text back gives it out where it is cut', () => {
+  test('a cut stream releases the text that a filter held back', () => {
     const { folding } = fold([delta({ content: 'He ST' })], { stops: ['STOP'] });
     expect(read(folding.finish(CUT).json).content[0].text).toBe('He ST');
   });
 
-  test('that fails says why', () => {
+  test('a failed stream names its fault', () => {
     const { folding, verdicts } = fold(['data: {"error":{"message":"no","type":"server_error"}}\n\n']);
     expect([verdicts, folding.observer.failure?.message]).toEqual([['error'], 'no']);
   });

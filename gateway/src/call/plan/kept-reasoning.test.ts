@@ -22,7 +22,7 @@ function replayed(kept: KeptReasoning, parts: readonly Part[], owner = OWNER, no
   return kept.restore(owner, { turns: [turn] } as unknown as GenerationRequest, nowMs).turns[0]?.parts;
 }
 
-test('reasoning that led a turn comes back before its text, later reasoning before its call', () => {
+test('reasoning at the start of a turn returns before its text, later reasoning before its call', () => {
   const kept = new KeptReasoning();
   kept.keep(OWNER, [reasoning('s1'), textPart('I look'), call('a'), reasoning('s2'), call('b')], 0);
   expect(replayed(kept, [textPart('I look'), call('a'), call('b')])).toEqual([
@@ -40,7 +40,7 @@ test('reasoning after a text stays after it', () => {
   expect(replayed(kept, [textPart('x'), call('a')])).toEqual([textPart('x'), reasoning('s'), call('a')]);
 });
 
-test('arguments written anew with other white space are the same call; other arguments are not', () => {
+test('arguments rewritten with other white space are the same call; other arguments are not', () => {
   const kept = new KeptReasoning();
   kept.keep(OWNER, [reasoning('s'), call('a', '{"a": 1}')], 0);
   expect(replayed(kept, [call('a', '{"a":1}')])).toHaveLength(2);
@@ -56,7 +56,7 @@ test('another workspace, another provider, a later hour find nothing', () => {
   expect(replayed(kept, [call('a')], OWNER, HOUR_MS)).toHaveLength(2);
 });
 
-test('what the client echoed itself is not doubled, and what has no signature is not kept', () => {
+test('reasoning that the client echoed is not doubled, and reasoning without a signature is not stored', () => {
   const kept = new KeptReasoning();
   kept.keep(OWNER, [reasoning('s'), call('a')], 0);
   expect(replayed(kept, [reasoning('s'), call('a')])).toHaveLength(2);
@@ -67,7 +67,7 @@ test('what the client echoed itself is not doubled, and what has no signature is
 describe('data that a host gave with a call', () => {
   const host_data = { origin: 'chat', json: '{"call":{"a":1}}' };
 
-  test('comes back on the call, with and without reasoning beside it', () => {
+  test('data returns with its call, with and without reasoning', () => {
     const kept = new KeptReasoning();
     kept.keep(OWNER, [textPart('x'), { ...call('a'), host_data }, call('b')], 0);
     expect(replayed(kept, [textPart('x'), call('a'), call('b')])).toEqual([
@@ -81,7 +81,7 @@ describe('data that a host gave with a call', () => {
     ]);
   });
 
-  test('comes back to no other workspace, provider or model, and to no call that differs', () => {
+  test('data returns to no other workspace, provider or model, and to no changed call', () => {
     const kept = new KeptReasoning();
     const owner = { ...OWNER, model: 'm' };
     kept.keep(owner, [{ ...call('a'), host_data }], 0);
@@ -94,14 +94,14 @@ describe('data that a host gave with a call', () => {
     expect(replayed(kept, [call('a')], owner)).toEqual([{ ...call('a'), host_data }]);
   });
 
-  test('comes back under the id that a messages client was shown', () => {
+  test('data returns under the id that a messages client got', () => {
     const kept = new KeptReasoning();
     kept.keep(OWNER, [{ ...call('functions.f:0'), host_data }], 0);
     const shown = call(aliasText('functions.f:0', 128));
     expect(replayed(kept, [shown])).toEqual([{ ...shown, host_data }]);
   });
 
-  test('is kept of a stream, though it comes behind the call', () => {
+  test('data of a stream is stored, although it follows the call', () => {
     const kept = new KeptReasoning();
     const hear = keepReasoningOf(kept, OWNER, () => 0);
     hear({ kind: 'part_start', part: 0, opening: { kind: 'tool_call', id: 'a', name: 'f', tool: 'function' } });
@@ -112,7 +112,7 @@ describe('data that a host gave with a call', () => {
     expect(replayed(kept, [call('a')])).toEqual([{ ...call('a'), host_data }]);
   });
 
-  test('counts among the bytes that are kept', () => {
+  test('data counts among the stored bytes', () => {
     const kept = new KeptReasoning();
     const long = { ...host_data, json: 'x'.repeat(1024 * 1024) };
     for (let i = 0; i < 64; i++) kept.keep(OWNER, [{ ...call(`c${i}`), host_data: long }], 0);
@@ -129,7 +129,7 @@ test('the oldest go when there are too many bytes', () => {
   expect(replayed(kept, [call('c63')])).toHaveLength(2);
 });
 
-test('an answer that streams is kept when it is finished, and not before', () => {
+test('a streamed answer is stored when it is complete, not before', () => {
   const kept = new KeptReasoning();
   const hear = keepReasoningOf(kept, OWNER, () => 0);
   hear({ kind: 'part_start', part: 0, opening: { kind: 'reasoning', redacted: false, issuer: 'messages' } });

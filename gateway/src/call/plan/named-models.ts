@@ -4,10 +4,9 @@
  */
 
 import { CallFailure } from '../../errors/call-failure.ts';
-import { mayUseModel } from '../../identity/authorize.ts';
-import type { Principal } from '../../identity/principal.ts';
+import { mayUseModel, type Principal } from '../../identity/principal.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
-import type { NamedModel, PricedMembers } from '../../protocols/request/priced-members.ts';
+import type { NamedModel, PricedMembers } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
 

@@ -7,7 +7,6 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
-
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
@@ -39,7 +38,7 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
   const format = chooseUpstreamProtocol(protocol.name, upstream.protocols);
   const own = format.name === protocol.name ? format.passThrough : null;
   if (own === null) return planTranslation(call, format, folds);
-  return passThrough({
+  return new PassThroughCall({
     client: protocol,
     upstream: format,
     own,
@@ -187,32 +186,46 @@ interface PassThroughPlan {
 /** Reported if a request has two different limits: the older one is not the one that applies. */
 const OLDER_LIMIT: readonly string[] = ['max_tokens'];
 
-function passThrough(plan: PassThroughPlan): UpstreamCall {
-  const { upstream, own, outline, facts, model, limitMember, asksForUsage } = plan;
-  const body = renderUpstreamBody(outline, facts, {
-    model,
-    stream: plan.folds,
-    usage: asksForUsage,
-    limitMember,
-    drops: plan.drops,
-  });
-  const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
-  return {
-    protocol: upstream,
-    body: own.stripReasoning === null ? body : withoutReasoning(body, own.stripReasoning, plan.strips),
-    translation: null,
-    dropped: [
-      ...(facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING_DROPPED : OLDER_LIMIT),
-      ...plan.drops,
-    ],
-    startObserver: (): StreamObserver => own.startObserver({ withholdUsage: asksForUsage, fallbackId }),
-    startFolding: plan.folds ? () => foldOwn(plan, fallbackId) : null,
-    nextAttemptAfter: (answer) => nextAttemptAfter(plan, answer),
-  };
+/** A call whose client and upstream speak the same format. */
+class PassThroughCall implements UpstreamCall {
+  readonly protocol: UpstreamProtocol;
+  readonly body: Uint8Array;
+  readonly translation = null;
+  readonly dropped: readonly string[];
+  readonly startFolding: (() => Folding) | null;
+  readonly #plan: PassThroughPlan;
+
+  constructor(plan: PassThroughPlan) {
+    const { facts, drops } = plan;
+    const { stripReasoning } = plan.own;
+    const body = renderUpstreamBody(plan);
+    this.#plan = plan;
+    this.protocol = plan.upstream;
+    this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips);
+    const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
+    this.dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
+    this.startFolding = plan.folds ? () => foldOwn(plan) : null;
+  }
+
+  startObserver(): StreamObserver {
+    const { own, asksForUsage } = this.#plan;
+    return own.startObserver({ withholdUsage: asksForUsage, fallbackId: fallbackIdOf(this.#plan) });
+  }
+
+  nextAttemptAfter(answer: CollectedAnswer): NextAttempt | null {
+    return nextAttemptAfter(this.#plan, answer);
+  }
+}
+
+/** The id of chat chunks that have none. */
+function fallbackIdOf({ requestId }: PassThroughPlan): string {
+  return `chatcmpl-${requestId.slice(4)}`;
 }
 
 /** Keeps all members that upstream sends, known or not. */
-function foldOwn({ client, own }: PassThroughPlan, fallbackId: string): Folding {
+function foldOwn(plan: PassThroughPlan): Folding {
+  const { client, own } = plan;
+  const fallbackId = fallbackIdOf(plan);
   const observer = own.startObserver({ withholdUsage: false, fallbackId });
   const fold = own.startFold(fallbackId);
   return {
@@ -248,7 +261,7 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
     const why = 'refuses stream_options.include_usage: sent again without';
     const drops = [...plan.drops, USAGE_OPTION];
     return {
-      call: passThrough({ ...plan, asksForUsage: false, drops }),
+      call: new PassThroughCall({ ...plan, asksForUsage: false, drops }),
       why,
       unknownMember: unknownOption(plan.upstream, answer),
     };
@@ -256,7 +269,7 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
   if (plan.own.stripReasoning === null || plan.strips === 'all' || answer.head.status !== 400) return null;
   if (plan.upstream.readError(answer.body).condition !== 'signature') return null;
   return {
-    call: passThrough({ ...plan, strips: 'all' }),
+    call: new PassThroughCall({ ...plan, strips: 'all' }),
     why: 'refuses a signature in the history: sent again without reasoning',
   };
 }
@@ -266,27 +279,15 @@ function asksForUsage({ reportsUsageOnRequest }: UpstreamProtocol, facts: Reques
   return reportsUsageOnRequest && facts.stream && !facts.wantsUsage && upstream.takesUsageOption;
 }
 
-/** Changes to a body for an upstream of the same format. */
-interface BodyChanges {
-  /** The model's name at the upstream. */
-  readonly model: string;
-  /** Requested although the client did not. */
-  readonly stream: boolean;
-  readonly usage: boolean;
-  /** The limit that upstream knows, if the client sent two. */
-  readonly limitMember: OutputLimitMember;
-  /** Members that are not sent. */
-  readonly drops: readonly string[];
-}
-
 /** The body for upstream: the same bytes if nothing changes. */
-function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: BodyChanges): Uint8Array {
+function renderUpstreamBody(plan: PassThroughPlan): Uint8Array {
+  const { outline, facts, model } = plan;
   const edits: JsonEdit[] = [];
-  if (facts.model !== changes.model) edits.push({ set: ['model'], json: JSON.stringify(changes.model) });
-  if (changes.stream) edits.push({ set: ['stream'], json: 'true' });
-  if (changes.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
-  for (const name of changes.drops) edits.push({ remove: [name] });
-  if (facts.otherLimit !== null) edits.push(...oneLimit(facts, changes.limitMember));
+  if (facts.model !== model) edits.push({ set: ['model'], json: JSON.stringify(model) });
+  if (plan.folds) edits.push({ set: ['stream'], json: 'true' });
+  if (plan.asksForUsage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  for (const name of plan.drops) edits.push({ remove: [name] });
+  if (facts.otherLimit !== null) edits.push(...oneLimit(facts, plan.limitMember));
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
 }
 

@@ -30,7 +30,7 @@ test('a second workspace that comes after the hour counts as the first', () => {
   expect([refused.of(target('m'), 'b', HOUR_MS), refused.of(target('m'), 'c', HOUR_MS)]).toEqual([['seed'], []]);
 });
 
-test('of more targets than are kept the oldest is forgotten', () => {
+test('beyond the maximum number of targets the oldest is forgotten', () => {
   const refused = new RefusedMembers();
   for (let index = 0; index <= 10_000; index++) refused.note(target(`m${index}`), 'seed', 'a', 0);
   expect([refused.of(target('m0'), 'a', 1), refused.of(target('m10000'), 'a', 1)]).toEqual([[], ['seed']]);

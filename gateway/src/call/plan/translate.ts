@@ -5,10 +5,8 @@
 
 import { CallFailure } from '../../errors/call-failure.ts';
 import { chainFilters, type EventPipe, type GenerationEvent } from '../../generation/event.ts';
-
 import { extractJson, isNoJson } from '../../generation/filters/extract-json.ts';
 import { restoreTools, unwrapOutputTool } from '../../generation/filters/restore-tools.ts';
-
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';

@@ -38,7 +38,7 @@ describe('a request that is refused here', () => {
 describe('the text of the provider', () => {
   const upstream = { status: 529, type: 'overloaded_error', message: 'Overloaded' };
 
-  test('is kept up to 300 characters', () => {
+  test('text is truncated to 300 characters', () => {
     const failure = new CallFailure('upstream_overloaded', 'the model provider is overloaded', { upstream });
     expect(reasonOf(failure)).toEqual({ kind: 'provider_error', upstream, at_step: 'read' });
     const long = new CallFailure('upstream_failed', 'failed', {

@@ -198,9 +198,9 @@ const ROWS: readonly Row[] = [
 test.each(ROWS.map(([reason, ...rest]) => [reason.kind, reason, ...rest] as const))(
   '%s',
   (_, reason, sentence, remedy, record = {}) => {
-    const told = explainReason({ ...reason, at_step: 'limits' }, { ...RECORD, ...record }, 'UTC');
-    expect(told.sentence).toBe(sentence);
-    expect(told.remedy === null ? null : `${told.remedy.label} ${told.remedy.page}`).toBe(remedy);
+    const explained = explainReason({ ...reason, at_step: 'limits' }, { ...RECORD, ...record }, 'UTC');
+    expect(explained.sentence).toBe(sentence);
+    expect(explained.remedy === null ? null : `${explained.remedy.label} ${explained.remedy.page}`).toBe(remedy);
   },
 );
 

@@ -5,18 +5,18 @@
 import { CallPlace } from '../../admission/capacity.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ReasonDraft } from '../../errors/reason.ts';
+import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { hasKeyForm } from '../../identity/key-format.ts';
 import {
   authenticate,
   authorize,
   type ModelRights,
   mayComeFrom,
   mayUseModel,
+  noteUse,
+  type Principal,
   workspaceAllowsModel,
-} from '../../identity/authorize.ts';
-import type { KeyDirectory } from '../../identity/key-directory.ts';
-import { hasKeyForm } from '../../identity/key-format.ts';
-import { noteUse, type Principal } from '../../identity/principal.ts';
-
+} from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { Route } from '../../routing/route.ts';
@@ -144,26 +144,29 @@ export function chooseRoute(
   protocol: ClientProtocolName,
 ): Route {
   const route = routes.get(model);
-  const name = JSON.stringify(model);
   if (route === undefined) {
     throw new CallFailure(
       'model_unknown',
-      `the model ${name} is not served here. GET /v1/models lists what this key may use`,
+      `the model ${JSON.stringify(model)} is not served here. GET /v1/models lists what this key may use`,
       { param: 'model' },
     );
   }
   if (!mayUseModel(rights, route.names)) {
     throw new CallFailure(
       'model_forbidden',
-      `this API key may not use the model ${name}. GET /v1/models lists what it may use`,
+      `this API key may not use the model ${JSON.stringify(model)}. GET /v1/models lists what it may use`,
       { param: 'model', reason: reasonOfModel(rights, route.names) },
     );
   }
   if (!route.protocols.includes(protocol)) {
     const others = route.protocols.map((one) => `POST /v1${CLIENT_PROTOCOLS[one].endpoints[0]?.path}`).join(' or ');
-    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${others}`, {
-      param: 'model',
-    });
+    throw new CallFailure(
+      'model_wrong_protocol',
+      `the model ${JSON.stringify(model)} is not served on this endpoint; use ${others}`,
+      {
+        param: 'model',
+      },
+    );
   }
   return route;
 }
@@ -184,17 +187,19 @@ function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: reado
   return { kind: 'model_not_allowed', subject: { type, id }, rule: { id: `${type}:${id}`, cap: 'models' }, allowed };
 }
 
-const BEARER = /^Bearer +(\S+) *$/i;
+const BEARER = /^Bearer +\S+ *$/i;
+const SCHEME_LENGTH = 'Bearer '.length;
 
 /**
  * The key as the caller sent it. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
- * Throws `unauthorized` if there is none; the message says how to send one.
+ * Throws `unauthorized` without one; the message says how to send one.
  */
 export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): string {
   const authorization = headers.get('authorization');
   const apiKey = headers.get('x-api-key')?.trim() || null;
   if (authorization === null && apiKey !== null) return apiKey;
-  const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+  const bearer =
+    authorization !== null && BEARER.test(authorization) ? authorization.slice(SCHEME_LENGTH).trim() : null;
   if (prefersApiKeyHeader && apiKey !== null && (bearer === null || hasKeyForm(apiKey))) return apiKey;
   if (bearer !== null) return bearer;
   throw new CallFailure(

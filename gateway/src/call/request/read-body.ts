@@ -12,12 +12,12 @@ import type { CheckContext, RequestFacts } from '../../protocols/request/request
 import type { JsonOutline } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
-import type { Identified } from '../call.ts';
+import type { CallOrigin, Identified } from '../call.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads the whole body; `call.body` holds its memory. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
+ * Reads the whole body; `call.body` owns its memory, which is freed when the call is released. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
  * `body_too_large`, `body_timeout`, `over_capacity`, `rate_limited` (the key holds too many bytes), `client_left`.
  */
 export function readBody(call: Identified): Promise<Buffer> {
@@ -37,47 +37,22 @@ export function readBody(call: Identified): Promise<Buffer> {
   if (length !== null && Number(length) > limits.bodyBytesMax) throw tooLarge(limits);
   const share = deps.capacity.bodyBytes.open(principal.keyId);
   call.body = share;
-  const reading: Reading = { arriving: new ArrivingBody(limits, origin.address), share, limits };
-  return length !== null && isCountedAtOnce(Number(length), reading)
-    ? hold(reading.arriving.wait(request.arrayBuffer()), coding, reading)
-    : hold(gather(request, reading), coding, reading);
-}
-
-/** State shared by the steps of reading one body. */
-interface Reading {
-  readonly arriving: ArrivingBody;
-  readonly share: BodyShare;
-  readonly limits: Limits;
+  const body = new CallBody(limits, origin, share, coding);
+  return length !== null && isCountedAtOnce(Number(length), share, limits)
+    ? body.wait(request.arrayBuffer())
+    : body.readCounted(request);
 }
 
 /**
  * Reading a short body in one piece is cheaper, but its bytes cannot be counted as they arrive. A body is short if it
  * needs no more than `body_timeout` at the minimum rate, so its time limit needs no count either.
  */
-function isCountedAtOnce(length: number, { share, limits }: Reading): boolean {
+function isCountedAtOnce(length: number, share: BodyShare, limits: Limits): boolean {
   return length <= (limits.bodyBytesPerSecondMin * limits.bodyTimeoutMs) / 1_000 && share.takeDeclared(length);
 }
 
-/** Waits for the bytes and decompresses them. */
-async function hold(
-  body: Promise<ArrayBuffer | Buffer>,
-  coding: 'identity' | 'gzip',
-  reading: Reading,
-): Promise<Buffer> {
-  const { share } = reading;
-  try {
-    const whole = await body;
-    share.arrived();
-    const raw = Buffer.isBuffer(whole) ? whole : Buffer.from(whole);
-    return coding === 'gzip' ? await inflate(raw, reading) : raw;
-  } catch (error) {
-    share.release();
-    throw error instanceof CallFailure ? error : left(error);
-  }
-}
-
 /** Counts further bytes: a decompressed body is held in addition to its compressed bytes, each within its own limit. */
-function count(bytes: number, { share, limits }: Reading): void {
+function count(bytes: number, share: BodyShare, limits: Limits): void {
   const outcome = share.take(bytes);
   if (outcome === 'taken') return;
   if (outcome === 'key_full') {
@@ -109,27 +84,18 @@ function checkType(contentType: string | null): void {
   });
 }
 
-/** Reads a body that is counted as it arrives. */
-async function gather({ body }: Request, reading: Reading): Promise<Buffer> {
-  if (body === null) return Buffer.alloc(0);
-  return reading.arriving.gather(body, (byteCount, added) => {
-    if (byteCount > reading.limits.bodyBytesMax) throw tooLarge(reading.limits);
-    count(added, reading);
-  });
-}
-
 function left(cause: unknown): CallFailure {
   return new CallFailure('client_left', 'the client left before its request was read', { cause });
 }
 
-function inflate(raw: Buffer, reading: Reading): Promise<Buffer> {
-  const { limits } = reading;
+function inflate(raw: Buffer, share: BodyShare, limits: Limits): Promise<Buffer> {
   const most = Math.min(limits.bodyBytesMax, raw.length * limits.gzipRatioMax);
   return new Promise((resolve, reject) => {
     gunzip(raw, { maxOutputLength: Math.max(1, most) }, (error, bytes) => {
       try {
         if (error === null) {
-          count(bytes.length, reading);
+          count(bytes.length, share, limits);
+          share.own(bytes);
           resolve(bytes);
         } else reject(gzipFailure(error, most, limits));
       } catch (failure) {
@@ -170,37 +136,51 @@ export class ArrivingBody implements Deadline {
   slot = UNWATCHED;
   /** Bytes received so far; 0 if the body is not counted while it arrives. */
   byteCount = 0;
-  /** The client's address, called only when needed. */
-  readonly address: () => string | null;
+  readonly #origin: Pick<CallOrigin, 'address'>;
   readonly #limits: BodyTimeLimits;
   #reject: ((failure: CallFailure) => void) | null = null;
   #isOver = false;
 
-  constructor(limits: BodyTimeLimits, address: () => string | null) {
+  constructor(limits: BodyTimeLimits, origin: Pick<CallOrigin, 'address'>) {
     this.#limits = limits;
-    this.address = address;
+    this.#origin = origin;
     this.dueMs = this.startMs + limits.bodyTimeoutMs;
+  }
+
+  /** The client's address; null: unknown. */
+  address(): string | null {
+    return this.#origin.address();
   }
 
   /**
    * Resolves with the bytes, or rejects if they take too long or are given up. Runs on every call, so it costs only one
    * promise.
    */
-  wait<Bytes>(bytes: Promise<Bytes>): Promise<Bytes> {
+  wait(bytes: Promise<ArrayBuffer | Buffer>): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       watchDeadline(this);
       bytes.then(
         (whole) => {
           unwatchDeadline(this);
-          resolve(whole);
+          resolve(this.finish(whole));
         },
         (error: unknown) => {
           unwatchDeadline(this);
-          reject(error);
+          reject(this.failureOf(error));
         },
       );
     });
+  }
+
+  /** The body of the bytes that arrived. */
+  protected finish(bytes: ArrayBuffer | Buffer): Buffer | Promise<Buffer> {
+    return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+  }
+
+  /** The reason why it did not arrive. */
+  protected failureOf(error: unknown): unknown {
+    return error;
   }
 
   /**
@@ -250,6 +230,41 @@ export class ArrivingBody implements Deadline {
   }
 }
 
+/** The body of a call, counted in its share. */
+class CallBody extends ArrivingBody {
+  readonly #share: BodyShare;
+  readonly #limits: Limits;
+  readonly #coding: 'identity' | 'gzip';
+
+  constructor(limits: Limits, origin: Pick<CallOrigin, 'address'>, share: BodyShare, coding: 'identity' | 'gzip') {
+    super(limits, origin);
+    this.#limits = limits;
+    this.#share = share;
+    this.#coding = coding;
+  }
+
+  /** Reads a body that is counted as it arrives. */
+  readCounted({ body }: Request): Promise<Buffer> {
+    if (body === null) return Promise.resolve(Buffer.alloc(0));
+    return this.gather(body, (byteCount, added) => {
+      if (byteCount > this.#limits.bodyBytesMax) throw tooLarge(this.#limits);
+      count(added, this.#share, this.#limits);
+    });
+  }
+
+  protected override finish(bytes: ArrayBuffer | Buffer): Buffer | Promise<Buffer> {
+    this.#share.arrived();
+    const raw = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+    if (this.#coding === 'gzip') return inflate(raw, this.#share, this.#limits);
+    this.#share.own(raw);
+    return raw;
+  }
+
+  protected override failureOf(error: unknown): unknown {
+    return error instanceof CallFailure ? error : left(error);
+  }
+}
+
 /** All bodies that are arriving now. */
 export function arrivingBodies(): ArrivingBody[] {
   return watchedDeadlines().filter((deadline) => deadline instanceof ArrivingBody);
@@ -261,7 +276,7 @@ export interface ReadCall {
   readonly facts: RequestFacts;
 }
 
-/** The scan yields to other calls after this many bytes; about 0.2 ms. */
+/** A scan by steps yields to other calls after this many bytes; about 0.2 ms. */
 const SCAN_STEP_BYTES = 256 * 1024;
 
 /** Validates a body. Throws CallFailure `invalid_request` with position and cause. */

@@ -10,7 +10,7 @@ function drain(backlog: Backlog): Buffer {
 }
 
 describe('a backlog', () => {
-  test('gives out exactly what was appended, and counts what waits, whatever the sizes and turns', () => {
+  test('returns exactly the appended bytes and counts the waiting ones, for any sizes and order', () => {
     const sizes = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), fc.boolean()), { maxLength: 12 });
     fc.assert(
       fc.property(sizes, (turns) => {
@@ -32,7 +32,7 @@ describe('a backlog', () => {
     );
   });
 
-  test('does not keep the memory of what was appended: a later change of it is not seen', () => {
+  test('copies appended bytes: a later change of them has no effect', () => {
     const backlog = new Backlog();
     const read = Buffer.from('carts');
     backlog.append(read.subarray(0, 4));
@@ -40,7 +40,7 @@ describe('a backlog', () => {
     expect(drain(backlog).toString()).toBe('cart');
   });
 
-  test('does not write into what it has given out', () => {
+  test('does not write into memory that it returned', () => {
     const backlog = new Backlog();
     backlog.append(Buffer.from('one'));
     const first = backlog.shift();

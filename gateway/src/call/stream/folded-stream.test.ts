@@ -6,7 +6,7 @@ import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import { FoldedStream } from './folded-stream.ts';
 
 const LIMITS = { ...resolveLimits({}), sseRecordBytesMax: 1_000, slowReaderBytesMax: 100 };
@@ -16,7 +16,7 @@ function head(status: number, type = 'text/event-stream'): ResponseHead {
 }
 
 function rig() {
-  const told: string[] = [];
+  const reports: string[] = [];
   const fold = chatUpstream.passThrough.startFold('chatcmpl-0');
   const folding = {
     observer: chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
@@ -28,44 +28,44 @@ function rig() {
     framing: SSE,
     limits: LIMITS,
     scrub: (words) => words.replace('secret', '…'),
-    onFirstByte: () => told.push('first byte'),
-    onRead: () => told.push('read'),
+    onFirstByte: () => reports.push('first byte'),
+    onRead: () => reports.push('read'),
   });
   stream.connect({
     sentAtMs: 1,
     headAtMs: 1,
     lastByteAtMs: 1,
-    pause: () => told.push('pause'),
-    resume: () => told.push('resume'),
-    abort: () => told.push('abort'),
+    pause: () => reports.push('pause'),
+    resume: () => reports.push('resume'),
+    abort: () => reports.push('abort'),
   });
   const give = (...records: readonly string[]) => stream.onBody(Buffer.from(records.join('')));
-  const said = () => JSON.parse(folding.finish().json).choices[0].message.content;
-  return { stream, told, give, said };
+  const text = () => JSON.parse(folding.finish().json).choices[0].message.content;
+  return { stream, reports, give, text };
 }
 
 const HEY = [delta({ content: 'He' }), delta({ content: 'y' })];
 
 describe('a stream', () => {
-  test('that comes to its end is whole, and upstream may end as well', async () => {
-    const { stream, told, give, said } = rig();
+  test('a stream that reaches its end is complete, and upstream may end too', async () => {
+    const { stream, reports, give, text } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
     expect(await stream.done).toMatchObject({ kind: 'folded', cut: false });
     expect(stream.slot).not.toBe(UNWATCHED);
     stream.onEnd();
-    expect([said(), stream.slot, told]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
+    expect([text(), stream.slot, reports]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
   });
 
-  test('after which upstream goes on is given up in time', async () => {
-    const { stream, told, give } = rig();
+  test('upstream is aborted in time if it continues after the end', async () => {
+    const { stream, reports, give } = rig();
     stream.onHead(head(200));
     give(...HEY, finish('stop'), DONE);
     stream.onDue();
-    expect([told.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
+    expect([reports.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
   });
 
-  test('that ends well without its last word is whole; without a reason it was cut off', async () => {
+  test('a stream without its terminal event is complete; without a finish reason it was cut off', async () => {
     const [whole, broken] = [rig(), rig()];
     for (const { stream, give } of [whole, broken]) {
       stream.onHead(head(200));
@@ -77,25 +77,25 @@ describe('a stream', () => {
     await expect(broken.stream.done).rejects.toMatchObject({ kind: 'upstream_truncated' });
   });
 
-  test('that is cut is what came, and upstream is left', async () => {
-    const { stream, told, give, said } = rig();
+  test('a cut stream is the output so far, and upstream is aborted', async () => {
+    const { stream, reports, give, text } = rig();
     stream.onHead(head(200));
     give(...HEY);
     stream.cut();
     give(delta({ content: '!' }));
     expect(await stream.done).toMatchObject({ kind: 'folded', cut: true });
-    expect([said(), told.at(-1)]).toEqual(['Hey', 'abort']);
+    expect([text(), reports.at(-1)]).toEqual(['Hey', 'abort']);
   });
 
   test('that is interrupted fails once, with the first reason', async () => {
-    const { stream, told, give } = rig();
+    const { stream, reports, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
     expect(stream.interrupt(new CallFailure('client_left', 'left'))).toBe(true);
     expect(stream.interrupt(new CallFailure('draining', 'later'))).toBe(false);
     stream.cut();
     await expect(stream.done).rejects.toMatchObject({ kind: 'client_left' });
-    expect(told.filter((one) => one === 'abort')).toEqual(['abort']);
+    expect(reports.filter((one) => one === 'abort')).toEqual(['abort']);
   });
 
   test.each([
@@ -113,7 +113,7 @@ describe('a stream', () => {
     expect([failure?.kind, failure?.message.includes('secret')]).toEqual([kind, false]);
   });
 
-  test('whose connection breaks fails', async () => {
+  test('a stream whose connection breaks fails', async () => {
     const { stream, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
@@ -122,13 +122,13 @@ describe('a stream', () => {
   });
 
   test('of which too much waits unread is paused until it does not', () => {
-    const { stream, told } = rig();
+    const { stream, reports } = rig();
     stream.onBacklog(100);
     stream.onBacklog(101);
     stream.onBacklog(500);
     stream.onCaughtUp();
     stream.onCaughtUp();
-    expect(told).toEqual(['pause', 'resume']);
+    expect(reports).toEqual(['pause', 'resume']);
   });
 });
 
@@ -136,7 +136,7 @@ describe('an answer in one piece', () => {
   test.each([
     [400, '{"error":{"message":"no streams"}}'],
     [200, '{"choices":[]}'],
-  ])('of status %d is handed on', async (status, body) => {
+  ])('an answer of status %d is passed on', async (status, body) => {
     const { stream, give } = rig();
     stream.onHead(head(status, 'application/json'));
     give(body);
@@ -148,10 +148,10 @@ describe('an answer in one piece', () => {
   });
 
   test('that names itself so and is a stream all the same is read as one', async () => {
-    const { stream, give, said } = rig();
+    const { stream, give, text } = rig();
     stream.onHead(head(200, 'application/json'));
     give(...HEY, finish('stop'), DONE);
     expect(await stream.done).toMatchObject({ kind: 'folded' });
-    expect(said()).toBe('Hey');
+    expect(text()).toBe('Hey');
   });
 });

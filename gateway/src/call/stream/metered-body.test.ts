@@ -8,12 +8,12 @@ const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepA
 
 /** A reader that counts each byte of an event's data as a byte of output, with a hold for this many. */
 function rig(held: number) {
-  const told: string[] = [];
+  const reports: string[] = [];
   const shares: number[] = [];
   const decoder = startSseDecoder();
   const state = { held, output: 0, largest: 0, text: '' };
   const reader: MeteredReader = {
-    onHead: ({ status }) => told.push(`head ${status}`),
+    onHead: ({ status }) => reports.push(`head ${status}`),
     onBody(span) {
       state.text += Buffer.from(span).toString();
       for (const record of decoder.push(span)) {
@@ -23,56 +23,56 @@ function rig(held: number) {
         state.largest = Math.max(state.largest, size);
       }
     },
-    onEnd: () => told.push('end'),
-    onFailure: ({ kind }) => told.push(kind),
-    onBacklog: (bytes) => told.push(`waits ${bytes}`),
-    onCaughtUp: () => told.push('caught up'),
+    onEnd: () => reports.push('end'),
+    onFailure: ({ kind }) => reports.push(kind),
+    onBacklog: (bytes) => reports.push(`waits ${bytes}`),
+    onCaughtUp: () => reports.push('caught up'),
   };
   const coversMore = (bytes: number) => state.output + bytes <= state.held;
   const meter = { covers: () => coversMore(0), coversMore, expect: (share: number) => shares.push(share) };
   const body = new MeteredBody(reader, meter, SSE);
   body.onHead(HEAD);
-  return { body, state, told, shares };
+  return { body, state, reports, shares };
 }
 
 const record = (size: number) => `data: ${'x'.repeat(size)}\n\n`;
 
-test('what is covered is handed on as it came, in one piece', () => {
-  const { body, state, told } = rig(1_000);
+test('covered bytes are passed on unchanged, in one piece', () => {
+  const { body, state, reports } = rig(1_000);
   const text = record(3).repeat(50);
   body.onBody(Buffer.from(text));
   body.onEnd();
-  expect([state.text, state.output, told]).toEqual([text, 150, ['head 200', 'end']]);
+  expect([state.text, state.output, reports]).toEqual([text, 150, ['head 200', 'end']]);
 });
 
 test('a burst is read up to the first record that is not covered; the rest waits, and so does the end', () => {
-  const { body, state, told } = rig(1_000);
+  const { body, state, reports } = rig(1_000);
   const text = record(4).repeat(2_000);
   body.onBody(Buffer.from(text));
   body.onEnd();
   expect(state.output).toBe(1_004);
-  expect(told).toEqual(['head 200', `waits ${text.length - state.text.length}`]);
+  expect(reports).toEqual(['head 200', `waits ${text.length - state.text.length}`]);
   state.held = 8_000;
   body.goOn();
-  expect([state.text, state.output, told.slice(-2)]).toEqual([text, 8_000, ['caught up', 'end']]);
+  expect([state.text, state.output, reports.slice(-2)]).toEqual([text, 8_000, ['caught up', 'end']]);
 });
 
-test('of a burst it is told how much is still to be read', () => {
+test('the meter gets the number of unread bytes of a burst', () => {
   const { body, shares } = rig(10);
   body.onBody(Buffer.from(record(4).repeat(9)));
   expect(shares.slice(0, 2)).toEqual([8, 7 / 2]);
 });
 
-test('what is dropped is never read, and the end is told', () => {
-  const { body, state, told } = rig(10);
+test('dropped bytes are never read, and the end is reported', () => {
+  const { body, state, reports } = rig(10);
   body.onBody(Buffer.from(record(4).repeat(9)));
   body.onFailure({ kind: 'reset', message: 'gone' });
   body.drop();
   body.goOn();
-  expect([state.output, told.at(-1)]).toEqual([12, 'reset']);
+  expect([state.output, reports.at(-1)]).toEqual([12, 'reset']);
 });
 
-test('however it is cut and whenever more is held: in order, whole, and never two records beyond what is held', () => {
+test('for any division and any time of an extension: in order, complete, and at most one record beyond the hold', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
   const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
     minLength: 1,
@@ -80,7 +80,7 @@ test('however it is cut and whenever more is held: in order, whole, and never tw
   fc.assert(
     fc.property(sizes, steps, fc.nat(3_000), (records, cuts, held) => {
       const text = records.map(record).join('');
-      const { body, state, told } = rig(held);
+      const { body, state, reports } = rig(held);
       const expectWithin = () => expect(state.output).toBeLessThanOrEqual(state.held + 2 * state.largest);
       for (let at = 0, step = 0; at < text.length; step++) {
         const { bytes, more } = cuts[step % cuts.length] ?? { bytes: 1, more: 0 };
@@ -94,7 +94,7 @@ test('however it is cut and whenever more is held: in order, whole, and never tw
       body.onEnd();
       state.held = text.length;
       body.goOn();
-      expect([state.text, told.filter((one) => one === 'end')]).toEqual([text, ['end']]);
+      expect([state.text, reports.filter((one) => one === 'end')]).toEqual([text, ['end']]);
     }),
   );
 });

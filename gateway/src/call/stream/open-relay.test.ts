@@ -1,21 +1,19 @@
-/** Tests that the registry of open streams holds only running streams. */
+/** Tests that the registry of open streams holds only running streams, and that violations are counted by format. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/connection.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
-import { AttemptRow, setMoney } from '../call.ts';
-
+import { AttemptRow, type Held, setMoney } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
 import { LimitProofs } from '../money/limit-proofs.ts';
 import { TokenRatio, UsageAnomalyLog } from '../money/usage-checks.ts';
-
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { openRelay } from './open-relay.ts';
+import { countViolations, openRelay } from './open-relay.ts';
 import type { StreamRelay } from './stream-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
@@ -35,10 +33,15 @@ function depsOf() {
   return { settings, openCalls, recorder, log, protocolViolations, billing, health: createProviderHealth() };
 }
 
-/** The relay of a streamed call whose money is held. */
-async function relayOf(deps: ReturnType<typeof depsOf>): Promise<StreamRelay> {
+/** A streamed call in the chat format whose money is held. */
+async function heldCall(deps: ReturnType<typeof depsOf>): Promise<Held> {
   const call = routedCall({ facts: { stream: true } }, deps);
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
+  return call;
+}
+
+async function relayOf(deps: ReturnType<typeof depsOf>): Promise<StreamRelay> {
+  const call = await heldCall(deps);
   const observer = chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' });
   return openRelay(call, { upstream: chatUpstream, observer, row: new AttemptRow(call) }).relay;
 }
@@ -79,4 +82,27 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect([relay.slot, deps.openCalls.size]).toEqual([UNWATCHED, 0]);
   // Its first chunk has no role: it is still relayed, and counted.
   expect(deps.protocolViolations).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
+});
+
+test('a stream that ended before its client reads is one piece once it is settled', async () => {
+  const relay = await relayOf(depsOf());
+  expect(relay.ended).toBeNull();
+  relay.onHead(head(200, 'text/event-stream'));
+  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{"role":"assistant","content":"hi"}}]}\n\n'));
+  await relay.started;
+  expect(relay.ended).toBeNull();
+  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'));
+  relay.onBody(Buffer.from('data: [DONE]\n\n'));
+  expect(relay.ended).toBeInstanceOf(Promise);
+  expect(relay.body()).toBeInstanceOf(ReadableStream);
+  await relay.ended;
+  expect(String(relay.body())).toEndWith('data: [DONE]\n\n');
+});
+
+test("received violations count by upstream's format, withheld ones by the client's", async () => {
+  const deps = depsOf();
+  const call = await heldCall(deps);
+  countViolations(call, { name: 'messages' }, { rewrites: false, protocolViolations: 2 });
+  countViolations(call, { name: 'messages' }, { rewrites: true, protocolViolations: 1 });
+  expect(deps.protocolViolations).toEqual({ received: { chat: 0, messages: 2 }, withheld: { chat: 1, messages: 0 } });
 });

@@ -3,9 +3,8 @@
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import type { UpstreamFailure } from '../../upstream/connection.ts';
+import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -16,7 +15,6 @@ import {
 import { scrub, scrubText } from '../attempt/scrub.ts';
 import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
-
 import { alarm } from '../deliver/refuse.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
@@ -89,11 +87,11 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
     settle(outcome, last) {
       row.note(outcome.failure === null ? 200 : null, outcome.failure);
       row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
-      countViolations(call, observer);
+      countViolations(call, plan.upstream, observer);
       const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
-      const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
+      const kept = run === null ? settled : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes go out after this.
-      return kept.finally(() => call.origin.connection.replyReady());
+      return kept.finally(() => call.origin.replyReady());
     },
     scrub: (bytes) => scrub(bytes, secrets),
     failureOfLate(answer) {
@@ -129,12 +127,17 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
 }
 
 /**
- * A rewriting observer withholds protocol violations; a passing one forwards upstream's bytes, so they are only
- * counted.
+ * A rewriting observer withholds violations of the client's format; a passing one forwards upstream's bytes, so
+ * violations of upstream's format are only counted. `upstream`: upstream's format.
  */
-function countViolations({ deps, protocol }: Held, observer: StreamObserver): void {
-  const counts = deps.protocolViolations[observer.rewrites ? 'withheld' : 'received'];
-  counts[protocol.name] += observer.protocolViolations;
+export function countViolations(
+  { deps, protocol }: Held,
+  upstream: Pick<UpstreamProtocol, 'name'>,
+  { rewrites, protocolViolations }: Pick<StreamObserver, 'rewrites' | 'protocolViolations'>,
+): void {
+  const { received, withheld } = deps.protocolViolations;
+  if (rewrites) withheld[protocol.name] += protocolViolations;
+  else received[upstream.name] += protocolViolations;
 }
 
 /**

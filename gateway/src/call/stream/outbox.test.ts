@@ -64,8 +64,20 @@ function start() {
   return { outbox, put, backlogs, client: new Client(), caughtUp: () => caughtUp, seen: () => seen, allow };
 }
 
+test('the whole of a stream that was closed before a client came is taken once; no client is connected later', async () => {
+  const { outbox, client } = start();
+  outbox.put(Buffer.from('a'.repeat(40_000)));
+  outbox.flush();
+  outbox.put(Buffer.from('b'));
+  expect(outbox.takeWhole()).toBeNull();
+  outbox.close();
+  expect(String(outbox.takeWhole())).toBe(`${'a'.repeat(40_000)}b`);
+  expect([outbox.takeWhole(), outbox.closed]).toEqual([null, true]);
+  await expect(outbox.attach(client)).rejects.toThrow('given up');
+});
+
 describe('an outbox', () => {
-  test('keeps what comes before the client is connected, and hands it over then', async () => {
+  test('keeps bytes from before the client is connected, and sends them then', async () => {
     const { outbox, put, client } = start();
     put('a');
     outbox.flush();
@@ -77,7 +89,7 @@ describe('an outbox', () => {
     expect([client.closed, outbox.closed]).toEqual([true, true]);
   });
 
-  test('tells of all that is put in, in its order, whether the client takes it or not', () => {
+  test('reports all bytes put in, in order, whether the client takes them or not', () => {
     const { outbox, put, seen } = start();
     const read = Buffer.from('abcdef');
     put('1');
@@ -105,7 +117,7 @@ describe('an outbox', () => {
     expect(client.text).toBe('123');
   });
 
-  test('drops what was held back, and nothing that the client merely had not taken', () => {
+  test('drops bytes that were held back, but none that the client has not taken yet', () => {
     const { outbox, put, client, allow } = start();
     put('1');
     outbox.flush();
@@ -143,7 +155,7 @@ describe('an outbox', () => {
 });
 
 describe('a client that is behind', () => {
-  test('is told of with the bytes that wait, and again once it has caught up', async () => {
+  test('is reported with the waiting bytes, and again once it has caught up', async () => {
     const { outbox, put, client, backlogs, caughtUp } = start();
     void outbox.attach(client);
     client.full = true;
@@ -159,7 +171,7 @@ describe('a client that is behind', () => {
     expect([client.text, outbox.full, caughtUp()]).toEqual(['firstabcde', false, 1]);
   });
 
-  test('that is full again at once has not caught up', async () => {
+  test('a client that is full again at once has not caught up', async () => {
     const { outbox, put, client, caughtUp } = start();
     void outbox.attach(client);
     client.full = true;
@@ -172,7 +184,7 @@ describe('a client that is behind', () => {
     expect([outbox.full, caughtUp()]).toEqual([false, 1]);
   });
 
-  test('gets the rest before it is closed', async () => {
+  test('a slow client gets the rest before it is closed', async () => {
     const { outbox, put, client } = start();
     const done = outbox.attach(client);
     client.full = true;
@@ -186,7 +198,7 @@ describe('a client that is behind', () => {
     expect([client.text, client.closed]).toEqual(['ab', true]);
   });
 
-  test('has not taken anything since the time that stuckSinceMs says', async () => {
+  test('stuckSinceMs is the time since which the client took nothing', async () => {
     const { outbox, put, client } = start();
     void outbox.attach(client);
     client.full = true;
@@ -202,7 +214,7 @@ describe('a client that is behind', () => {
     expect(outbox.stuckSinceMs).toBeGreaterThan(sinceMs);
   });
 
-  test('may find the memory of what it did not take used again', async () => {
+  test('bytes that the client did not take survive reuse of upstream’s memory', async () => {
     const { outbox, put, client } = start();
     void outbox.attach(client);
     client.full = true;
@@ -216,7 +228,7 @@ describe('a client that is behind', () => {
   });
 });
 
-test('an outbox that is killed breaks the connection, says so, and hands nothing over any more', async () => {
+test('a killed outbox breaks the connection, reports it, and sends nothing more', async () => {
   const { outbox, put, client } = start();
   const done = outbox.attach(client).then(
     () => 'clean',

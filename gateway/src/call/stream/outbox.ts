@@ -96,6 +96,18 @@ export class Outbox {
     });
   }
 
+  /**
+   * Everything that was put in, of a stream that was closed before a client was connected; null: a client was, or may
+   * have to be. Then no client can be connected any more.
+   */
+  takeWhole(): Buffer | null {
+    if (!this.#closing || this.#over || this.#controller !== null) return null;
+    const whole = this.#backlog.takeAll();
+    this.#over = true;
+    this.#listener.onCaughtUp();
+    return whole;
+  }
+
   /** Adds bytes; the view must stay valid only until the next `flush`. */
   put(bytes: Uint8Array): void {
     this.#endRun();
@@ -280,6 +292,13 @@ export class Backlog {
     if (block === undefined) return undefined;
     this.#byteCount -= block.used;
     return block.bytes.subarray(0, block.used);
+  }
+
+  /** Removes and returns everything, in one piece. */
+  takeAll(): Buffer {
+    const all = Buffer.concat(this.#blocks.map(({ bytes, used }) => bytes.subarray(0, used)));
+    this.clear();
+    return all;
   }
 
   clear(): void {

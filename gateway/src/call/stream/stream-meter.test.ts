@@ -26,69 +26,69 @@ async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
     outputBytesMax: outputBytes,
   });
   const observer: Pick<StreamObserver, 'facts'> = { facts };
-  const told: string[] = [];
+  const reports: string[] = [];
   const metered = new StreamMeter({
     money,
     observer: observer as StreamObserver,
     tokensIn: (bytes) => bytes,
     inputTokens: INPUT_TOKENS,
-    onGranted: plan.onGranted ?? (() => told.push('granted')),
-    onRefused: ({ kind }: CallFailure) => told.push(kind),
+    onGranted: plan.onGranted ?? (() => reports.push('granted')),
+    onRefused: ({ kind }: CallFailure) => reports.push(kind),
   });
   const come = (bytes: number, soFar: Usage | null = null): boolean => {
     outputBytes = bytes;
     usageSoFar = soFar;
     return metered.covers();
   };
-  return { metered, money, ledger, told, come };
+  return { metered, money, ledger, reports, come };
 }
 
 /** Lets the pending requests be answered. */
 const answered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a stream', () => {
-  test('asks for its next slice while a quarter of the last one is left, and waits for nothing', async () => {
-    const { money, ledger, told, come } = await meter({ cap: SLICE * 9n });
+  test('requests its next slice while a quarter of the last one is left, without waiting', async () => {
+    const { money, ledger, reports, come } = await meter({ cap: SLICE * 9n });
     expect(come((SLICE_TOKENS * 3) / 4 - 1)).toBe(true);
     expect(ledger.kept).toEqual([]);
     expect(come((SLICE_TOKENS * 3) / 4)).toBe(true);
     await answered();
     expect([ledger.kept, money.allowedTokens]).toEqual([[`extend req_1 #1 ${SLICE}`], 2 * SLICE_TOKENS]);
     expect(come(SLICE_TOKENS + 1)).toBe(true);
-    expect(told).not.toContain('quota_exceeded');
+    expect(reports).not.toContain('quota_exceeded');
   });
 
-  test('that is ahead of what is held waits until more is, however much came meanwhile', async () => {
-    const { told, come } = await meter({ cap: SLICE * 9n });
+  test('a stream beyond its hold waits for an extension, however much arrived meanwhile', async () => {
+    const { reports, come } = await meter({ cap: SLICE * 9n });
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     expect(come(SLICE_TOKENS * 4)).toBe(false);
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
     await answered();
-    expect(told).toEqual(['granted']);
+    expect(reports).toEqual(['granted']);
     expect(come(SLICE_TOKENS * 4)).toBe(true);
   });
 
-  test('that is refused more goes on to the end of what is held, and no further', async () => {
-    const { money, told, come } = await meter({ cap: SLICE + SLICE / 2n });
+  test('a stream refused an extension continues to the end of its hold, and no further', async () => {
+    const { money, reports, come } = await meter({ cap: SLICE + SLICE / 2n });
     expect(come(SLICE_TOKENS)).toBe(true);
     await answered();
-    expect(told).not.toContain('quota_exceeded');
+    expect(reports).not.toContain('quota_exceeded');
     expect(money.allowedTokens).toBe(SLICE_TOKENS);
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told.at(-1)).toBe('quota_exceeded');
+    expect(reports.at(-1)).toBe('quota_exceeded');
   });
 
-  test('whose slice cannot be kept ends, and not for want of money', async () => {
-    const { ledger, told, come } = await meter({ cap: SLICE * 9n });
+  test('a stream whose extension cannot be stored ends, but not for lack of money', async () => {
+    const { ledger, reports, come } = await meter({ cap: SLICE * 9n });
     ledger.failing.add('extend');
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told).toEqual(['store_unavailable']);
+    expect(reports).toEqual(['store_unavailable']);
   });
 
-  test('whose reader fails at what had waited ends, and not for want of money', async () => {
-    const { told, come } = await meter({
+  test('a stream whose reader fails at the waiting bytes ends, but not for lack of money', async () => {
+    const { reports, come } = await meter({
       cap: SLICE * 9n,
       onGranted() {
         throw new Error('a fault');
@@ -96,10 +96,10 @@ describe('a stream', () => {
     });
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
-    expect(told).toEqual(['gateway_fault']);
+    expect(reports).toEqual(['gateway_fault']);
   });
 
-  test('says whether it would cover more, and asks for nothing', async () => {
+  test('reports whether it would cover more, without requesting it', async () => {
     const { metered, ledger, come } = await meter({ cap: SLICE * 9n });
     come(1_000);
     expect([SLICE_TOKENS - 1_000, SLICE_TOKENS - 999].map((bytes) => metered.coversMore(bytes))).toEqual([true, false]);
@@ -107,7 +107,7 @@ describe('a stream', () => {
     expect(ledger.kept).toEqual([]);
   });
 
-  test('of which much has come unread asks for all of it at once, or where that is too much for a slice', async () => {
+  test('a stream with many unread bytes requests all of them at once, or one slice if that is refused', async () => {
     const [rich, poor] = [await meter({ cap: SLICE * 9n }), await meter({ cap: SLICE * 3n })];
     for (const { metered, come } of [rich, poor]) {
       metered.expect(3);
@@ -116,10 +116,10 @@ describe('a stream', () => {
     }
     expect(rich.ledger.kept).toContain(`extend req_1 #1 ${SLICE * 4n}`);
     expect(poor.ledger.kept).toContain(`extend req_1 #1 ${SLICE}`);
-    expect([rich.told, poor.told]).toEqual([['granted'], ['granted']]);
+    expect([rich.reports, poor.reports]).toEqual([['granted'], ['granted']]);
   });
 
-  test('asks for one slice at a time', async () => {
+  test('requests one slice at a time', async () => {
     const { ledger, come } = await meter({ cap: SLICE * 9n });
     for (let bytes = (SLICE_TOKENS * 3) / 4; bytes < SLICE_TOKENS; bytes++) come(bytes);
     await answered();
@@ -155,7 +155,7 @@ describe('its progress', () => {
     expect(checkpoints(ledger.kept)).toEqual([`checkpoint req_1 output 12 cost ${12 + INPUT_TOKENS}`]);
   });
 
-  test('is upstream’s count where it has given one, and never less than what came', async () => {
+  test('the count is upstream’s if it has one, and never below the received output', async () => {
     const { ledger, come } = await meter({ cap: SLICE * 9n });
     come(2_000, { ...ZERO_USAGE, input: 100, output: 1 });
     come(4_000, { ...ZERO_USAGE, input: 100, output: 5_000 });

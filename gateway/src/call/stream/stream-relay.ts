@@ -6,9 +6,8 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { type FramingOutput, rawBytes, type SkimmedRecords, type StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
-import type { UpstreamFailure } from '../../upstream/connection.ts';
+import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
@@ -22,6 +21,8 @@ const PREAMBLE_BYTES_MAX = 16 * 1024;
 export class StreamRelay implements ExchangeListener, AnswerListener, OutboxListener, Deadline {
   readonly #started = Promise.withResolvers<RelayStart>();
   readonly started = this.#started.promise;
+  /** Resolves once the stream is complete and settled; null: it goes on. */
+  ended: Promise<void> | null = null;
   dueMs: number;
   slot = UNWATCHED;
   readonly #settings: RelaySettings;
@@ -61,7 +62,10 @@ export class StreamRelay implements ExchangeListener, AnswerListener, OutboxList
     if (this.#phase === 'ended') tap.abort();
   }
 
-  body(): ReadableStream {
+  /** The reply's body: in one piece if it is complete, otherwise as it comes. */
+  body(): ReadableStream | Buffer {
+    const whole = this.#outbox.takeWhole();
+    if (whole !== null) return whole;
     const source = {
       type: 'direct' as const,
       pull: (controller: DirectController) => this.#outbox.attach(controller),
@@ -332,7 +336,7 @@ export class StreamRelay implements ExchangeListener, AnswerListener, OutboxList
     this.#phase = 'ended';
     this.dueMs = performance.now() + LINGER_MS;
     const facts = this.#observer.facts();
-    this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
+    this.ended = this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
       () => this.#close(lastBytes),
       (cause: unknown) => {
         const away = new CallFailure('store_unavailable', 'the call could not be recorded; try again', { cause });
@@ -381,8 +385,7 @@ export class StreamRelay implements ExchangeListener, AnswerListener, OutboxList
       this.#started.reject(new CallFailure(kind, 'the client left before its answer began'));
       return;
     }
-    const outcome = { status, failure: kind, facts: this.#observer.facts() };
-    this.#settings.settle(outcome, null).then(undefined, (cause: unknown) => {
+    this.#settings.settle({ status, failure: kind, facts: this.#observer.facts() }, null).catch((cause: unknown) => {
       this.#settings.onFailure(new CallFailure('store_unavailable', 'the call could not be recorded', { cause }));
     });
     this.#settings.onClosed();

@@ -53,14 +53,16 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   const slice = holdRequest === null ? { amount: 0n, outputTokens: 0, extendAtTokens: null } : chooseHold(holdRequest);
   const limits: LimitStore = far ? answeringLater(store) : store;
   const seeds = createMoneySeeds(limits, { readSettled: async () => 0n, readAvailable: async () => 0n });
-  const asked = claim('req_1', [binding], { amount: slice.amount });
-  const admitted = await admitCall({ store: limits, seeds }, asked, START_MS);
+  const claimed = claim('req_1', [binding], { amount: slice.amount });
+  const admitted = await admitCall({ store: limits, seeds }, claimed, START_MS);
   if (admitted.kind === 'refused') throw new Error(`the cap ${cap} does not cover the hold ${slice.amount}`);
   const { admission } = admitted;
   const ledger = createNotedLedger();
   const draft = draftRecord(routedCall({ price }), price?.version ?? null);
-  const durable = plan.durable ?? Promise.resolve();
-  const money = new CallMoney({ admission, ledger, price, holdRequest, slice, draft, durable, brokenAnswers: 'bill' });
+  const saved = plan.durable ?? Promise.resolve();
+  const unsaved = { explain: (cause: unknown) => cause, record: async () => undefined };
+  const parts = { admission, ledger, price, holdRequest, slice, draft, saved, unsaved, brokenAnswers: 'bill' } as const;
+  const money = new CallMoney(parts);
   return { money, admission, ledger, budget: () => readNow(store, binding) };
 }
 
@@ -74,7 +76,7 @@ function answeringLater(store: LimitStore): LimitStore {
   return {
     ...store,
     beginSeed: async (binding) => store.beginSeed(binding),
-    acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
+    acquire: async (claimed, nowMs) => store.acquire(claimed, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),

@@ -7,7 +7,6 @@ import type { Defaults } from '../../config/config.ts';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { resolveDefaults } from '../../config/resolve-settings.ts';
 import { compileModelPatterns, newKeyUse, type Principal } from '../../identity/principal.ts';
-
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { demo, localProvider } from '../../providers/demo.ts';
@@ -48,7 +47,7 @@ export interface CallPlan {
 /** A call in the chat format that has just arrived. */
 export function arrivedCall(headers: Record<string, string> = {}, deps: Partial<CallDeps> = {}): Arrived {
   const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers });
-  const origin = { connection: { replyReady: () => undefined }, address: () => null };
+  const origin = { address: () => null, replyReady: () => undefined };
   return openCall(request, chatClient, origin, deps as CallDeps);
 }
 

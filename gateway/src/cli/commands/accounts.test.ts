@@ -128,7 +128,7 @@ describe('topup', () => {
     }
   });
 
-  test('a correction that takes more than a prepaid account has says so in its own unit', async () => {
+  test('a correction that exceeds a prepaid balance is refused with the amount in its unit', async () => {
     await print('accounts', 'create', 'team', '--mode', 'prepaid');
     await print('topup', 'team', '--usd', '1.5');
     const { exitCode, stderr } = await run('accounts', 'correct', 'team', '--usd', '-2', '--note', 'typo');

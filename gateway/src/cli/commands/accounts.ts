@@ -99,10 +99,13 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
     .action(
-      async (account: string, { json, ...asked }: Omit<MovementRequest, 'account'> & { readonly json?: true }) => {
+      async (
+        account: string,
+        { json, ...movementRequest }: Omit<MovementRequest, 'account'> & { readonly json?: true },
+      ) => {
         printMovement(
           environment,
-          await moveMoney(environment, 'accounts.correct', { account, ...asked }),
+          await moveMoney(environment, 'accounts.correct', { account, ...movementRequest }),
           json === true,
         );
       },
@@ -162,8 +165,12 @@ function registerTopup(program: Command, environment: CliEnvironment): void {
     .option('--note <text>', 'note stored with the ledger entry')
     .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
-    .action(async (account: string, { json, ...asked }: TopupFlags) => {
-      printMovement(environment, await moveMoney(environment, 'accounts.topup', { account, ...asked }), json === true);
+    .action(async (account: string, { json, ...movementRequest }: TopupFlags) => {
+      printMovement(
+        environment,
+        await moveMoney(environment, 'accounts.topup', { account, ...movementRequest }),
+        json === true,
+      );
     });
 }
 
@@ -180,10 +187,10 @@ export interface MovementRequest {
 export async function moveMoney(
   environment: CliEnvironment,
   command: 'accounts.topup' | 'accounts.correct',
-  { id = generateId('mov'), ...asked }: MovementRequest,
+  { id = generateId('mov'), ...movementRequest }: MovementRequest,
 ): Promise<Json> {
   try {
-    return await administer(environment, command, { ...asked, id });
+    return await administer(environment, command, { ...movementRequest, id });
   } catch (fault) {
     if (!(fault instanceof OutcomeUnknown)) throw fault;
     throw new OutcomeUnknown(1, `${fault.message}\nTo retry safely, add --id ${id}: the money is not moved twice.`);

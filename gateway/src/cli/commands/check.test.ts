@@ -43,7 +43,7 @@ models:
 `;
 
 describe('tollgate check', () => {
-  test('says OK with a summary, and no credential', async () => {
+  test('prints OK with a summary, and no credential', async () => {
     writeFileSync(join(folder, 'good.yaml'), GOOD);
     const { out, exitCode } = await runCheck(['good.yaml'], { LAB_KEY: 'canary-7391' });
     expect(out).toBe(
@@ -52,7 +52,7 @@ describe('tollgate check', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('says OK as one JSON object', async () => {
+  test('prints OK as one JSON object', async () => {
     writeFileSync(join(folder, 'good.yaml'), GOOD);
     const { out } = await runCheck(['good.yaml', '--json'], { LAB_KEY: 'canary-7391' });
     expect(JSON.parse(out)).toEqual({
@@ -73,7 +73,7 @@ describe('tollgate check', () => {
     });
   });
 
-  test('says each problem and exits 1', async () => {
+  test('prints each problem and exits with 1', async () => {
     writeFileSync(join(folder, 'bad.yaml'), 'server: { prot: 8080 }\nlimit: {}\n');
     const { out, exitCode } = await runCheck(['bad.yaml']);
     expect(out).toBe(

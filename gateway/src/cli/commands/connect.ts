@@ -7,7 +7,6 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.ts';
 import { backupPath, changeFile, readText, renderDifference, restoreFile } from '../../connect/change-file.ts';
-
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
 import { readModels, tryCall } from '../../connect/try-gateway.ts';
 import { callControl } from '../../control/control-client.ts';

@@ -135,8 +135,8 @@ function renderBackup(
   { file, bytes, entries, blocks, calls, content }: ReturnType<typeof makeBackup>,
   withContent: boolean,
 ): string {
-  const said = content === null ? renderNoContent(dataDir, withContent) : renderContent(content);
-  return `Copied ${bytes} bytes to ${file}; its ledger is valid: ${blocks} blocks, ${entries} entries, ${calls} settled requests.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and stored prompts and responses cannot be read'}.\n`;
+  const lines = content === null ? renderNoContent(dataDir, withContent) : renderContent(content);
+  return `Copied ${bytes} bytes to ${file}; its ledger is valid: ${blocks} blocks, ${entries} entries, ${calls} settled requests.\n${lines}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and stored prompts and responses cannot be read'}.\n`;
 }
 
 function renderContent({ file, bytes }: Copy): string {

@@ -107,7 +107,7 @@ describe('keys list', () => {
     expect((await run('keys', 'list')).stdout).toStartWith('ID ');
   });
 
-  test('says of each key whether it is strict', async () => {
+  test('shows whether each key is strict', async () => {
     const [eased, strict] = [await create(), await create('--strict')];
     const rows = (await run('keys', 'list')).stdout.trimEnd().split('\n');
     expect(rows[0]?.split(/ {2,}/)).toEqual([
@@ -138,7 +138,7 @@ describe('keys list', () => {
 });
 
 describe('keys rotate', () => {
-  test('keeps the id, gives a new key, and says until when the old one works', async () => {
+  test('keeps the id, prints a new key, and the time until which the old one works', async () => {
     const { id, key } = await create();
     const rotated = JSON.parse((await run('keys', 'rotate', id, '--grace', '24h', '--json')).stdout);
     expect(rotated).toMatchObject({ id, previous_expires_at: '2026-11-21T12:00:00.000Z' });
@@ -150,7 +150,7 @@ describe('keys rotate', () => {
   });
 });
 
-test('a key that expires before the grace ends is said to work until then', async () => {
+test('a key that expires before the grace ends shows its expiry', async () => {
   const { id } = await create('--expires', '1h');
   expect((await run('keys', 'rotate', id)).stdout).toContain('The old secret works until 2026-11-20T13:00:00.000Z');
 });

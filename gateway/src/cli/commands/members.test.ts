@@ -39,7 +39,7 @@ test('verifies the user of an address, and prints the sign-in methods that keep 
   });
 });
 
-test('asks for the account where several users have the address', async () => {
+test('requires the account if several users have the address', async () => {
   expect((await run('bob@example.com')).stderr).toContain('in the accounts default, team. Choose the one');
   const { stdout } = await run('bob@example.com', '--account', 'team', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ name: 'Bob', account: 'team', has_password: true, restored: [] });

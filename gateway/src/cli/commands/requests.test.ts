@@ -89,13 +89,13 @@ describe('requests', () => {
     const { usage } = sampleRecord(id);
     const record = sampleRecord(id, { at_ms: NOW_MS - 9_000_000, usage: { ...usage, extras }, price_version });
     const other = newFolder();
-    const theirs = await openStore({ dataDir: other });
-    await theirs.recorder.append(record);
+    const otherStore = await openStore({ dataDir: other });
+    await otherStore.recorder.append(record);
     const printed = JSON.parse((await runProgram(other, 'calls', '--json')).stdout);
     expect(printed.usage).toEqual({ ...usage, ...extras });
     expect(printed.unpriced_server_tools).toEqual(['tool_search']);
     expect((await runProgram(other, 'calls')).stdout).toContain('0.000123450 (tool_search unpriced)');
-    await theirs.close();
+    await otherStore.close();
   });
 
   test('finds by time, by key, by request and up to a limit, newest first', async () => {

@@ -41,7 +41,7 @@ test('prints a link for an hour, to a page of the configured address', async () 
   expect(row).toMatchObject({ made_by: null, ends_second_factor: 0 });
 });
 
-test('says whether the second factor stays', async () => {
+test('prints whether the second factor stays', async () => {
   expect((await run('ada@example.com')).stdout).toContain('The second factor stays');
   const { stdout } = await run('Ada@Example.com', '--without-second-factor');
   expect(stdout).toContain('The second factor is turned off');

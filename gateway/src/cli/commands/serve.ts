@@ -54,9 +54,9 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   });
   // Before the first words: a program that waits for them may send a signal at once.
   const end = ended(app, log);
-  environment.stdout(renderFirstWords(app, startMs));
   const reload = () => void reloadConfig(app, source, log);
   process.on('SIGHUP', reload);
+  environment.stdout(renderFirstWords(app, startMs));
   const watch = config.file === null ? null : watchConfig(config.file, reload);
   await end;
   watch?.stop();

@@ -37,9 +37,9 @@ describe('verify', () => {
     expect(holds.stdout).toStartWith('The ledger is valid: 3 blocks, 3 entries, 1 settled requests.\n');
     await store.close();
     expect(await runProgram(dataDir, 'verify')).toEqual(holds);
-    const told = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
-    expect(told).toMatchObject({ ok: true, entries: 3, blocks: 3, calls: 1, last: { number: 3 }, problem: null });
-    expect(holds.stdout).toEndWith(` --noted 3:${told.last.hash}\n`);
+    const report = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
+    expect(report).toMatchObject({ ok: true, entries: 3, blocks: 3, calls: 1, last: { number: 3 }, problem: null });
+    expect(holds.stdout).toEndWith(` --noted 3:${report.last.hash}\n`);
   });
 
   test('fails with the first wrong block', async () => {
@@ -72,7 +72,7 @@ describe('verify', () => {
     expect(wrong.stderr).toContain('expected a number, a colon and a hash');
   });
 
-  test('says so where there is no database', async () => {
+  test('reports a missing database', async () => {
     const { exitCode, stderr } = await runProgram(newFolder(), 'verify');
     expect(exitCode).toBe(1);
     expect(stderr).toContain('There is no database at');
@@ -206,9 +206,9 @@ describe('backup', () => {
     const silent = await runProgram(dataDir, 'backup', plain, '--with-content');
     expect(silent.stdout).toContain('No prompts or responses are stored.');
     const content = createContentStore(dataDir, loadMasterKey(dataDir).key, () => 1024 ** 3);
-    const said = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
+    const stored = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
     const of = { requestId: 'r', account: 'team', workspace: 'w', atMs: 1, protocol: 'chat', status: 200 } as const;
-    const bodies = { request: said, upstreamRequest: 'same', response: said, upstreamResponse: null } as const;
+    const bodies = { request: stored, upstreamRequest: 'same', response: stored, upstreamResponse: null } as const;
     await content.save({ ...of, ...bodies, stream: false });
     expect((await runProgram(dataDir, 'backup', join(folder, 'left-out.db'))).stdout).toContain(
       `Not copied: prompts and responses (${join(dataDir, 'content.db')}).`,
@@ -224,7 +224,7 @@ describe('backup', () => {
     const restored = newFolder();
     renameSync(`${whole}.content`, join(restored, 'content.db'));
     const again = createContentStore(restored, loadMasterKey(dataDir).key, () => 1024 ** 3);
-    expect(await again.read('team', 'r')).toMatchObject({ workspace: 'w', request: said });
+    expect(await again.read('team', 'r')).toMatchObject({ workspace: 'w', request: stored });
     await again.close();
   });
 });

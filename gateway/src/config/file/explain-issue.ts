@@ -12,7 +12,6 @@ import {
   renderPath,
 } from './config-problem.ts';
 import { fileSchema } from './file-schema.ts';
-
 import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -103,7 +102,7 @@ function explainUnknownMember(name: string, known: readonly string[]): Fault {
 
 const ALIAS_FORMS = {
   expected: 'a model name of 1 to 256 characters without control characters, or a mapping with name and protocols',
-  advice: 'Write claude-house, or { name: claude-house, protocols: [messages] }.',
+  advice: 'Write claude-own, or { name: claude-own, protocols: [messages] }.',
 };
 
 const PRICE_FORMS = {

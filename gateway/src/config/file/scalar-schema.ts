@@ -6,7 +6,6 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../../billing/money.ts';
 import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
-
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs, parseInstantMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';

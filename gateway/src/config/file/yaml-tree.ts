@@ -261,10 +261,9 @@ function describeYamlError(code: ErrorCode): Fault {
 }
 
 /**
- * Substitutes `${NAME}` and `${NAME:-default}` inside the values of a configuration file: hides them from the YAML
- * parser and inserts the environment's values afterwards, so that a value can never become YAML.
+ * Values for `${NAME}` and `${NAME:-default}` in a configuration file. Such expressions are hidden from the YAML parser
+ * and replaced afterwards, so that a value can never become YAML.
  */
-
 export type Environment = { readonly [name: string]: string | undefined };
 
 /** The substituted value, or the problem with an expression in the text. */

@@ -143,10 +143,10 @@ export const usageRoutes = {
       buckets: z.array(time),
       filter_labels: filterLabels,
       groups: z.array(group),
-      /** The sum of all groups after the first hundred; null: there are none. */
+      /** The sum of all groups after the first hundred; null: no further groups. */
       rest: sums.nullable(),
       /**
-       * The sum of all groups without amounts of their own; null: there are none, or the metric is a percentile, which
+       * The sum of all groups without amounts of their own; null: no such groups, or the metric is a percentile, which
        * can't be summed.
        */
       others: amounts.nullable(),

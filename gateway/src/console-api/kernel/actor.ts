@@ -1,8 +1,8 @@
 /** Identifies the actor of a console request by session or API key, and computes their rights in an account. */
 
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { authenticate, mayComeFrom } from '../../identity/authorize.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { authenticate, mayComeFrom } from '../../identity/principal.ts';
 import { type MemberRights, memberMay, PERMISSIONS, type Permission, roleMay } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import type { Sessions } from '../../people/sign-in/sessions.ts';

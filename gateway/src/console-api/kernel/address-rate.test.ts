@@ -15,7 +15,7 @@ function isTaken(work: () => void): boolean {
   }
 }
 
-test('so many a minute from one address, the others unhindered, and again as time goes by', () => {
+test('limits attempts per minute from one address, not from others, and recovers with time', () => {
   const rate = createAddressRate(3);
   const ask = (address: string | null, nowMs: number) => isTaken(() => rate.take(address, nowMs));
   expect([ask('a', 0), ask('a', 0), ask('a', 0), ask('a', 0)]).toEqual([true, true, true, false]);

@@ -282,7 +282,7 @@ async function readJsonBody(request: Request, bytesMax: number, arrival: BodyArr
 async function readText({ body }: Request, bytesMax: number, { limits, address }: BodyArrival): Promise<string> {
   if (body === null) return '';
   try {
-    const bytes = await new ArrivingBody(limits, () => address).gather(body, (byteCount) => {
+    const bytes = await new ArrivingBody(limits, { address: () => address }).gather(body, (byteCount) => {
       if (byteCount <= bytesMax) return;
       throw new ConsoleFailure('too_large', `the body is larger than ${bytesMax} bytes`, { closeConnection: true });
     });

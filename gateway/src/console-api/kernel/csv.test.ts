@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { csvLine, csvResponse } from './handlers.ts';
 
-test('a file that fails midway fails for its reader, and the operator is told', async () => {
+test('a file that fails midway fails for its reader, and is logged', async () => {
   async function* lines(): AsyncGenerator<string> {
     yield csvLine(['id']);
     throw new Error('the disk is gone');
@@ -13,7 +13,7 @@ test('a file that fails midway fails for its reader, and the operator is told', 
   expect(faults.map(String)).toEqual(['Error: the disk is gone']);
 });
 
-test('a cell that a spreadsheet would run begins with a quote mark, however its sign is written and whatever is before it', () => {
+test('a cell that a spreadsheet would run starts with a quote mark, with any sign and any white space before it', () => {
   for (const sign of ['=', '+', '-', '@', '|', '＝', '＋', '－', '＠', '｜', '−', '﹦']) {
     for (const before of ['', ' ', '   ', '\u00a0', '\u3000', '\u200b', '\ufeff', ' \u200b\t', '\u0000']) {
       const cell = `${before}${sign}cmd`;

@@ -11,7 +11,7 @@ const ask = (method: string, encoding: string | null) =>
     headers: encoding === null ? {} : { 'accept-encoding': encoding },
   });
 
-test('a large answer is packed, and says the same', async () => {
+test('a large reply is compressed, with the same content', async () => {
   const reply = await jsonReply(LARGE, ask('GET', 'gzip, br'), new Headers({ 'cache-control': 'no-store' }));
   expect(Object.fromEntries(reply.headers)).toMatchObject({
     'cache-control': 'no-store',

@@ -18,8 +18,8 @@ const CASES: readonly (readonly [StoreErrorKind, string, RegExp])[] = [
 
 test.each(CASES)('a store failure %s becomes %s, without claiming more than is known', async (kind, name, words) => {
   const fault = createStoreError(kind, 'the words of the store');
-  const asked = runCommand({ run: () => Promise.reject(fault) }, ASKING, 'keys.create', {});
-  const failure: unknown = await asked.catch((thrown: unknown) => thrown);
+  const running = runCommand({ run: () => Promise.reject(fault) }, ASKING, 'keys.create', {});
+  const failure: unknown = await running.catch((thrown: unknown) => thrown);
   expect(failure).toBeInstanceOf(ConsoleFailure);
   expect(failure).toMatchObject({ kind: name, message: expect.stringMatching(words) });
 });

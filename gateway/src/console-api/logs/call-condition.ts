@@ -42,26 +42,26 @@ export function asksMember({ member, without }: CallsQuery): boolean {
  * the account created.
  * @throws ConsoleFailure where a filter has a value and is also in `without`.
  */
-export function conditionOf(asked: CallsQuery, owners: ReadonlyMap<string, string>): CallCondition {
-  const { without = [] } = asked;
+export function conditionOf(requested: CallsQuery, owners: ReadonlyMap<string, string>): CallCondition {
+  const { without = [] } = requested;
   for (const name of without) {
-    if (asked[name] === undefined) continue;
+    if (requested[name] === undefined) continue;
     throw new ConsoleFailure(
       'invalid',
-      `without: found ${name} together with ${name}=${asked[name]}; expected one of them`,
+      `without: found ${name} together with ${name}=${requested[name]}; expected one of them`,
       { member: 'without' },
     );
   }
   const filterOf = (name: Exclude<(typeof without)[number], 'member'>) =>
-    without.includes(name) ? NONE : (asked[name] ?? null);
+    without.includes(name) ? NONE : (requested[name] ?? null);
   return {
     model: filterOf('model'),
     provider: filterOf('provider'),
-    keys: keysOf(asked, owners),
-    workspace: asked.workspace ?? null,
+    keys: keysOf(requested, owners),
+    workspace: requested.workspace ?? null,
     end_user: filterOf('end_user'),
     session: filterOf('session'),
-    protocol: asked.protocol ?? null,
+    protocol: requested.protocol ?? null,
   };
 }
 

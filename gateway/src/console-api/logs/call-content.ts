@@ -50,7 +50,7 @@ export function createContentOf(
 async function showContent(content: CallContent): Promise<ShownContent> {
   const { request, upstreamRequest, response, upstreamResponse, stream, status } = content;
   const { protocol } = content;
-  const said = isCut(request) ? null : await readRequestTurns(protocol, request.bytes);
+  const requestTurns = isCut(request) ? null : await readRequestTurns(protocol, request.bytes);
   // The beginning of a stream is readable without its end; the beginning of JSON is not.
   const answered =
     isCut(response) && !stream ? null : readAnswerTurn(protocol, { bytes: response.bytes, stream, status });
@@ -59,7 +59,9 @@ async function showContent(content: CallContent): Promise<ShownContent> {
   return {
     content: 'shown',
     conversation:
-      said === null && answered === null ? null : [...(said ?? []), ...(answered === null ? [] : [answered])],
+      requestTurns === null && answered === null
+        ? null
+        : [...(requestTurns ?? []), ...(answered === null ? [] : [answered])],
     raw: {
       request: requestText,
       upstream_request: sent === null ? null : sent === request ? requestText : textOf(sent),

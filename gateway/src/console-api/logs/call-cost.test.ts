@@ -24,11 +24,11 @@ test.each([
   const cost = costNanoUsd(USAGE, parsePriceVersion(price_version));
   const call = sampleRecord('req_1', { usage: USAGE, price_version, cost_nano_usd: cost.toString() });
   const entries = [entry('hold', 5n), entry('extend', 6n), entry('post', cost - 4n), entry('absorb', 4n)];
-  const told = callCost({ call, entries });
-  const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
+  const shown = callCost({ call, entries });
+  const pico = shown?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
   expect((pico + 500n) / 1_000n).toBe(cost);
-  expect(told?.lines.find(({ kind }) => kind === 'output')?.count).toBe(60);
-  expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, written_off_nano_usd: '4' });
+  expect(shown?.lines.find(({ kind }) => kind === 'output')?.count).toBe(60);
+  expect(shown).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, written_off_nano_usd: '4' });
 });
 
 test('runs of models at prices of their own have lines of their own, which come to the cost', () => {
@@ -40,13 +40,13 @@ test('runs of models at prices of their own have lines of their own, which come 
   ];
   const usage = { ...none, input: 130, output: 10, extras: { parts } };
   const cost = chargedNanoUsd(usage, parsePriceVersion(cheap), parsePriceVersion);
-  const told = callCost({
+  const shown = callCost({
     call: sampleRecord('req_1', { usage, price_version: cheap, cost_nano_usd: String(cost) }),
     entries: [],
   });
-  const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
+  const pico = shown?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
   expect((pico + 500n) / 1_000n).toBe(cost);
-  const inputs = told?.lines.filter(({ kind }) => kind === 'input').map((line) => [line.count, line.pico_usd_each]);
+  const inputs = shown?.lines.filter(({ kind }) => kind === 'input').map((line) => [line.count, line.pico_usd_each]);
   expect(inputs).toEqual([
     [100, '1000000'],
     [30, '5000000'],
@@ -56,8 +56,8 @@ test('runs of models at prices of their own have lines of their own, which come 
 test('requests of tools have a line each, in their own unit', () => {
   const usage = { ...USAGE, extras: { server_tools: { web_search: 3, web_fetch: 1 } } };
   const price_version = 'config@1_0.1_1.25_2_10_10;web_fetch=0/1000;web_search=10/1000';
-  const told = callCost({ call: sampleRecord('req_1', { usage, price_version }), entries: [] });
-  const ofTools = told?.lines.filter(({ unit }) => unit === 'request');
+  const shown = callCost({ call: sampleRecord('req_1', { usage, price_version }), entries: [] });
+  const ofTools = shown?.lines.filter(({ unit }) => unit === 'request');
   expect(ofTools).toEqual([
     { kind: 'web_search', unit: 'request', count: 3, pico_usd_each: '10000000000', cost_pico_usd: '30000000000' },
     { kind: 'web_fetch', unit: 'request', count: 1, pico_usd_each: '0', cost_pico_usd: '0' },

@@ -7,10 +7,10 @@ import { callLines } from './logs.ts';
 
 test('reads all pages, also short and empty ones', async () => {
   const pages = [1_000, 0, ...Array.from({ length: 120 }, () => 1_000), 7];
-  const asked: (string | null)[] = [];
+  const queries: (string | null)[] = [];
   const usage = {
     async readLogs({ beforeId }: LogQuestion) {
-      const page = asked.push(beforeId);
+      const page = queries.push(beforeId);
       const calls = Array.from({ length: pages[page - 1] ?? 0 }, (_, nth) => sampleRecord(`req_${page}_${nth}`));
       return { calls, next: page === pages.length ? null : `page ${page}`, histogram: null };
     },
@@ -21,5 +21,5 @@ test('reads all pages, also short and empty ones', async () => {
   for await (const piece of callLines(usage, { ...question, tenant })) lines.push(...piece.split('\r\n').slice(0, -1));
   expect(lines.length).toBe(1 + 121_007);
   expect(new Set(lines).size).toBe(lines.length);
-  expect(asked.slice(0, 3)).toEqual([null, 'page 1', 'page 2']);
+  expect(queries.slice(0, 3)).toEqual([null, 'page 1', 'page 2']);
 });

@@ -42,7 +42,7 @@ export function logHandlers(parts: LogParts) {
       const { before, after, limit } = query;
       const labels = await labelsFor(parts, tenancy, query);
       const common = { tenant: tenantOf(tenancy), ...choiceOf(query, labels), limit, timeMsMax: PAGE_MS_MAX };
-      const filter_labels = labels?.namesOfAsked(query, tenancy.workspaces) ?? [];
+      const filter_labels = labels?.namesOfIds(query, tenancy.workspaces) ?? [];
       if (after !== undefined) {
         const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
         const last = found.at(-1);
@@ -125,12 +125,12 @@ export function logHandlers(parts: LogParts) {
 }
 
 /** Null: there is no key or member filter. */
-async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked): Promise<UsageLabels | null> {
-  return asked.key !== undefined || asksMember(asked) ? labelsOf(account) : null;
+async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, requested: Asked): Promise<UsageLabels | null> {
+  return requested.key !== undefined || asksMember(requested) ? labelsOf(account) : null;
 }
 
-function choiceOf(asked: Asked, labels: UsageLabels | null) {
-  return { condition: conditionOf(asked, labels?.owners ?? new Map()), outcome: asked.outcome ?? null };
+function choiceOf(requested: Asked, labels: UsageLabels | null) {
+  return { condition: conditionOf(requested, labels?.owners ?? new Map()), outcome: requested.outcome ?? null };
 }
 
 function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {
@@ -267,8 +267,8 @@ export async function* callLines(
 ): AsyncGenerator<string> {
   yield csvLine(COLUMNS);
   for (let beforeId: string | null = null; ; ) {
-    const asked: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
-    const page: LogPage = await orRefuse(usage.readLogs(asked));
+    const requested: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
+    const page: LogPage = await orRefuse(usage.readLogs(requested));
     yield page.calls.map(renderLine).join('');
     if (page.next === null) return;
     beforeId = page.next;

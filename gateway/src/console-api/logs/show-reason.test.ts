@@ -81,18 +81,18 @@ test('everyone who sees a key’s requests sees its limits', () => {
 });
 
 test('the sentence reveals no hidden member, and only usable remedies are offered', () => {
-  const told = (tenancy: Tenancy, reason: Reason) =>
+  const shownTo = (tenancy: Tenancy, reason: Reason) =>
     explainCallFailure(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
-  expect(told(OPERATOR, balance)).toEqual({
+  expect(shownTo(OPERATOR, balance)).toEqual({
     sentence: 'Account acme has $0.000000009 left; this request could cost $0.000000003.',
     remedy: { label: 'Top up', page: '/app/billing' },
   });
-  expect(told(VIEWER, balance)).toEqual({
+  expect(shownTo(VIEWER, balance)).toEqual({
     sentence: 'The balance of account acme doesn’t cover this request.',
     remedy: null,
   });
-  expect(told(OWNER, ownKey)?.remedy).toEqual({ label: 'Edit limits', page: '/app/keys/key_1' });
-  expect(told(VIEWER, ownKey)?.remedy).toBeNull();
+  expect(shownTo(OWNER, ownKey)?.remedy).toEqual({ label: 'Edit limits', page: '/app/keys/key_1' });
+  expect(shownTo(VIEWER, ownKey)?.remedy).toBeNull();
 });
 
 test('a record without a reason has no explanation', () => {

@@ -9,8 +9,7 @@ import { chooseRoute } from '../../call/request/identify.ts';
 import type { ServedModel } from '../../config/served-models.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { authorize, type ModelRights, mayUseModel } from '../../identity/authorize.ts';
-import type { ModelMatcher } from '../../identity/principal.ts';
+import { authorize, type ModelMatcher, type ModelRights, mayUseModel } from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -145,11 +144,11 @@ function rightsOfKey(
   return answer === 'allowed' ? principal : stops('Refused: the key lacks the scope inference.');
 }
 
-function explainRoute(parts: ModelDeps, route: Route, asked: string, protocol: ClientProtocolName): Step[] {
+function explainRoute(parts: ModelDeps, route: Route, requested: string, protocol: ClientProtocolName): Step[] {
   const { upstream } = route;
   const { served } = parts.running();
-  const targets = served.get(asked)?.targets ?? [];
-  const named = asked === route.model ? '' : `${asked} is another name of ${route.model}. `;
+  const targets = served.get(requested)?.targets ?? [];
+  const named = requested === route.model ? '' : `${requested} is another name of ${route.model}. `;
   const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
   const spoken = speaks(upstream.protocols, protocol)
     ? `it supports ${protocol}, so requests pass through unchanged`

@@ -191,7 +191,7 @@ type ProviderView = Reply<'GET /accounts/{account}/providers'>['providers'][numb
 /** Four characters of a shorter credential would reveal too much. */
 const SHOWN_FROM_CHARACTERS = 12;
 
-/** The last four characters of the first secret; empty for a short one; null: there is none. */
+/** The last four characters of the first secret; empty for a short one; null: no secret. */
 function lastFour(secrets: Secrets): string | null {
   const [text = null] = Object.values(secrets).map((secret) => secret.reveal());
   return text === null || text.length >= SHOWN_FROM_CHARACTERS ? (text?.slice(-4) ?? null) : '';

@@ -40,9 +40,9 @@ const NAMED = {
 };
 
 test('strangers hear that a provider is failing, and no name', async () => {
-  const told = await ask('summary', { kind: 'anonymous' });
-  expect(told).toMatchObject({ state: 'degraded', problems: ['A model provider is failing.'], providers: [] });
-  expect(JSON.stringify(told)).not.toContain('lab');
+  const summary = await ask('summary', { kind: 'anonymous' });
+  expect(summary).toMatchObject({ state: 'degraded', problems: ['A model provider is failing.'], providers: [] });
+  expect(JSON.stringify(summary)).not.toContain('lab');
 });
 
 test('providers are named with public_status full, and for signed-in users', async () => {

@@ -3,7 +3,7 @@
  * membership.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../../identity/authorize.ts';
+import { authenticate } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
 
@@ -63,7 +63,7 @@ describe('an invitation', () => {
     expect((await invite(owner, { email: 'nia@example.com' })).json.error.code).toBe('conflict');
   });
 
-  test('ends after a week, when it is taken back, and when another takes its place', async () => {
+  test('ends after a week, when it is revoked, and when another replaces it', async () => {
     const [first, second] = [
       (await invite(owner, { email: 'l@example.com' })).json,
       (await invite(owner, { email: 'l@example.com' })).json,
@@ -231,7 +231,7 @@ describe('the end of a membership', () => {
   });
 });
 
-describe('a key that asks the console API', () => {
+describe('a key that calls the console API', () => {
   test('needs a scope for it, its own address list, and is no person', async () => {
     const ask = (key: unknown, route: string, address?: string) =>
       rig.browser().ask(route, { headers: { authorization: `Bearer ${key}` }, ...(address ? { address } : {}) });

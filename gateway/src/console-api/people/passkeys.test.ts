@@ -65,14 +65,14 @@ function send(response: object, browser: Browser): Promise<Answered> {
 }
 
 const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
-const told = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
+const problemOf = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
 
 describe('making one', () => {
-  test('asks for the password again, and renews the session token', async () => {
+  test('requires the password again, and renews the session token', async () => {
     const browser = await inviteMember(rig, owner, { email: 'new@example.com', role: 'viewer' });
     const refused = await browser.ask('POST /me/passkeys/options', { body: { password: 'not the password' } });
-    expect(told(refused)).toEqual([401, 'wrong_credential', 'password']);
-    expect(told(await browser.ask('POST /me/passkeys/options', { body: { password: null } }))).toEqual([
+    expect(problemOf(refused)).toEqual([401, 'wrong_credential', 'password']);
+    expect(problemOf(await browser.ask('POST /me/passkeys/options', { body: { password: null } }))).toEqual([
       401,
       'wrong_credential',
       'password',
@@ -109,26 +109,26 @@ describe('making one', () => {
     ['one in the common format', 'attestation (packed)', { statement: { format: 'packed', members: CERTIFICATE } }],
   ] as const)('is refused with %s', async (_, reason, lies) => {
     const answered = await addPasskey(owner, openAuthenticator(ORIGIN), 'Liar', lies);
-    expect(told(answered)).toEqual([400, 'invalid', 'response']);
+    expect(problemOf(answered)).toEqual([400, 'invalid', 'response']);
     expect(answered.json.error.message).toContain(reason);
     expect((await owner.ask('GET /me')).json.passkeys).toEqual([]);
   });
 
-  test('is refused where it was asked long ago, twice, in another session, or where it is another’s', async () => {
+  test('a challenge is refused if it is old, used, of another session or of another user', async () => {
     const browser = await inviteMember(rig, owner, { email: 'old@example.com', role: 'viewer' });
     const device = openAuthenticator(ORIGIN);
     const body = { name: 'Late', response: device.make(await beginMaking(browser)) };
     const startMs = rig.nowMs;
     rig.nowMs += 5 * 60_000;
-    expect(told(await browser.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
+    expect(problemOf(await browser.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
     rig.nowMs = startMs;
     const other = rig.browser();
     await other.ask('POST /sign-in', { body: { email: 'old@example.com', ...PASSWORD } });
     other.cookies.set('tollgate.passkey', browser.cookies.get('tollgate.passkey') ?? '');
-    expect(told(await other.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
+    expect(problemOf(await other.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
     expect((await browser.ask('POST /me/passkeys', { body })).status).toBe(200);
-    expect(told(await browser.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
-    expect(told(await addPasskey(owner, device, 'Stolen'))).toEqual([409, 'conflict', null]);
+    expect(problemOf(await browser.ask('POST /me/passkeys', { body }))).toEqual([400, 'invalid', null]);
+    expect(problemOf(await addPasskey(owner, device, 'Stolen'))).toEqual([409, 'conflict', null]);
   });
 
   test('is refused with twenty passkeys, until one is removed', async () => {
@@ -140,14 +140,14 @@ describe('making one', () => {
     }));
     expect(await rig.store.people.save(inserts)).toBe(true);
     const begin = () => browser.ask('POST /me/passkeys/options', { body: PASSWORD });
-    expect(told(await begin())).toEqual([409, 'conflict', null]);
+    expect(problemOf(await begin())).toEqual([409, 'conflict', null]);
     expect((await browser.ask('DELETE /me/passkeys/many_3')).status).toBe(200);
     expect((await begin()).status).toBe(200);
   });
 });
 
 describe('signing in', () => {
-  test('takes nothing but the passkey, asks for no second factor, and is on record', async () => {
+  test('needs only the passkey, requires no second factor, and is recorded', async () => {
     const { browser: holder, device } = await makeHolder('holder@example.com');
     const where = [['id', 'is', holder.person]] as const;
     await rig.store.people.save([{ of: 'person', update: { second_factor: 1 }, where, rows: 1 }]);
@@ -187,7 +187,7 @@ describe('signing in', () => {
     });
 
     async function expectRefused(answered: Answered, browser: Browser): Promise<void> {
-      expect(told(answered)).toEqual([401, 'wrong_credential', null]);
+      expect(problemOf(answered)).toEqual([401, 'wrong_credential', null]);
       expect(await stateOf(browser)).toBe('signed_out');
       expect(rig.notes.at(-1)).toMatchObject({ act: 'person.sign_in_failed', actor: null });
       // A success follows each failure, so that no attempt waits for another and the next one proves that it would
@@ -242,10 +242,10 @@ describe('signing in', () => {
       const thief = rig.browser();
       thief.cookies.set('tollgate.passkey', holder.cookies.get('tollgate.passkey') ?? '');
       const { challenge, rp } = making;
-      const asked = { challenge, rpId: rp.id, timeout: 1, userVerification: 'required' } as const;
-      await expectRefused(await send(device.sign(asked), thief), thief);
+      const expected = { challenge, rpId: rp.id, timeout: 1, userVerification: 'required' } as const;
+      await expectRefused(await send(device.sign(expected), thief), thief);
       const bare = rig.browser();
-      await expectRefused(await send(device.sign(asked), bare), bare);
+      await expectRefused(await send(device.sign(expected), bare), bare);
     });
 
     test('a challenge with a changed cookie', async () => {
@@ -285,7 +285,7 @@ describe('signing in', () => {
           browser,
         );
       }
-      expect(told(await send({ ...right, id: 7 }, browser))).toEqual([400, 'invalid', 'response.id']);
+      expect(problemOf(await send({ ...right, id: 7 }, browser))).toEqual([400, 'invalid', 'response.id']);
     });
   });
 
@@ -314,8 +314,8 @@ test('only its owner can rename it, and the audit trail records it', async () =>
   const { browser, device } = await makeHolder('rename@example.com');
   const [{ id }] = (await browser.ask('GET /me')).json.passkeys;
   const rename = (who: Browser, name: string) => who.ask(`PATCH /me/passkeys/${id}`, { body: { name } });
-  expect(told(await rename(owner, 'Mine'))).toEqual([404, 'not_found', null]);
-  expect(told(await rename(browser, ' '))).toEqual([400, 'invalid', 'name']);
+  expect(problemOf(await rename(owner, 'Mine'))).toEqual([404, 'not_found', null]);
+  expect(problemOf(await rename(browser, ' '))).toEqual([400, 'invalid', 'name']);
   expect((await rename(browser, ' Work laptop ')).json).toEqual({});
   const noteCount = rig.notes.length;
   expect(rig.notes.at(-1)).toMatchObject({
@@ -338,7 +338,7 @@ describe('removing one', () => {
     const signed = rig.browser();
     await signIn(device, {}, signed);
     const [{ id }] = (await browser.ask('GET /me')).json.passkeys;
-    expect(told(await owner.ask(`DELETE /me/passkeys/${id}`))).toEqual([404, 'not_found', null]);
+    expect(problemOf(await owner.ask(`DELETE /me/passkeys/${id}`))).toEqual([404, 'not_found', null]);
     expect((await browser.ask(`DELETE /me/passkeys/${id}`)).status).toBe(200);
     expect(rig.notes.at(-1)).toMatchObject({
       act: 'person.passkey_removed',
@@ -346,10 +346,10 @@ describe('removing one', () => {
       before: { name: 'Laptop' },
     });
     expect([await stateOf(browser), await stateOf(signed)]).toEqual(['signed_in', 'signed_in']);
-    expect(told(await browser.ask(`DELETE /me/passkeys/${id}`))).toEqual([404, 'not_found', null]);
+    expect(problemOf(await browser.ask(`DELETE /me/passkeys/${id}`))).toEqual([404, 'not_found', null]);
   });
 
-  test('is refused where it is the last way in, even to two at once', async () => {
+  test('removing the last sign-in method is refused, even by two requests at once', async () => {
     const { browser, device } = await makeHolder('last@example.com');
     const second = openAuthenticator(ORIGIN);
     expect((await addPasskey(browser, second, 'Phone')).status).toBe(200);
@@ -375,13 +375,13 @@ describe('removing one', () => {
     expect((await begin()).status).toBe(200);
     const startMs = rig.nowMs;
     rig.nowMs += 600_001;
-    expect(told(await begin())).toEqual([403, 'forbidden', null]);
+    expect(problemOf(await begin())).toEqual([403, 'forbidden', null]);
     rig.nowMs = startMs;
   });
 });
 
 describe('the host', () => {
-  test('is that of the public address where there is one, whatever the request says', async () => {
+  test('the relying party is that of the public address if set, whatever the request says', async () => {
     const away = await openPeopleRig(folder(), { publicUrl: 'https://console.example/deep' });
     const browser = await setUpOwner(away, 'https://console.example');
     expect((await browser.ask('GET /session')).json.passkeys).toBe(true);
@@ -399,6 +399,10 @@ describe('the host', () => {
   test.each(['http://127.0.0.1:8080', 'http://[::1]:8080'])('at %s has no passkeys, and says so', async (origin) => {
     const browser = rig.browser(origin);
     expect((await browser.ask('GET /session')).json.passkeys).toBe(false);
-    expect(told(await browser.ask('POST /sign-in/passkey/options', { body: {} }))).toEqual([409, 'conflict', null]);
+    expect(problemOf(await browser.ask('POST /sign-in/passkey/options', { body: {} }))).toEqual([
+      409,
+      'conflict',
+      null,
+    ]);
   });
 });

@@ -117,7 +117,7 @@ describe('a link', () => {
     expect([first === second, await works(first), await works(second)]).toEqual([false, false, false]);
   });
 
-  test('keeps the second factor, unless the command line said otherwise; a sign-in that waited for it ends', async () => {
+  test('keeps the second factor unless the command line removes it; a sign-in that waited for it ends', async () => {
     const person = await member({ role: 'viewer' });
     const email = await emailOf(person);
     // The state after setting one up; sign-in.test.ts tests the codes.

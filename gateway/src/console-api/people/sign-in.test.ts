@@ -152,7 +152,7 @@ describe('a session', () => {
 });
 
 describe('a second factor', () => {
-  test('is asked for once it is on; each code works once, and so does each recovery code', async () => {
+  test('is required once it is on; each code works once, and so does each recovery code', async () => {
     const member = await inviteMember(rig, owner, { email: 'tia@example.com', role: 'viewer' });
     const before = member.cookies.get(nameOfSession) ?? '';
     const {

@@ -3,7 +3,6 @@ import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
 import { readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
-
 import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const idOf = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 
-test('a top-up and a correction move once for each id, and come back to the page', async () => {
+test('a top-up and a correction apply once for each id, and appear on the page', async () => {
   const topup = { id: idOf(1), usd: '10.5', note: 'invoice 7' };
   const correct = { id: idOf(2), usd: '-0.000000001', note: 'typo' };
   for (const _ of [1, 2]) {

@@ -4,8 +4,7 @@
  */
 import { explainCall } from '../../call/explain-call.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { mayUseModel } from '../../identity/authorize.ts';
-import { compileModelPatterns } from '../../identity/principal.ts';
+import { compileModelPatterns, mayUseModel } from '../../identity/principal.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
 import type { Handlers } from '../kernel/handlers.ts';

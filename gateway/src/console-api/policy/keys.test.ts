@@ -5,8 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { authenticate } from '../../identity/authorize.ts';
-import { noteUse } from '../../identity/principal.ts';
+import { authenticate, noteUse } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { keepCall, NO_CAPS, newKey, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
@@ -100,7 +99,7 @@ describe('keys', () => {
     }
   });
 
-  test('a rotation with grace keeps the id and both secrets, and says which of them is used', async () => {
+  test('a rotation with grace keeps the id and both secrets, and shows which of them is used', async () => {
     const { id, secret } = await make(ADMIN);
     const use = (text: string) => {
       const found = authenticate(rig.directory, text, rig.nowMs);
@@ -153,7 +152,7 @@ describe('keys', () => {
     }
   });
 
-  test('no secret and no hash is answered but once, nor is it in the audit or the database', async () => {
+  test('a secret is shown once, a hash never, and neither is in the audit log or the database', async () => {
     const { id, secret } = await make(ADMIN);
     const rotated = (await rig.ask(ADMIN, `POST ${KEYS}/${id}/rotate`, { grace: '1h' })).json.secret;
     const texts: string[] = [];

@@ -71,8 +71,8 @@ test('every change that an owner or an admin key of the account can ask for leav
     expect((await rig.ask(actor, 'PUT /accounts/team/limits/model/m', { caps: NO_CAPS })).status).toBe(403);
     expect((await rig.ask(actor, 'PATCH /accounts/team', { mode: 'postpaid' })).status).toBe(403);
     for (const kind of [`key/${key}`, 'account/team', 'workspace/red', 'end_user/*']) {
-      const asked = await rig.ask(actor, `PUT /accounts/team/limits/${kind}`, { caps: NO_CAPS, layer: 'operator' });
-      expect(asked.json.error).toMatchObject({ code: 'forbidden' });
+      const reply = await rig.ask(actor, `PUT /accounts/team/limits/${kind}`, { caps: NO_CAPS, layer: 'operator' });
+      expect(reply.json.error).toMatchObject({ code: 'forbidden' });
     }
   }
   await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: 'Renamed', time_zone: 'Pacific/Kiritimati' });
@@ -139,7 +139,7 @@ test('a key that the operator disabled is enabled by the operator alone', async 
   expect(stored).toMatchObject({ disabledByOperator: true, disabledBy: 'per_operator' });
 });
 
-test('a change of the time zone does not reopen a spent day, and is kept over a start', async () => {
+test('a change of the time zone does not reopen a spent day, and survives a restart', async () => {
   await keepCall(rig, key, { cost_nano_usd: '1000000000' });
   const spent = async () => {
     const { nodes } = (await rig.ask(OWNER, 'GET /accounts/team/limits')).json;

@@ -173,7 +173,7 @@ test('a model that is not served cannot be limited; an old rule is shown as with
   expect(await nodesOfModels()).toEqual([]);
 });
 
-test('the simulator says what the line then does, and takes nothing', async () => {
+test('the simulator predicts the decision of a call, and takes nothing', async () => {
   const perMinute = fc.option(fc.integer({ min: 1, max: 4 }), { nil: null });
   const caps = fc.record({
     rpm: perMinute,
@@ -218,7 +218,7 @@ test('the simulator says what the line then does, and takes nothing', async () =
         const [actor, account] = subject === 'model' ? [OPERATOR, 'default'] : [ADMIN, 'team'];
         const put = `PUT /accounts/${account}/limits/${subject}/${places[subject as keyof typeof places]}`;
         expect((await rig.ask(actor, put, { caps: { ...rates, ...money } })).status).toBe(200);
-        const asked = {
+        const simulated = {
           key: keyId,
           model,
           end_user: endUser,
@@ -227,13 +227,13 @@ test('the simulator says what the line then does, and takes nothing', async () =
           stream,
         };
         const [first, second] = [
-          (await rig.ask(ADMIN, SIMULATE, asked)).json,
-          (await rig.ask(ADMIN, SIMULATE, asked)).json,
+          (await rig.ask(ADMIN, SIMULATE, simulated)).json,
+          (await rig.ask(ADMIN, SIMULATE, simulated)).json,
         ];
         expect(second.admitted).toBe(first.admitted);
         const facts = { model, inputBytes, mediaParts: 0, outputTokensMax: maxTokens, answers: 1, endUser, stream };
         const { held, end } = await call(facts, model);
-        expect([asked, held !== null]).toEqual([asked, first.admitted]);
+        expect([simulated, held !== null]).toEqual([simulated, first.admitted]);
         outcomes.add(first.admitted);
         if (held !== null) expect(first.hold_nano_usd).toBe(String(held));
         if (releases) await end();

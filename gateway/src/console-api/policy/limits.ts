@@ -52,7 +52,7 @@ export function limitHandlers(parts: PolicyParts) {
       return node;
     },
     'POST /accounts/{account}/limits/simulate': async ({ body, tenancy }) => {
-      const asked = {
+      const simulated = {
         key: findKey(parts, tenancy, body.key),
         model: body.model,
         protocol: null,
@@ -61,7 +61,7 @@ export function limitHandlers(parts: PolicyParts) {
         outputTokensMax: body.max_tokens,
         stream: body.stream,
       };
-      const { admitted, hold, steps } = await explainCall(deps, asked, parts.nowMs());
+      const { admitted, hold, steps } = await explainCall(deps, simulated, parts.nowMs());
       return { admitted, hold_nano_usd: hold.toString(), steps: [...steps] };
     },
   } satisfies Partial<Handlers>;

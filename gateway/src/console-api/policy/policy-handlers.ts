@@ -2,13 +2,11 @@
 
 import type { Handlers } from '../kernel/handlers.ts';
 import { auditHandlers } from './audit.ts';
-
 import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
 import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
 import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
-
 import { workspaceHandlers } from './workspaces.ts';
 
 export function policyHandlers(parts: PolicyParts) {

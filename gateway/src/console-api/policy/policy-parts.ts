@@ -12,7 +12,6 @@ import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { PolicyReader, StoredAccount } from '../../store/ports/policy.ts';
 import type { Scope, StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
-
 import { ConstraintViolation, InsufficientFunds, StoreError } from '../../store/ports/store-errors.ts';
 import type { UsageReader } from '../../store/ports/usage.ts';
 import { type Actor, isOperator, type Tenancy } from '../kernel/actor.ts';

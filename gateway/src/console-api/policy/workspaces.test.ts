@@ -35,7 +35,7 @@ test('a workspace is made and changed with its policy, and shows its keys and mo
   });
 });
 
-test('what a workspace keeps of calls is given back to the configuration, and the trail says so', async () => {
+test('a workspace’s content setting can be reset to the configuration’s, with an audit entry', async () => {
   const own = { bodies: 'all', bodies_days: 7 };
   await rig.ask(OWNER, `PATCH ${SPACES}/red`, own);
   const changed = await rig.ask(OWNER, `PATCH ${SPACES}/red`, { bodies: null, bodies_days: null });

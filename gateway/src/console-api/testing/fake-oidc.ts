@@ -41,14 +41,14 @@ export function startFakeOidc(): FakeOidc {
   }
 
   function redeem(base: string, form: URLSearchParams): Response {
-    const asked = codes.get(form.get('code') ?? '');
+    const grant = codes.get(form.get('code') ?? '');
     const verifier = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    if (asked === undefined || verifier !== asked.challenge) return new Response('no', { status: 400 });
+    if (grant === undefined || verifier !== grant.challenge) return new Response('no', { status: 400 });
     const nowSeconds = Math.floor(Date.now() / 1_000);
     const times = { iat: nowSeconds, exp: nowSeconds + 60 };
-    const token = { iss: base, aud: CLIENT_ID, ...times, nonce: asked.nonce, ...oidc.claims };
+    const token = { iss: base, aud: CLIENT_ID, ...times, nonce: grant.nonce, ...oidc.claims };
     const idToken = oidc.sendsIdToken ? { id_token: sign(token) } : {};
     return Response.json({ access_token: 'access', token_type: 'Bearer', ...idToken });
   }
@@ -74,10 +74,10 @@ export function startFakeOidc(): FakeOidc {
     sendsIdToken: true,
     isUp: true,
     signIn(authorizeUrl) {
-      const asked = new URL(authorizeUrl).searchParams;
+      const grant = new URL(authorizeUrl).searchParams;
       const code = randomUUID();
-      codes.set(code, { nonce: asked.get('nonce') ?? '', challenge: asked.get('code_challenge') ?? '' });
-      return new URLSearchParams({ code, state: asked.get('state') ?? '' });
+      codes.set(code, { nonce: grant.get('nonce') ?? '', challenge: grant.get('code_challenge') ?? '' });
+      return new URLSearchParams({ code, state: grant.get('state') ?? '' });
     },
     stop: () => server.stop(true),
   };

@@ -7,7 +7,6 @@ import { createControl } from '../../control/control.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
 import { createLinkMakers, createVerifyEmail } from '../../people/members/operator-tools.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
-
 import type { PeopleEvent } from '../../people/people-event.ts';
 import { createMakerReader } from '../../people/roles.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
@@ -19,9 +18,7 @@ import { createIdentify } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
 import { meHandlers, passkeyHandlers } from '../people/me.ts';
 import { invitationHandlers, memberHandlers, resetHandlers } from '../people/members.ts';
-
 import { sessionHandlers, setUpHandlers, signInHandlers } from '../people/sign-in.ts';
-
 import { withRest } from './rest-of-routes.ts';
 
 export interface Asked {
@@ -44,7 +41,7 @@ export interface Browser {
   readonly cookies: Map<string, string>;
   /** The `set-cookie` lines of the last response. */
   setCookies: string[];
-  ask(route: string, asked?: Asked): Promise<Answered>;
+  ask(route: string, sent?: Asked): Promise<Answered>;
 }
 
 export interface PeopleRig {

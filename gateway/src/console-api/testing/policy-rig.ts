@@ -9,7 +9,6 @@ import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
-
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
@@ -75,7 +74,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     directory,
     changes,
     log: createLog(),
-    callMsMax: () => 3_600_000,
+    callMsMax: 3_600_000,
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
   });
   const deps = { directory, settings: { config, routes }, billing: money.billing };

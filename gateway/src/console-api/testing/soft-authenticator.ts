@@ -84,14 +84,14 @@ export function openAuthenticator(pageOrigin: string): SoftAuthenticator {
     },
     sign(options, lies = {}) {
       authenticator.counter += 1;
-      const said = clientData('webauthn.get', options, lies);
+      const clientJson = clientData('webauthn.get', options, lies);
       const authenticatorData = head(options.rpId, 0, lies);
-      const signature = createSign('sha256').update(authenticatorData).update(sha256(said)).sign(privateKey);
+      const signature = createSign('sha256').update(authenticatorData).update(sha256(clientJson)).sign(privateKey);
       return {
         id: authenticator.id,
         type: 'public-key',
         response: {
-          clientDataJSON: said.toString('base64url'),
+          clientDataJSON: clientJson.toString('base64url'),
           authenticatorData: authenticatorData.toString('base64url'),
           signature: signature.toString('base64url'),
           userHandle: lies.userHandle ?? user,

@@ -54,7 +54,7 @@ export async function openUsageRig(dataDir: string, count: number) {
       keyName: (keyId) => `name of ${keyId}`,
       owners: new Map([['key_default_1', 'usr_ann']]),
       memberName: () => 'Ann',
-      namesOfAsked: () => [],
+      namesOfIds: () => [],
       namesToChoose: () => [],
       hasKeys: () => true,
     }),

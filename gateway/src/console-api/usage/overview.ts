@@ -7,7 +7,6 @@ import type { Handlers } from '../kernel/handlers.ts';
 import { EVERY_LOG } from '../logs/call-condition.ts';
 import { askerOf, tenantOf } from './usage.ts';
 import { orRefuse, type UsageParts } from './usage-parts.ts';
-
 import { cutRange } from './usage-range.ts';
 import { renderGlance } from './usage-view.ts';
 

@@ -28,8 +28,8 @@ export interface UsageLabels {
    * The names of the requested key and member, with the id where the name is not unique. Only for keys in these
    * workspaces and their creators; null: in all.
    */
-  namesOfAsked(asked: IdQuery, workspaces: readonly string[] | null): FilterLabel[];
-  /** All keys and their creators, by name, for suggestions. Restricted as in `namesOfAsked`. */
+  namesOfIds(query: IdQuery, workspaces: readonly string[] | null): FilterLabel[];
+  /** All keys and their creators, by name, for suggestions. Restricted as in `namesOfIds`. */
   namesToChoose(workspaces: readonly string[] | null): FilterLabel[];
   /** Whether any key exists in these workspaces; null: in all. */
   hasKeys(workspaces: readonly string[] | null): boolean;

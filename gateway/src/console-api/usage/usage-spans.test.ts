@@ -19,8 +19,8 @@ test.each(['key', 'workspace'] as const)('by %s', async (by) => {
   const bounds = dayBounds(ZONE, NOW_MS, 30);
   const [from = 0, to = 0] = [bounds[0], bounds.at(-1)];
   const range = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
-  const asked = await rig.get(`/accounts/default/usage?${range}&step=day&metric=cost&by=${by}`);
-  const { groups } = (await asked.json()) as Reply<'GET /accounts/{account}/usage'>;
+  const usageReply = await rig.get(`/accounts/default/usage?${range}&step=day&metric=cost&by=${by}`);
+  const { groups } = (await usageReply.json()) as Reply<'GET /accounts/{account}/usage'>;
   expect(groups.length).toBeGreaterThan(1);
   const known = groups.map(({ values: [id] }) => id ?? '');
   // The known ids come after the first hundred of one query, with ids of another account among them.

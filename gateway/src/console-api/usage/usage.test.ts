@@ -94,8 +94,8 @@ describe('the same money', () => {
 
   test('the chart’s amounts are those of the metric: they add up to the totals, column by column', async () => {
     for (const metric of ['cost', 'requests', 'tokens', 'errors', 'cache_savings']) {
-      const asked = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=${metric}`);
-      const { groups, others, totals, kinds, total } = await json<Usage>(asked);
+      const usageReply = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=${metric}`);
+      const { groups, others, totals, kinds, total } = await json<Usage>(usageReply);
       expect(groups.map(({ amounts }) => amounts !== null)).toEqual(groups.map((_, nth) => nth < 8));
       expect(others).not.toBeNull();
       for (const [at, whole] of totals.entries()) {
@@ -106,9 +106,9 @@ describe('the same money', () => {
     }
   });
 
-  test('percentiles over time are those of the whole range’s groups, and of nothing else', async () => {
-    const asked = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=ttfb_p95`);
-    const { groups, others, totals } = await json<Usage>(asked);
+  test('percentiles over time cover exactly the groups of the whole range', async () => {
+    const usageReply = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=ttfb_p95`);
+    const { groups, others, totals } = await json<Usage>(usageReply);
     expect(others).toBeNull();
     expect(totals.every((one) => typeof one === 'number' && one > 0)).toBe(true);
     expect(groups[0]?.amounts?.some((one) => typeof one === 'number' && one > 0)).toBe(true);
@@ -228,8 +228,8 @@ describe('accounts cannot see each other’s requests', () => {
     expect(home).toMatchObject({ sums: { cost_nano_usd: expected }, budget: null, balance_nano_usd: null });
     const hidden = rig.calls.find(({ account, workspace }) => account === 'default' && workspace !== 'default-w0');
     expect((await rig.get(`/accounts/default/logs/${hidden?.request_id}`, [BOUND])).status).toBe(404);
-    const asked = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&workspace=default`, [BOUND]));
-    expect(asked.total.requests).toBe(0);
+    const usageReply = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&workspace=default`, [BOUND]));
+    expect(usageReply.total.requests).toBe(0);
   });
 });
 

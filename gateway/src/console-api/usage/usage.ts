@@ -6,7 +6,6 @@ import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
-
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
 import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';
@@ -72,7 +71,7 @@ export function usageHandlers(parts: UsageParts) {
         time_zone: question.timeZone,
         metric,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
-        filter_labels: labels.namesOfAsked(query, tenancy.workspaces),
+        filter_labels: labels.namesOfIds(query, tenancy.workspaces),
         groups: answer.groups.map((group) => renderGroup(group, { by, metric, labels })),
         rest: answer.rest === null ? null : renderSums(answer.rest),
         others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
@@ -114,24 +113,24 @@ export function usageHandlers(parts: UsageParts) {
 }
 
 /** Converts a query to a usage question, with the display names for its result. */
-async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, shown: Shown) {
+async function understand(parts: UsageParts, tenancy: Tenancy, requested: Asked, shown: Shown) {
   const { account } = tenancy;
-  const [first, second] = asked.by;
+  const [first, second] = requested.by;
   if (first === second) {
     throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two different values, or one`, {
       member: 'by',
     });
   }
   const timeZone = parts.timeZoneOf(account);
-  const { step, ...range } = cutRange(asked, timeZone);
+  const { step, ...range } = cutRange(requested, timeZone);
   const labels = await parts.labelsOf(account);
   const question: UsageQuestion = {
     tenant: tenantOf(tenancy),
-    condition: conditionOf(asked, labels.owners),
+    condition: conditionOf(requested, labels.owners),
     ...range,
     timeZone,
-    by: asked.by,
-    owners: asked.by.includes('member') ? Object.fromEntries(labels.owners) : null,
+    by: requested.by,
+    owners: requested.by.includes('member') ? Object.fromEntries(labels.owners) : null,
     ...shown,
     timeMsMax: PAGE_MS_MAX,
   };
@@ -158,8 +157,8 @@ const FILTERS = [
 ] as const;
 
 /** The basis of the forecast. Only for the whole account, because its budget does not apply to a part. */
-function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQuestion | null {
-  if (tenancy.workspaces !== null || FILTERS.some((filter) => asked[filter] !== undefined)) return null;
+function thisMonth(parts: UsageParts, tenancy: Tenancy, requested: Asked): UsageQuestion | null {
+  if (tenancy.workspaces !== null || FILTERS.some((filter) => requested[filter] !== undefined)) return null;
   const nowMs = parts.nowMs();
   const timeZone = parts.timeZoneOf(tenancy.account);
   const { startMs, endMs } = windowAt('month', timeZone, nowMs);

@@ -2,9 +2,10 @@
  * Provides a fake environment for tests of commands: a disk in memory, the rules in force, and the recorded
  * notifications of money and accounts.
  */
-import { authenticate } from '../../identity/authorize.ts';
+
 import { createKeyDirectory, followKeys, type KeyDirectory } from '../../identity/key-directory.ts';
 import { createKeyHasher } from '../../identity/key-format.ts';
+import { authenticate } from '../../identity/principal.ts';
 import { Secret } from '../../lib/secret.ts';
 import { createChangeFeed, publishPolicies } from '../../store/memory/change-feed.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';

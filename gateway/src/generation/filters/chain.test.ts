@@ -13,7 +13,7 @@ function repeat(times: number, mark: string): EventFilter {
   };
 }
 
-test('without a filter the very same list comes back', () => {
+test('without a filter the same list is returned', () => {
   const events = [delta('a'), END];
   expect(chainFilters([])(events)).toBe(events);
 });

@@ -39,18 +39,18 @@ const SAID: ReadonlyArray<readonly [string, string]> = [
   ['', ''],
 ];
 
-test.each(SAID)('%j is answered as %j, however it was cut', (said, answer) => {
-  expect(extracted([...text(said), ...END])).toBe(answer);
-  expect(extracted([...text(...said), ...END])).toBe(answer);
+test.each(SAID)('%j is answered as %j, however it was cut', (eventList, answer) => {
+  expect(extracted([...text(eventList), ...END])).toBe(answer);
+  expect(extracted([...text(...eventList), ...END])).toBe(answer);
   fc.assert(
     fc.property(cutsArbitrary, (cuts) => {
-      expect(extracted(splitDeltas([...text(said), ...END], cuts))).toBe(answer);
+      expect(extracted(splitDeltas([...text(eventList), ...END], cuts))).toBe(answer);
     }),
     { numRuns: 20 },
   );
 });
 
-test('an object in several texts is one, and words in the texts before it are left out', () => {
+test('an object across several texts is one, and texts before it are omitted', () => {
   expect(extracted([...text('{"a"'), ...partEvents(1, { kind: 'text' }, ':1}'), ...END])).toBe('{"a":1}');
   const looked = text('I looked:\n```\n');
   expect(extracted([...looked, ...partEvents(1, { kind: 'text' }, '{"a":1}'), ...END])).toBe('{"a":1}');
@@ -66,20 +66,24 @@ test('reasoning passes as it comes', () => {
 test.each(['length', 'refusal', 'stop_sequence', 'pause', 'context_window', 'other'] as const)(
   'an answer that ended by %s passes as it is',
   (reason) => {
-    const said = [...text('So {"a":1}'), finishEvent(reason), { kind: 'end' }] as const;
-    expect(extracted(said)).toBe('So {"a":1}');
+    const eventList = [...text('So {"a":1}'), finishEvent(reason), { kind: 'end' }] as const;
+    expect(extracted(eventList)).toBe('So {"a":1}');
   },
 );
 
 describe('passes text next to a tool call or a refusal unchanged', () => {
   const words = [{ kind: 'part_start', part: 0, opening: { kind: 'text' } }] as const;
-  const said = [...words, { kind: 'text_delta', part: 0, text: 'I look. {}' }, { kind: 'part_end', part: 0 }] as const;
+  const eventList = [
+    ...words,
+    { kind: 'text_delta', part: 0, text: 'I look. {}' },
+    { kind: 'part_end', part: 0 },
+  ] as const;
 
   test.each([
     ['a call', partEvents(1, callOpening('look'), '{}')],
     ['a refusal', partEvents(1, { kind: 'refusal' }, 'No')],
   ])('%s', (_name, other) => {
-    const events = [...said, ...other, ...END];
+    const events = [...eventList, ...other, ...END];
     expect(pushAll(extractJson(), events)).toEqual(events);
   });
 });

@@ -74,13 +74,13 @@ describe('custom tools', () => {
     });
   });
 
-  test('open at once and are told at their end', () => {
+  test('are opened at once and completed at their end', () => {
     const filter = restoreTools(new Map([['p', 'patch']]), CUSTOM);
     const events = partEvents(0, callOpening('p', 'call_1'), '{"input":', '"a"}');
     expect(events.map((event) => filter.push(event).length)).toEqual([1, 0, 0, 2]);
   });
 
-  test('beside other calls keep the order in which they began', () => {
+  test('keep their order among other calls', () => {
     const filter = restoreTools(new Map(), CUSTOM);
     const events: GenerationEvent[] = [
       { kind: 'part_start', part: 0, opening: callOpening('patch') },
@@ -101,7 +101,7 @@ describe('custom tools', () => {
     ]);
   });
 
-  test('any text comes back as it was, however its JSON was cut', () => {
+  test('any text is restored, for any division of its JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), cutsArbitrary, (text, cuts) => {
         const events = splitDeltas(answer(JSON.stringify({ input: text })), cuts);

@@ -61,7 +61,7 @@ describe('a stop text', () => {
     expect([generation.parts[0], generation.stop_sequence]).toMatchObject([{ text: left }, stop]);
   });
 
-  test('ends the whole answer: what comes later is not passed, but calls that were open already are', () => {
+  test('ends the whole answer: later output is not passed, except calls that were open', () => {
     const events: GenerationEvent[] = [
       { kind: 'part_start', part: 0, opening: callOpening('look') },
       { kind: 'arguments_delta', part: 0, text: '{' },
@@ -108,8 +108,10 @@ describe('text that may begin a stop sequence', () => {
   test('is held back, and no character more', () => {
     const open = stopAtTexts(['ENDE']);
     open.push({ kind: 'part_start', part: 0, opening: { kind: 'text' } });
-    const said = ['one E', 'N', 'DX', 'E', 'E'].map((piece) => open.push({ kind: 'text_delta', part: 0, text: piece }));
-    expect(said).toEqual([
+    const passed = ['one E', 'N', 'DX', 'E', 'E'].map((piece) =>
+      open.push({ kind: 'text_delta', part: 0, text: piece }),
+    );
+    expect(passed).toEqual([
       [{ kind: 'text_delta', part: 0, text: 'one ' }],
       [],
       [{ kind: 'text_delta', part: 0, text: 'ENDX' }],
@@ -118,7 +120,7 @@ describe('text that may begin a stop sequence', () => {
     ]);
   });
 
-  test('is said at the end of the part', () => {
+  test('is reported at the end of the part', () => {
     expect(through(['END'], [...text('one EN'), ...END])).toEqual([...text('one ', 'EN'), ...END]);
   });
 
@@ -127,7 +129,7 @@ describe('text that may begin a stop sequence', () => {
     expect(through(['END'], events)).toEqual(events);
   });
 
-  test('is said before the answer fails', () => {
+  test('is reported before the answer fails', () => {
     const error: GenerationEvent = { kind: 'error', type: 'api_error', message: 'x', status: null };
     expect(through(['END'], [...text('EN').slice(0, -1), error])).toEqual([...text('EN').slice(0, -1), error]);
   });

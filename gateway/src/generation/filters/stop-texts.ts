@@ -114,7 +114,7 @@ interface TextMatch {
 }
 
 interface TextMatcher {
-  /** Reads a piece up to the first complete text (of several that end together: the longest); null if there is none. */
+  /** Reads a piece up to the first complete text (of several that end together: the longest); null without one. */
   read(piece: string): TextMatch | null;
   /** How many of the last code units could begin a text. */
   readonly heldChars: number;

@@ -11,7 +11,6 @@ import type { PeopleEvent, PeopleEventKind, RecordEvent } from '../people-event.
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import { type MadePasskey, type PasskeyChallenges, renderMakeOptions } from './passkey-challenges.ts';
-
 import type { RelyingParty } from './relying-party.ts';
 
 export interface Passkeys {
@@ -62,7 +61,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
   const list = (person: string) =>
     people.find('passkey', { where: [['person', 'is', person]], orderBy: ['created_at_ms', 'asc'] });
 
-  async function tell(
+  async function recordAct(
     { signedIn, arrival }: Caller,
     act: PeopleEventKind,
     id: string,
@@ -116,7 +115,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         throw new ConsoleFailure('conflict', 'this passkey is already registered; create another one');
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
-      await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
+      await recordAct(who, 'person.passkey_added', row.id, { before: null, after: { name } });
     },
     async rename(who, id, name) {
       const before = await waysIn.oneByOne(async () => {
@@ -126,7 +125,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         return passkey.name;
       });
       if (name !== before) {
-        await tell(who, 'person.passkey_renamed', id, { before: { name: before }, after: { name } });
+        await recordAct(who, 'person.passkey_renamed', id, { before: { name: before }, after: { name } });
       }
     },
     async remove(who, id, party) {
@@ -137,7 +136,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         await people.save([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
         return passkey;
       });
-      await tell(who, 'person.passkey_removed', id, { before: { name: removed.name }, after: null });
+      await recordAct(who, 'person.passkey_removed', id, { before: { name: removed.name }, after: null });
     },
   };
 }

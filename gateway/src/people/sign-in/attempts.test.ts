@@ -35,7 +35,7 @@ test('attempts that run at the same time count before they are known to fail', (
   expect(begun).toEqual([0, 0, 0, 1, 1]);
 });
 
-test('a right one takes back only itself, save where all is forgiven; a withdrawn one counts nowhere', () => {
+test('a successful attempt removes only itself, unless all are forgiven; a withdrawn one does not count', () => {
   const book = attempts();
   const other = { ...subject, name: 'other' };
   book.begin([subject, other]);
@@ -87,7 +87,7 @@ test('a flood of subjects that fail once each pushes out no wait', () => {
   expect(waitOf(() => book.begin([victim]))).toBe(1);
 });
 
-test('a right attempt after a wait takes back only itself', () => {
+test('a successful attempt after a wait removes only itself', () => {
   const book = attempts();
   for (let nth = 0; nth < 3; nth += 1) book.begin([subject]);
   nowMs += 1_000;

@@ -57,7 +57,7 @@ test('a user is read as it was created: dates are dates, flags are flags, and no
   });
 });
 
-test('a session is found by its token, and only the hash of that is kept', async () => {
+test('a session is found by its token, whose hash alone is stored', async () => {
   const [row] = await store.people.find('person', { where: [], limit: 1 });
   const session = await context.internalAdapter.createSession(String(row?.id));
   const found = await context.internalAdapter.findSession(session.token);

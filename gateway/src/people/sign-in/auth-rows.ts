@@ -54,7 +54,7 @@ export function createAuthRows(people: PeopleStore) {
     return (await find(model, where, 1))[0] ?? null;
   }
 
-  /** Changes the first matching row if it still matches; null: there is none. */
+  /** Changes the first matching row if it still matches; null: no match. */
   async function updateFirst(
     model: string,
     where: readonly CleanedWhere[],
@@ -98,7 +98,7 @@ export function createAuthRows(people: PeopleStore) {
       },
       findOne: async <Found>({ model, where }: { model: string; where: CleanedWhere[] }) =>
         (await findFirst(model, where)) as Found | null,
-      findMany: async <Found>(asked: Search) => (await findSorted(asked)) as Found[],
+      findMany: async <Found>(search: Search) => (await findSorted(search)) as Found[],
       count: async ({ model, where }) => (await find(model, where ?? [])).length,
       update: async <Found>({ model, where, update }: { model: string; where: CleanedWhere[]; update: Found }) =>
         (await updateFirst(model, where, update as Row, {})) as Found | null,

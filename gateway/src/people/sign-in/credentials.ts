@@ -10,7 +10,6 @@ import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
 import { type AuthEngines, orRefusal } from './auth-engines.ts';
-
 import { isPassword } from './passwords.ts';
 import type { SignedIn } from './sessions.ts';
 
@@ -58,13 +57,13 @@ export function createCredentials(parts: CredentialsParts): Credentials {
   async function ask<Reply>(
     { signedIn, arrival }: Caller,
     member: string,
-    work: (api: Api, asked: Asked) => Promise<Reply>,
+    work: (api: Api, request: Asked) => Promise<Reply>,
   ): Promise<Reply> {
     const bySubject = personSubject(signedIn.person.id);
     const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
     const { api } = await engines.own();
-    const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
-    const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
+    const request = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
+    const reply = await orRefusal(() => work(api, request), attempt.withdraw);
     if (reply === 'refused') {
       throw new ConsoleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is incorrect`, {
         member,
@@ -74,7 +73,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     return reply;
   }
 
-  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleEventKind): Promise<void> {
+  async function recordAct({ signedIn: { person }, arrival }: Caller, act: PeopleEventKind): Promise<void> {
     const { id, name } = person;
     const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
     await note({ act, actor: { id, name }, subject: { kind: 'person', id }, ...common });
@@ -83,9 +82,9 @@ export function createCredentials(parts: CredentialsParts): Credentials {
   return {
     async changePassword(who, { current, next }, outgoing) {
       const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
-      const { headers } = await ask(who, 'current', (api, asked) => api.changePassword({ body, ...asked }));
+      const { headers } = await ask(who, 'current', (api, request) => api.changePassword({ body, ...request }));
       sendCookies(headers, who.arrival, outgoing);
-      await tell(who, 'person.password');
+      await recordAct(who, 'person.password');
     },
     async beginSecondFactor(who, password) {
       if (who.signedIn.person.second_factor === 1) {
@@ -93,8 +92,8 @@ export function createCredentials(parts: CredentialsParts): Credentials {
           page: '/app/me',
         });
       }
-      const { response } = await ask(who, 'password', (api, asked) =>
-        api.enableTwoFactor({ body: { password, method: 'totp' }, ...asked }),
+      const { response } = await ask(who, 'password', (api, request) =>
+        api.enableTwoFactor({ body: { password, method: 'totp' }, ...request }),
       );
       if (response.method !== 'totp') throw new Error('a second factor of another kind was made');
       const { totpURI: uri, backupCodes: recoveryCodes } = response;
@@ -104,20 +103,20 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       // The same code would be accepted at a sign-in for another minute.
       const release = spentCodes.spend(who.signedIn.person.id, code);
       if (release === null) throw codeIsSpent();
-      const verified = ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
+      const verified = ask(who, 'code', (api, request) => api.verifyTOTP({ body: { code }, ...request }));
       const { headers } = await verified.catch((fault) => {
         release();
         throw fault;
       });
       sendCookies(headers, who.arrival, outgoing);
-      await tell(who, 'person.second_factor_on');
+      await recordAct(who, 'person.second_factor_on');
     },
     async removeSecondFactor(who, password, outgoing) {
-      const { headers } = await ask(who, 'password', (api, asked) =>
-        api.disableTwoFactor({ body: { password }, ...asked }),
+      const { headers } = await ask(who, 'password', (api, request) =>
+        api.disableTwoFactor({ body: { password }, ...request }),
       );
       sendCookies(headers, who.arrival, outgoing);
-      await tell(who, 'person.second_factor_off');
+      await recordAct(who, 'person.second_factor_off');
     },
   };
 }

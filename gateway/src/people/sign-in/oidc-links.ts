@@ -59,7 +59,11 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
     return methods.map(({ provider }) => provider).filter((provider) => provider !== 'credential');
   }
 
-  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleEventKind, service: string): Promise<void> {
+  async function recordAct(
+    { signedIn: { person }, arrival }: Caller,
+    act: PeopleEventKind,
+    service: string,
+  ): Promise<void> {
     const { id, name } = person;
     const change =
       act === 'person.service_linked' ? { before: null, after: { service } } : { before: { service }, after: null };
@@ -118,7 +122,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
       const location = reply.headers.get('location') ?? '';
       if (location !== PAGE) return location.startsWith(`${PAGE}?`) ? location : `${PAGE}?error=failed`;
       await sessions.rotate(signedIn, arrival, outgoing);
-      await tell({ signedIn, arrival }, 'person.service_linked', service);
+      await recordAct({ signedIn, arrival }, 'person.service_linked', service);
       return location;
     },
 
@@ -138,7 +142,7 @@ export function createServiceLinks(parts: LinksParts): ServiceLinks {
         ] as const;
         await people.save([{ of: 'sign_in_method', remove, rows: null }]);
       });
-      await tell(who, 'person.service_unlinked', service);
+      await recordAct(who, 'person.service_unlinked', service);
     },
   };
 }

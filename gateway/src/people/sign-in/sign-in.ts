@@ -21,7 +21,6 @@ import {
   sendCookies,
 } from './auth-cookies.ts';
 import { type AuthEngines, orRefusal } from './auth-engines.ts';
-
 import { codeIsSpent, type SpentCodes } from './credentials.ts';
 import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
 import type { FindByPassword } from './passwords.ts';
@@ -157,8 +156,8 @@ export function createSignIn(parts: SignInParts): SignIn {
       }
       const body = { email: emailOfPerson(chosen.id), password };
       const { api } = await engines.own();
-      const asked = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
-      const reply = await orRefusal(() => api.signInEmail(asked), attempt.withdraw);
+      const request = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
+      const reply = await orRefusal(() => api.signInEmail(request), attempt.withdraw);
       // The password was changed meanwhile.
       if (reply === 'refused') throw await refuse();
       succeed();
@@ -186,13 +185,13 @@ export function createSignIn(parts: SignInParts): SignIn {
       const bySubject = personSubject(waiting);
       const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
       const { api } = await engines.own();
-      const asked = { headers: inwardHeaders(arrival, [SECOND_STEP_COOKIE]), returnHeaders: true } as const;
+      const request = { headers: inwardHeaders(arrival, [SECOND_STEP_COOKIE]), returnHeaders: true } as const;
       const isOfAuthenticator = /^\d{6}$/.test(code);
       const release = isOfAuthenticator ? spentCodes.spend(waiting, code) : null;
       if (isOfAuthenticator && release === null) throw codeIsSpent();
       const body = { code };
       const reply = await orRefusal(
-        () => (isOfAuthenticator ? api.verifyTOTP({ body, ...asked }) : api.verifyBackupCode({ body, ...asked })),
+        () => (isOfAuthenticator ? api.verifyTOTP({ body, ...request }) : api.verifyBackupCode({ body, ...request })),
         () => {
           attempt.withdraw();
           release?.();

@@ -26,6 +26,6 @@ test.each([
   ['messages.0: insufficient balance', 'invalid_request_error'],
   ['model: Field required to be a text', 'invalid_request_error'],
   ['File not found: file_1', 'not_found_error'],
-])('%s (%p) is none', (message, code) => {
+])('%s (%p) is no account trouble', (message, code) => {
   expect(readAccountTrouble(message, code)).toBeNull();
 });

@@ -120,7 +120,7 @@ describe.each(BOTH)('readError of %s', (_, read) => {
 });
 
 describe('readError of chat', () => {
-  test('reads the provider’s own words behind a host that hands them on', () => {
+  test('reads the provider’s own message inside a host’s error', () => {
     const raw = JSON.stringify({ error: { message: 'prompt is too long: 9 tokens > 8 maximum' } });
     expect(
       readChatError(json({ error: { message: 'Provider returned error', code: 400, metadata: { raw } } })),
@@ -130,11 +130,11 @@ describe('readError of chat', () => {
     });
   });
 
-  test('keeps the host’s words where what it hands on has none', () => {
+  test('keeps the host’s message if the inner error has none', () => {
     expect(readChatError(json({ error: { message: 'no.', metadata: { raw: '{}' } } })).message).toBe('no.');
   });
 
-  test('reads the counters that llama.cpp gives beside its words', () => {
+  test('reads the counters in llama.cpp’s errors', () => {
     const error = { message: 'the request exceeds the available context size', n_prompt_tokens: 5000, n_ctx: 4096 };
     expect(readChatError(json({ error }))).toMatchObject({ promptTokens: 5000, tokensMax: 4096 });
     const nonsense = { ...error, n_prompt_tokens: '5000', n_ctx: -1 };
@@ -142,7 +142,7 @@ describe('readError of chat', () => {
   });
 });
 
-test('readError of messages: the error’s own code says more than its type', () => {
+test('readError of messages: the error’s code takes precedence over its type', () => {
   const error = { type: 'invalid_request_error', message: 'no.', details: { error_code: 'context_length_exceeded' } };
   expect(readMessagesError(json({ type: 'error', error })).condition).toBe('context_overflow');
 });

@@ -21,8 +21,7 @@ export interface UpstreamError {
   readonly tokensMax: number | null;
 }
 
-/** Providers share no error code for a context overflow, so the message is the main evidence. */
-
+/** A context overflow, read mainly from the message: providers share no error code for it. */
 export interface Overflow {
   readonly condition: 'context_overflow' | 'output_over_context';
   readonly promptTokens: number | null;

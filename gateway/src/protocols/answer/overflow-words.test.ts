@@ -185,7 +185,7 @@ describe('words of a prompt that is too long', () => {
     expect(readOverflow(words, null)).toEqual({ condition: 'context_overflow', promptTokens, outputTokens, tokensMax });
   });
 
-  test.each(TOO_LONG_TOGETHER)('of %s with the answer that was asked for', (_, words, prompt, output, max) => {
+  test.each(TOO_LONG_TOGETHER)('an overflow of %s with the requested output', (_, words, prompt, output, max) => {
     expect(readOverflow(words, null)).toEqual({
       condition: 'output_over_context',
       promptTokens: prompt,

@@ -24,7 +24,7 @@ const skimmed = (template: RecordTemplate, text: string, start = 0) => {
 };
 
 describe('a template', () => {
-  test('skims records that differ in the hole only, and says how many bytes are in it', () => {
+  test('skims records that differ only in the hole, and reports its bytes', () => {
     const template = learn(chunk('hi'), [['content', 'hi']]);
     const same = chunk('héllo') + chunk('') + chunk('x');
     expect(skimmed(template, same)).toEqual([Buffer.byteLength(same), 7]);
@@ -84,7 +84,7 @@ describe('a template', () => {
     expect(learnTemplate(framed(json), holes)).toBeNull();
   });
 
-  test('is not learnt from a record whose end is not two line feeds', () => {
+  test('is not learned from a record whose end is not two line feeds', () => {
     expect(learnTemplate('data: {"content":"a"}\r\n\r\n', [['content', 'a']])).toBeNull();
   });
 

@@ -35,7 +35,7 @@ export class RecordTemplate {
   }
 
   /**
-   * The end of the consecutive records recognized from `start` on; `start` itself if there are none.
+   * The end of the consecutive records recognized from `start` on; `start` itself without such records.
    * `onHeld` receives the counted hole of each record, one character per byte.
    */
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {

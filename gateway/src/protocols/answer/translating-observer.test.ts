@@ -21,7 +21,7 @@ interface Translated {
   readonly text: string;
   readonly verdicts: readonly RecordVerdict[];
   readonly skims: number;
-  readonly heard: string;
+  readonly emitted: string;
   readonly observer: TranslatingObserver;
 }
 
@@ -32,7 +32,7 @@ function translated(
   parts: readonly Uint8Array[],
   skims = true,
 ): Translated {
-  let heard = '';
+  let emitted = '';
   const observer = new TranslatingObserver({
     parser: UPSTREAM_PROTOCOLS[upstream].startStreamParser(),
     filter: null,
@@ -40,7 +40,7 @@ function translated(
     renderer: CLIENT_PROTOCOLS[client].startStreamRenderer(context),
     deltaMembers: ['content', 'reasoning_content', 'reasoning', 'text', 'thinking'],
     onEvent(event) {
-      if (event.kind === 'text_delta') heard += event.text;
+      if (event.kind === 'text_delta') emitted += event.text;
     },
   });
   let text = '';
@@ -55,7 +55,7 @@ function translated(
       text += observer.replacement?.toString() ?? '';
     });
   }
-  return { text, verdicts, skims: skimmed, heard, observer };
+  return { text, verdicts, skims: skimmed, emitted, observer };
 }
 
 function chatStream(deltas: readonly object[], padding = false): Buffer {
@@ -122,7 +122,7 @@ describe('skimming changes no output', () => {
           const skimmed = translated('chat', 'messages', split(bytes, cuts));
           expect(parsed.skims).toBe(0);
           expect(skimmed.text).toBe(parsed.text);
-          expect(skimmed.heard).toBe(parsed.heard);
+          expect(skimmed.emitted).toBe(parsed.emitted);
           expect(skimmed.observer.facts()).toEqual(parsed.observer.facts());
           expect(skimmed.verdicts.at(-1)).toBe('terminal');
         },
@@ -141,7 +141,7 @@ describe('skimming changes no output', () => {
           const parsed = translated('messages', 'chat', [bytes], false);
           const skimmed = translated('messages', 'chat', split(bytes, cuts));
           expect(skimmed.text).toBe(parsed.text);
-          expect(skimmed.heard).toBe(parsed.heard);
+          expect(skimmed.emitted).toBe(parsed.emitted);
           expect(skimmed.observer.facts()).toEqual(parsed.observer.facts());
         },
       ),

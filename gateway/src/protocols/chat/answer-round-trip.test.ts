@@ -41,7 +41,7 @@ const called = fc.tuple(word, fc.constantFrom('function' as const, 'custom' as c
   }),
 );
 /** Parts that are distinct on the wire: two adjacent texts of one kind would be one. */
-const told = fc
+const drafts = fc
   .array(fc.oneof(spoken, called), { maxLength: 6 })
   .map((parts) =>
     parts.filter(
@@ -56,7 +56,7 @@ const told = fc
   );
 
 /** The events of an answer; with `turns`, consecutive calls are interleaved, all open at once. */
-function tell(parts: readonly Told[], cut: boolean, turns: boolean): GenerationEvent[] {
+function renderEvents(parts: readonly Told[], cut: boolean, turns: boolean): GenerationEvent[] {
   const groups: GenerationEvent[][][] = [];
   for (const [part, { opening, pieces: said, citations }] of parts.entries()) {
     const kind = opening.kind === 'tool_call' ? 'arguments_delta' : 'text_delta';
@@ -103,8 +103,8 @@ function kept({ parts, finish_reason, usage, complete }: Generation) {
 
 test('a rendered stream is parsed to the same answer, calls in turns too', () => {
   fc.assert(
-    fc.property(told, fc.boolean(), fc.boolean(), (parts, cut, turns) => {
-      const events = tell(citedLast(parts), cut, turns);
+    fc.property(drafts, fc.boolean(), fc.boolean(), (parts, cut, turns) => {
+      const events = renderEvents(citedLast(parts), cut, turns);
       const { written, renderer } = render(events, CLIENT_CONTEXT);
       expect(renderer.violation).toBeNull();
       expect(kept(foldGeneration(eventsOf(written)))).toEqual(kept(foldGeneration(events)));
@@ -124,8 +124,8 @@ function summary({ parts, finish_reason, usage, complete }: Generation) {
 
 test('a rendered answer is parsed to the same texts and calls', () => {
   fc.assert(
-    fc.property(told, fc.boolean(), (parts, cut) => {
-      const generation = foldGeneration(tell(parts, cut, false));
+    fc.property(drafts, fc.boolean(), (parts, cut) => {
+      const generation = foldGeneration(renderEvents(parts, cut, false));
       const { json } = renderAnswer(generation, CLIENT_CONTEXT);
       expect(summary(foldGeneration(parseAnswer(Buffer.from(json))))).toEqual(summary(generation));
     }),
@@ -146,8 +146,8 @@ async function accumulate(stream: string): Promise<OpenAI.ChatCompletion> {
 
 test('the official client assembles the stream into the non-streamed answer', async () => {
   await fc.assert(
-    fc.asyncProperty(told, fc.boolean(), fc.boolean(), async (parts, cut, turns) => {
-      const events = tell(parts, cut, turns);
+    fc.asyncProperty(drafts, fc.boolean(), fc.boolean(), async (parts, cut, turns) => {
+      const events = renderEvents(parts, cut, turns);
       const completion = await accumulate(render(events, CLIENT_CONTEXT).written);
       const answer: OpenAI.ChatCompletion = JSON.parse(renderAnswer(foldGeneration(events), CLIENT_CONTEXT).json);
       const [got, wanted] = [completion.choices[0], answer.choices[0]];

@@ -38,7 +38,7 @@ function wordsOf(message: JsonObject | null): { content: string; reasoning: stri
   const thought = pieces
     .flatMap((piece) => asArray(piece?.thinking))
     .map((piece) => asText(asObject(piece)?.text) ?? '');
-  const said = pieces.map((piece) => (piece?.type === 'text' ? (asText(piece.text) ?? '') : ''));
+  const pieceTexts = pieces.map((piece) => (piece?.type === 'text' ? (asText(piece.text) ?? '') : ''));
   const details = asArray(message?.reasoning_details).map(
     (detail) => asText(asObject(detail)?.text) ?? asText(asObject(detail)?.summary) ?? '',
   );
@@ -47,7 +47,7 @@ function wordsOf(message: JsonObject | null): { content: string; reasoning: stri
     return `${asText(func?.arguments) ?? ''}${asText(custom?.input) ?? ''}`;
   });
   return {
-    content: (asText(message?.content) ?? '') + said.join(''),
+    content: (asText(message?.content) ?? '') + pieceTexts.join(''),
     reasoning:
       thought.join('') + (asText(message?.reasoning_content) ?? asText(message?.reasoning) ?? details.join('')),
     calls: calls.join('') + (asText(asObject(message?.function_call)?.arguments) ?? ''),
@@ -84,7 +84,7 @@ describe.each(recordingSets('openai-chat'))('answers of $name', ({ name, recordi
     expect(wholes.length).toBeGreaterThanOrEqual(EXPECTED[name].wholesMin);
   });
 
-  test('in streams arrive whole, with their usage and their end', () => {
+  test('streamed answers arrive complete, with their usage and their end', () => {
     for (const { id, bytes } of streams) {
       const text = Buffer.from(bytes).toString();
       const chunks = text
@@ -108,7 +108,7 @@ describe.each(recordingSets('openai-chat'))('answers of $name', ({ name, recordi
     }
   });
 
-  test('in one piece arrive whole', () => {
+  test('plain answers arrive complete', () => {
     for (const { id, response } of wholes) {
       const body = asObject(response.body);
       const events = parseAnswer(Buffer.from(JSON.stringify(body)));

@@ -6,11 +6,12 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
+import { CAPABLE, withChatTraits } from '../testing/capable-upstream.ts';
 import { REQUEST_MEMBERS } from './client/parse-request.ts';
-import { CAPABLE, parse, render, upstream } from './testing/chat-request.ts';
+import { parse, render } from './testing/chat-request.ts';
 
 /** An upstream that accepts everything and calls the model by the same name. */
-const SAME = { ...CAPABLE, model: 'house-model' };
+const SAME = { ...CAPABLE, model: 'm' };
 
 const word = fc.string({ minLength: 1, maxLength: 12 });
 const name = fc.stringMatching(/^[a-z_]{1,12}$/);
@@ -147,7 +148,7 @@ const toolOptions = fc.record(
 );
 const body = fc
   .tuple(messages, options, option(toolOptions))
-  .map(([turns, more, tools]) => ({ model: 'house-model', messages: turns, ...more, ...tools }));
+  .map(([turns, more, tools]) => ({ model: 'm', messages: turns, ...more, ...tools }));
 
 /** The meaning of a request, independent of member names and of how a choice names its kind. */
 function meaning({ named: _, ...request }: GenerationRequest) {
@@ -196,7 +197,7 @@ const hostile = fc
 
 test('parses and renders any body, or names the member that it refuses', () => {
   const chat = { mediaInToolMessages: false, openaiMembers: false, cacheMarks: false, nullContent: false } as const;
-  const POOR = upstream({ ...chat, toolIds: 'nine', prefill: 'refused', efforts: ['low'], stopMax: 0 });
+  const POOR = withChatTraits({ ...chat, toolIds: 'nine', prefill: 'refused', efforts: ['low'], stopMax: 0 });
   fc.assert(
     fc.property(hostile, (written) => {
       try {

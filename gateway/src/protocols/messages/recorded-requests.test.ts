@@ -7,7 +7,8 @@ import type { Recording } from '../../../test/fake-upstream/recording.ts';
 import { recordingSets } from '../../../test/fake-upstream/recordings.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import { asObject } from '../json.ts';
-import { CAPABLE, parse, refusal, render } from './testing/request-rig.ts';
+import { CAPABLE } from '../testing/capable-upstream.ts';
+import { parse, refusal, render } from './testing/request-rig.ts';
 
 /** The requests in a list of recordings. */
 function bodiesOf(recordings: readonly Recording[]) {
@@ -21,7 +22,7 @@ function bodiesOf(recordings: readonly Recording[]) {
 const REFUSED = /^(container|mcp_servers|messages\.1\.tool_calls\.0): /;
 
 /** Equal in meaning: five minutes are the default TTL, an image has the type that its bytes have. */
-function told({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
+function contentOf({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
   return JSON.parse(
     JSON.stringify({ turns, tools, tool_choice, output_format, stop, end_user })
       .replaceAll('"ttlMinutes":5}', '"ttlMinutes":null}')
@@ -38,13 +39,13 @@ describe.each(recordingSets('anthropic-messages'))('requests of $name', ({ name,
     expect(messages.length).toBeLessThan(bodies.length / 20);
   });
 
-  test('come back with the same turns, tools and form', () => {
+  test('requests survive a round trip with the same turns, tools and format', () => {
     let compared = 0;
     for (const { body } of bodies) {
       if (refusal(() => render(parse(body).request)) !== null) continue;
       const first = parse(body);
       const rendered = render(first.request, CAPABLE, true);
-      expect(told(parse(rendered.json, true).request)).toEqual(told(first.request));
+      expect(contentOf(parse(rendered.json, true).request)).toEqual(contentOf(first.request));
       compared += 1;
     }
     expect(compared).toBeGreaterThan(name === 'corpus' ? 80 : 150);

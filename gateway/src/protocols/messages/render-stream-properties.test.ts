@@ -13,7 +13,7 @@ import { judgeStream } from './testing/stream-judge.ts';
 import { parseAnswer } from './upstream/parse-answer.ts';
 import { endsInHalf } from './upstream/parse-answer-block.ts';
 
-test('whatever is open at once, every beginning of the stream keeps I1–I12 and the whole keeps them too', () => {
+test('every prefix of the stream, and the whole, keeps I1–I12 for any open parts', () => {
   fc.assert(
     fc.property(anyAnswer(true), ({ events }) => {
       const { pieces, text, violation } = rendered(events);

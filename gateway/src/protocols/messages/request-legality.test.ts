@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import type { Part } from '../../generation/part.ts';
 import type { Turn } from '../../generation/request.ts';
 import { asArray, asObject, type JsonObject } from '../json.ts';
-import { CAPABLE, parse, refusal, render, requestWith, withTraits } from './testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../testing/capable-upstream.ts';
+import { parse, refusal, render, requestWith } from './testing/request-rig.ts';
 
 const callId = fc.constantFrom('a', 'b', 'call|fc:1', 'x'.repeat(200));
 const mark = fc.option(fc.record({ ttlMinutes: fc.constantFrom(null, 5, 30, 60) }), { nil: null });
@@ -93,12 +94,12 @@ function violations(body: JsonObject): string[] {
   return marks > 4 ? [...broken, `${marks} marks`] : broken;
 }
 
-test.each([true, false])('what is written is legal or was refused (turns of system: %p)', (systemTurns) => {
+test.each([true, false])('every rendered request is legal or was refused (system turns: %p)', (systemTurns) => {
   let written = 0;
   fc.assert(
-    fc.property(turns, (said) => {
-      const request = requestWith({ turns: said });
-      const traits = withTraits({ systemTurns });
+    fc.property(turns, (conversation) => {
+      const request = requestWith({ turns: conversation });
+      const traits = withMessagesTraits({ systemTurns });
       if (refusal(() => render(request, traits)) !== null) return;
       const { body, json } = render(request, traits);
       expect(violations(body)).toEqual([]);

@@ -5,13 +5,14 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RawJson, type WritableJson, writeJson } from '../../wire/json-writer.ts';
-import { CAPABLE, parse, render } from './testing/request-rig.ts';
+import { CAPABLE } from '../testing/capable-upstream.ts';
+import { parse, render } from './testing/request-rig.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d', 'hex').toString('base64');
 const EXACT = '{"z":12345678901234567890, "a":[1.0,{"b":"\\ud83d\\ude00"}]}';
 
-const said = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => `a${text}`);
-const text = said.map((value) => ({ type: 'text', text: value }));
+const words = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => `a${text}`);
+const text = words.map((value) => ({ type: 'text', text: value }));
 const opaque = fc.constantFrom(
   '{"type":"search_result","source":"s", "title":"t","content":[{"type":"text","text":"x"}]}',
   '{"type":"born_tomorrow", "n":12345678901234567890}',
@@ -30,14 +31,14 @@ const userBlock: fc.Arbitrary<WritableJson> = fc.oneof(
 );
 const spoken: fc.Arbitrary<WritableJson> = fc.oneof(
   text,
-  said.map((signature) => ({ type: 'thinking', thinking: '', signature })),
-  said.map((bytes) => ({ type: 'redacted_thinking', data: bytes })),
+  words.map((signature) => ({ type: 'thinking', thinking: '', signature })),
+  words.map((bytes) => ({ type: 'redacted_thinking', data: bytes })),
   fc.constant({ type: 'text', text: 'cited', citations: [new RawJson('{"type":"char_location", "n":1.0}')] }),
   fc.constant(new RawJson('{"type":"server_tool_use","id":"s","name":"web_search", "input":{"query":"q"}}')),
 );
 const resultContent: fc.Arbitrary<WritableJson | undefined> = fc.oneof(
   fc.constant(undefined),
-  said,
+  words,
   fc.constant(''),
   fc.array(fc.oneof(text, media), { minLength: 1, maxLength: 3 }),
 );
@@ -83,10 +84,10 @@ const tools = fc.constantFrom<WritableJson[]>(
   ],
 );
 const body = fc.record({
-  model: fc.constant('claude-up'),
+  model: fc.constant('upstream-model'),
   max_tokens: fc.integer({ min: 5000, max: 9000 }),
   stream: optional(fc.constant(true)),
-  system: optional(fc.oneof(said, fc.array(text, { minLength: 1, maxLength: 3 }))),
+  system: optional(fc.oneof(words, fc.array(text, { minLength: 1, maxLength: 3 }))),
   messages: fc.array(exchange, { maxLength: 4 }).map(converse),
   tools,
   tool_choice: optional(
@@ -96,7 +97,7 @@ const body = fc.record({
       { type: 'auto', disable_parallel_tool_use: true },
     ),
   ),
-  stop_sequences: optional(fc.array(said, { minLength: 1, maxLength: 3 })),
+  stop_sequences: optional(fc.array(words, { minLength: 1, maxLength: 3 })),
   top_p: optional(fc.constantFrom(0.95, 0.99)),
   thinking: optional(
     fc.constantFrom<WritableJson>(
@@ -107,12 +108,12 @@ const body = fc.record({
     ),
   ),
   output_config: optional(fc.record({ format: fc.constant({ type: 'json_schema', schema: new RawJson(CLOSED) }) })),
-  metadata: optional(fc.record({ user_id: said })),
+  metadata: optional(fc.record({ user_id: words })),
   service_tier: optional(fc.constantFrom('auto', 'standard_only')),
   cache_control: optional(fc.constantFrom<WritableJson>({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' })),
 });
 
-test('every carried member of a request comes back from an upstream of the same format', () => {
+test('every carried member of a request survives a round trip through the same format', () => {
   fc.assert(
     fc.property(body, (sent) => {
       const first = parse(writeJson(sent), true);

@@ -3,7 +3,7 @@
  * permission and no price. Only a request sent unchanged can carry them: a translation carries only `service_tier`.
  */
 import { invalidRequest } from '../../errors/call-failure.ts';
-import { isStandard, isTierWord, TIER_MEMBERS, type TierMember, type TierWords } from '../../generation/usage.ts';
+import { isStandard, isTierWord, TIER_MEMBERS, type TierMember } from '../../generation/usage.ts';
 import {
   children,
   elements,
@@ -14,34 +14,7 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
-import { refuse } from './check-member.ts';
-
-/** A model that the caller names in addition to `model`. */
-export interface NamedModel {
-  /** The path of its name: `fallbacks.0.model`. */
-  readonly path: string;
-  readonly name: string;
-  /** `instead`: it may answer in place of the model. `beside`: it works for the answering model. */
-  readonly role: 'instead' | 'beside';
-  /** Its own tier members; the request's apply for those that it does not set. */
-  readonly tier: TierWords;
-  /** Output token limit of one run; null: the request's limit. */
-  readonly outputTokensMax: number | null;
-  /** Maximum number of runs. */
-  readonly runs: number;
-}
-
-export interface PricedMembers {
-  readonly models: readonly NamedModel[];
-  /** The member that lets upstream choose any of its models; null: none. */
-  readonly anyModel: string | null;
-  /** The tier members of the request, except values that mean the list price; `auto` is included. */
-  readonly tier: TierWords;
-  /** Members whose cost is unknown. */
-  readonly unpriced: readonly string[];
-  /** The token that a refusal gave for the retry on another model; null: none. */
-  readonly retryToken: string | null;
-}
+import { type NamedModel, type PricedMembers, refuse } from './request-facts.ts';
 
 /** The mutable result while a request is read. */
 interface Found {

@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'bun:test';
 import { limitHeaders } from '../../call/deliver/reply.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import { openapiText } from './openapi-document.ts';
+import { renderOpenapi } from './openapi-document.ts';
 
-const document = JSON.parse(openapiText('https://gw.example', false));
+const document = JSON.parse(String(await renderOpenapi('https://gw.example', false)));
 const NOW_MS = Date.UTC(2026, 10, 20);
 const HEADER = /ratelimit/;
 

@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'bun:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { CONSOLE_ROUTES } from '../../console-api/contract/contract.ts';
+import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import { CHECKED_MEMBERS as CHAT_CHECKED } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
 import { CHECKED_MEMBERS as MESSAGES_CHECKED } from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
-import { openapiText } from './openapi-document.ts';
+import { renderOpenapi } from './openapi-document.ts';
 
 interface Operation {
   readonly operationId?: string;
@@ -27,8 +28,7 @@ interface Operation {
   >;
 }
 
-const text = openapiText('https://gw.example/', true);
-const document = JSON.parse(text);
+const document = JSON.parse(String(await renderOpenapi('https://gw.example/', true)));
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
 );
@@ -55,6 +55,19 @@ describe('the document', () => {
       info: { version: manifest.version },
       servers: [{ url: 'https://gw.example' }],
     });
+  });
+
+  test('lets other requests run between the routes while it is built', async () => {
+    let turns = 0;
+    let isBuilt = false;
+    const countTurn = () => {
+      turns += 1;
+      if (!isBuilt) setImmediate(countTurn);
+    };
+    setImmediate(countTurn);
+    await consolePaths();
+    isBuilt = true;
+    expect(turns).toBeGreaterThanOrEqual(Object.keys(CONSOLE_ROUTES).length - 1);
   });
 
   test('has exactly the paths that are served', () => {

@@ -157,8 +157,8 @@ const TAGS = {
   console: 'What the console does, for people by session and for automation by key.',
 };
 
-function documentWithoutServers(withConsole: boolean): OpenapiPart {
-  return {
+async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayBuffer>> {
+  const document: OpenapiPart = {
     openapi: '3.1.1',
     info: {
       title: 'Tollgate',
@@ -169,7 +169,7 @@ function documentWithoutServers(withConsole: boolean): OpenapiPart {
     },
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ bearer: [] }, { apiKey: [] }],
-    paths: { ...PATHS, ...(withConsole ? consolePaths() : {}) },
+    paths: { ...PATHS, ...(withConsole ? await consolePaths() : {}) },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API key>.' },
@@ -179,16 +179,18 @@ function documentWithoutServers(withConsole: boolean): OpenapiPart {
       schemas: { ...REQUEST_SCHEMAS, ...RESPONSE_SCHEMAS },
     },
   };
+  return Buffer.from(JSON.stringify(document).slice(1));
 }
 
-const texts = new Map<boolean, string>();
+const rendered = new Map<boolean, Promise<Buffer<ArrayBuffer>>>();
 
 /**
- * The document as JSON text (OpenAPI 3.1.1), built once; only the address differs between requests. `publicUrl`: where
+ * The document as JSON (OpenAPI 3.1.1), built once; only the address differs between requests. `publicUrl`: where
  * clients reach the gateway, such as `https://gw.example`; a trailing slash is dropped.
  */
-export function openapiText(publicUrl: string, withConsole: boolean): string {
-  const text = texts.get(withConsole) ?? JSON.stringify(documentWithoutServers(withConsole)).slice(0, -1);
-  texts.set(withConsole, text);
-  return `${text},"servers":${JSON.stringify([{ url: publicUrl.replace(/\/+$/, '') }])}}`;
+export async function renderOpenapi(publicUrl: string, withConsole: boolean): Promise<Buffer<ArrayBuffer>> {
+  const rest = rendered.get(withConsole) ?? renderWithoutServers(withConsole);
+  rendered.set(withConsole, rest);
+  const servers = Buffer.from(`{"servers":${JSON.stringify([{ url: publicUrl.replace(/\/+$/, '') }])},`);
+  return Buffer.concat([servers, await rest]);
 }

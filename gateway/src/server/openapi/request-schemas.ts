@@ -6,7 +6,7 @@ import {
   MESSAGES_ROLES,
 } from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
-import type { MemberType } from '../../protocols/request/check-member.ts';
+import type { MemberType } from '../../protocols/request/request-facts.ts';
 import type { MemberRow } from '../../protocols/request/translation-notes.ts';
 import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
 

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'bun:test';
 import type { TokenFamily } from '../../../src/tokens/token-families.ts';
 import { loadCorpus } from '../../fixtures/corpus/load-corpus.ts';
 import { describeError, estimateError, halvePrompts, JUDGED_TOKENS_MIN } from './prompt-halves.ts';
-
 import { loadRecordedPrompts, readPrompts } from './recorded-prompts.ts';
 
 interface Limits {
@@ -49,12 +48,12 @@ describe('our estimate of the prompts of the corpus', () => {
     const read = readPrompts(loadCorpus('gemini-generate')).map(({ id, model, promptTokens, answer, request }) => {
       return [id, model, promptTokens, answer, request.tools.length];
     });
-    const said = { text: 'At nine.', tokens: 4 };
+    const prompt = { text: 'At nine.', tokens: 4 };
     expect(read).toEqual([
-      ['corpus-gemini/plain-text', 'gemini-harbor', 31, said, 0],
+      ['corpus-gemini/plain-text', 'gemini-harbor', 31, prompt, 0],
       ['corpus-gemini/call-without-id', 'gemini-harbor', 31, null, 1],
       ['corpus-gemini/call-with-id', 'gemini-harbor', 31, null, 1],
-      ['corpus-gemini/stream', 'gemini-harbor', 31, said, 0],
+      ['corpus-gemini/stream', 'gemini-harbor', 31, prompt, 0],
     ]);
   });
 });
@@ -71,10 +70,10 @@ if (prompts !== null)
       expect(halves.size).toBeGreaterThanOrEqual(10);
     });
 
-    test('no prompt stands in both halves', () => {
+    test('no prompt is in both halves', () => {
       for (const { learnt, judged } of halves.values()) {
-        const said = new Set(learnt.map(({ request }) => JSON.stringify([request.turns, request.tools])));
-        expect(judged.filter(({ request }) => said.has(JSON.stringify([request.turns, request.tools])))).toEqual([]);
+        const prompt = new Set(learnt.map(({ request }) => JSON.stringify([request.turns, request.tools])));
+        expect(judged.filter(({ request }) => prompt.has(JSON.stringify([request.turns, request.tools])))).toEqual([]);
       }
     });
 

@@ -109,15 +109,15 @@ export function withoutCitations(answer: ReadAnswer): ReadAnswer {
 
 function chatParts(answer: Generation, form: Form): Part[] {
   const { parts, explanation } = answer;
-  const said = parts.flatMap((part): Part[] => {
+  const parsed = parts.flatMap((part): Part[] => {
     if (part.kind === 'tool_call') return [{ ...part, arguments: part.arguments === '' ? '{}' : part.arguments }];
     if (part.kind === 'text') return part.text === '' ? [] : [{ ...part, citations: [] }];
     if (part.kind === 'refusal') return part.text === '' ? [] : [part];
     if (part.kind !== 'reasoning' || part.text === '') return [];
     return [{ ...part, signature: null, redacted: false, issuer: null }];
   });
-  const refuses = answer.finish_reason === 'refusal' && explanation && !said.some(({ kind }) => kind === 'refusal');
-  const whole: Part[] = refuses ? [...said, { kind: 'refusal', text: explanation }] : said;
+  const refuses = answer.finish_reason === 'refusal' && explanation && !parsed.some(({ kind }) => kind === 'refusal');
+  const whole: Part[] = refuses ? [...parsed, { kind: 'refusal', text: explanation }] : parsed;
   if (form === 'streamed') return joinNeighbours(whole);
   return ['reasoning', 'text', 'refusal', 'tool_call'].flatMap((kind) =>
     joinNeighbours(whole.filter((part) => part.kind === kind)),

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration, type Generation, unfoldGeneration } from '../../../src/generation/generation.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
 import type { Json } from '../wire-text.ts';
 import { asShown, type Form, type ReadAnswer, readBack, withoutCitations, withoutPrice } from './answer-oracle.ts';
@@ -22,7 +23,6 @@ import {
   type RecordedExchange,
   readRequest,
   streamFor,
-  takesAll,
   writeRequest,
 } from './rig.ts';
 
@@ -109,7 +109,7 @@ interface Answered {
 }
 
 const sets = exchangeSets().map(({ name, exchanges }) => {
-  const asked = exchanges.filter(({ request }) => request !== null);
+  const recorded = exchanges.filter(({ request }) => request !== null);
   const read = exchanges
     .filter(({ status }) => status === 200)
     .map((exchange) => ({ exchange, events: eventsOf(exchange) }));
@@ -119,7 +119,7 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
       const answer = asShown(foldGeneration(events));
       return { exchange, events, answer: { ...answer, usage: withoutPrice(answer.usage) } };
     });
-  return { name, asked, read, answered };
+  return { name, recorded, read, answered };
 });
 
 /** The answer as a client of the format gets it: live from upstream's events, or from the whole. */
@@ -152,10 +152,10 @@ function* waysOf(answered: readonly Answered[]): Generator<{
   }
 }
 
-/** The recorded request for an upstream of the format; null if there is none or it is refused. */
+/** The recorded request for an upstream of the format; null if none was recorded or it is refused. */
 function requestFor({ format, request }: RecordedExchange, to: Format): string | null {
   if (request === null) return null;
-  const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, takesAll('upstream-model')));
+  const written = orRefusal(() => writeRequest(to, readRequest(format, request).request, CAPABLE));
   return 'refused' in written ? null : written.json;
 }
 
@@ -164,7 +164,7 @@ function lessStream({ stream: _, stream_options: __, ...body }: Json): Json {
   return body;
 }
 
-describe.each(sets)('answers of $name in both formats', ({ name: set, asked, read, answered }) => {
+describe.each(sets)('answers of $name in both formats', ({ name: set, recorded, read, answered }) => {
   const expected = EXPECTED[set];
 
   test('are many, and those of status 200 that are none are known', () => {
@@ -189,7 +189,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     }
   });
 
-  test('are the same answer again in their own format, plain and streamed, but for what is listed here', () => {
+  test('answers survive a round trip through their own format, plain and streamed, except for the listed differences', () => {
     const differing: string[] = [];
     for (const { one, to, form, name } of waysOf(answered)) {
       if (to !== one.exchange.format) continue;
@@ -209,7 +209,7 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     expect(differing).toEqual([...expected.differing]);
   });
 
-  test('told again from the whole are the same stream to a reader as upstream’s own events', () => {
+  test('a stream rendered from the complete answer reads like upstream’s own events', () => {
     for (const one of answered) {
       for (const to of [one.exchange.format, OTHER[one.exchange.format]]) {
         const again = streamFor(to, unfoldGeneration(one.answer));
@@ -237,10 +237,10 @@ describe.each(sets)('answers of $name in both formats', ({ name: set, asked, rea
     expect(sent).toBeGreaterThanOrEqual(expected.sentMin);
   }, 60_000);
 
-  test('of a status that is none have requests that the official clients send as they are, too', async () => {
+  test('requests behind other statuses are sent unchanged by the official clients', async () => {
     const whole = answered.find(({ exchange, answer }) => exchange.format === 'chat' && answer.parts.length === 1);
     if (whole === undefined) throw new Error('no recording to answer with');
-    const unanswered = asked.filter(({ id }) => !answered.some(({ exchange }) => exchange.id === id));
+    const unanswered = recorded.filter(({ id }) => !answered.some(({ exchange }) => exchange.id === id));
     const readings: ClientReading[] = [];
     for (const exchange of unanswered) {
       for (const to of [exchange.format, OTHER[exchange.format]]) {

@@ -77,11 +77,14 @@ function judgeMessage(message: Json): string[] {
 function judgeCall(call: Json): string[] {
   const { id, type, ...rest } = call;
   const called = object(rest[String(type)]);
-  const said = type === 'custom' ? called?.input : called?.arguments;
+  const callInput = type === 'custom' ? called?.input : called?.arguments;
   const holds = typeof id === 'string' && id !== '' && ['function', 'custom'].includes(String(type));
   const isWhole =
-    holds && Object.keys(rest).length === 1 && isLegalName(called?.name, NAME_CHARS_MAX) && typeof said === 'string';
-  return isWhole && said !== '' ? [] : [`the call ${JSON.stringify(call).slice(0, 80)}`];
+    holds &&
+    Object.keys(rest).length === 1 &&
+    isLegalName(called?.name, NAME_CHARS_MAX) &&
+    typeof callInput === 'string';
+  return isWhole && callInput !== '' ? [] : [`the call ${JSON.stringify(call).slice(0, 80)}`];
 }
 
 function judgePart(part: Json, types: readonly string[]): string[] {

@@ -55,7 +55,8 @@ function foundCall({ id, type, ...rest }: Json): unknown {
 
 function wantedCompletion(answer: Generation, form: Form): Json {
   const { parts } = readBack(answer, 'chat', form);
-  const said = (kind: string) => parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
+  const textsOf = (kind: string) =>
+    parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
   const { usage } = answer;
   const media = usage?.extras ?? {};
   const cached = (usage?.cache_read ?? 0) + (usage?.cache_write_5m ?? 0) + (usage?.cache_write_1h ?? 0);
@@ -64,9 +65,9 @@ function wantedCompletion(answer: Generation, form: Form): Json {
     id: `chatcmpl-${CONTEXT.id}`,
     model: answer.model ?? CONTEXT.model,
     role: 'assistant',
-    content: said('text'),
-    refusal: said('refusal'),
-    reasoning: said('reasoning'),
+    content: textsOf('text'),
+    refusal: textsOf('refusal'),
+    reasoning: textsOf('reasoning'),
     calls: parts.flatMap((part) =>
       part.kind === 'tool_call' ? [[part.id, part.tool, part.name, part.arguments]] : [],
     ),

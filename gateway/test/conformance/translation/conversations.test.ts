@@ -14,7 +14,7 @@ import { SEED } from '../../harness/exhaustive.ts';
 import { type Form, type ReadAnswer, readBack, withoutCitations } from './answer-oracle.ts';
 import { judgeChatRequest } from './chat-legality.ts';
 import { carried, lostFeatures, withNames } from './conversations/carried.ts';
-import { randomAnswer, tell } from './conversations/random-answers.ts';
+import { eventsOfAnswer, randomAnswer } from './conversations/random-answers.ts';
 import { randomRequest } from './conversations/random-requests.ts';
 import type { Format } from './format.ts';
 import { judgeMessagesRequest } from './messages-legality.ts';
@@ -104,7 +104,7 @@ interface AnswerLeg {
 function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Generation {
   const events =
     form === 'streamed'
-      ? eventsOfStream(format, [Buffer.from(streamFor(format, tell(answer, cuts)))])
+      ? eventsOfStream(format, [Buffer.from(streamFor(format, eventsOfAnswer(answer, cuts)))])
       : UPSTREAM_PROTOCOLS[format].parseAnswer(
           Buffer.from(CLIENT_PROTOCOLS[format].renderAnswer(answer, CONTEXT).json),
         );

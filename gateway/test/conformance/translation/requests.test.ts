@@ -70,7 +70,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
 };
 
 interface Outcome {
-  readonly asked: readonly RecordedExchange[];
+  readonly recorded: readonly RecordedExchange[];
   readonly written: readonly Written[];
   /** By translation: `chat` could not be parsed, `chat to messages` could not be rendered. */
   readonly refused: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -78,14 +78,14 @@ interface Outcome {
 
 /** Parses every request and renders it in both formats. */
 function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
-  const asked = exchanges.filter(({ request }) => request !== null);
+  const recorded = exchanges.filter(({ request }) => request !== null);
   const written: Written[] = [];
   const refused = new Map<string, Map<string, string>>();
   const note = (way: string, id: string, words: string): void => {
     const found = refused.get(way) ?? new Map<string, string>();
     refused.set(way, found.set(id.slice(id.indexOf('/') + 1), words));
   };
-  for (const exchange of asked) {
+  for (const exchange of recorded) {
     const { id, format } = exchange;
     const found = orRefusal(() => readRequest(format, exchange.request ?? ''));
     if ('refused' in found) {
@@ -99,7 +99,7 @@ function translateAll(exchanges: readonly RecordedExchange[]): Outcome {
       else written.push({ exchange, to, request, written: outcome });
     }
   }
-  return { asked, written, refused };
+  return { recorded, written, refused };
 }
 
 const sets = exchangeSets().map(({ name, exchanges }) => ({ name, ...translateAll(exchanges) }));
@@ -126,24 +126,24 @@ function thoughts({ turns }: GenerationRequest, to: Format): string {
     .join('\n\n');
 }
 
-describe.each(sets)('requests of $name in both formats', ({ name, asked, written, refused }) => {
+describe.each(sets)('requests of $name in both formats', ({ name, recorded, written, refused }) => {
   const listedWays = Object.entries(REFUSED[name]);
   test('are many', () => {
     const crossed = written.filter(({ exchange, to }) => exchange.format !== to);
     const turned = [...refused].map(([way, found]) => `${found.size} ${way}`).join(', ');
     console.log(
-      `translated requests: ${asked.length} of ${name}, ${written.length - crossed.length} written in their own format, ` +
+      `translated requests: ${recorded.length} of ${name}, ${written.length - crossed.length} written in their own format, ` +
         `${crossed.length} in the other; refused: ${turned}`,
     );
-    expect(asked.length).toBeGreaterThanOrEqual(EXPECTED[name].askedMin);
+    expect(recorded.length).toBeGreaterThanOrEqual(EXPECTED[name].askedMin);
     expect(written.length).toBeGreaterThanOrEqual(EXPECTED[name].writtenMin);
   });
 
-  test.each(listedWays)('%s: what is refused is in the list, and nothing else', (way, listed) => {
+  test.each(listedWays)('%s: exactly the listed requests are refused', (way, listed) => {
     expect(inShapeOf(listed, refused.get(way) ?? new Map())).toEqual(inOrder(listed));
   });
 
-  test('keep every member that the formats of the way carry and nobody named as dropped', () => {
+  test('translated requests keep every member that both formats carry and that is not reported as dropped', () => {
     for (const { exchange, to, request, written: sent } of written) {
       const back = readRequest(to, sent.json);
       const through = new Set([exchange.format, to]);
@@ -159,7 +159,7 @@ describe.each(sets)('requests of $name in both formats', ({ name, asked, written
     }
   });
 
-  test('drop what is listed here, and name it', () => {
+  test('translated requests drop the listed members and report them', () => {
     const drops = new Map<string, number>();
     for (const { exchange, to, written: sent } of written) {
       for (const word of sent.dropped) {

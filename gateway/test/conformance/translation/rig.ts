@@ -9,6 +9,7 @@ import type { GenerationRequest } from '../../../src/generation/request.ts';
 import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
+import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { RenderedRequest } from '../../../src/protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../../src/protocols/upstream-traits.ts';
 import { scanJson } from '../../../src/wire/json-scan.ts';
@@ -71,46 +72,6 @@ export const CONTEXT: AnswerContext = {
   sign: (reasoning) => `gw1.${reasoning.length}`,
 };
 
-/** Returns an upstream and model that accept everything their formats have. */
-export function takesAll(model: string): UpstreamTraits {
-  return {
-    provider: 'lab',
-    model,
-    inputTokensMax: null,
-    outputTokensMax: null,
-    takes: { image: true, pdf: true, audio: true, tools: true, structured_output: true, reasoning: true },
-    chat: {
-      outputLimitMember: 'max_completion_tokens',
-      systemRole: 'system',
-      sampling: true,
-      top_k: true,
-      efforts: null,
-      stopMax: 4,
-      toolIds: 'any',
-      mediaInToolMessages: true,
-      files: true,
-      prefill: 'plain',
-      cacheMarks: true,
-      reasoningInHistory: 'reasoning_content',
-      nullContent: true,
-      openaiMembers: true,
-      parallelToolCalls: true,
-      strictSchemas: true,
-      usageOption: true,
-    },
-    messages: {
-      sampling: true,
-      samplingPair: true,
-      thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
-      effort: ['low', 'medium', 'high', 'xhigh', 'max'],
-      effortMaxWhenDisabled: null,
-      forcedToolChoice: true,
-      systemTurns: true,
-      firstParty: true,
-    },
-  };
-}
-
 export interface ReadRequest {
   readonly request: GenerationRequest;
   readonly dropped: readonly string[];
@@ -135,7 +96,7 @@ export interface WrittenRequest extends RenderedRequest {
 export function writeRequest(
   format: Format,
   request: GenerationRequest,
-  traits: UpstreamTraits = takesAll(request.model),
+  traits: UpstreamTraits = { ...CAPABLE, model: request.model },
   strict = false,
 ): WrittenRequest {
   const notes = startTranslationNotes(strict);

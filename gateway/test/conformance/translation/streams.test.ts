@@ -8,9 +8,10 @@ import { translate } from '../../../src/call/plan/translate.ts';
 import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { StreamObserver } from '../../../src/protocols/upstream-protocol.ts';
 import type { SetName } from '../../fake-upstream/recordings.ts';
-import { CONTEXT, eventsOfStream, exchangeSets, OTHER, type RecordedExchange, readRequest, takesAll } from './rig.ts';
+import { CONTEXT, eventsOfStream, exchangeSets, OTHER, type RecordedExchange, readRequest } from './rig.ts';
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 /** Streams up to this size are cut at every byte. */
@@ -27,25 +28,25 @@ const STREAMS_MIN: Readonly<Record<SetName, number>> = { corpus: 50, recordings:
 /** Everything that results from a stream on its way to a client of the other format. */
 interface Translated {
   readonly text: string;
-  readonly heard: readonly GenerationEvent[];
+  readonly emitted: readonly GenerationEvent[];
   readonly facts: ReturnType<StreamObserver['facts']>;
   readonly failure: StreamObserver['failure'];
   readonly skims: number;
 }
 
 function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], skims: boolean): Translated {
-  const heard: GenerationEvent[] = [];
+  const emitted: GenerationEvent[] = [];
   const observer = translate({
     client: CLIENT_PROTOCOLS[OTHER[format]],
     upstream: UPSTREAM_PROTOCOLS[format],
-    traits: takesAll('m'),
+    traits: CAPABLE,
     strict: false,
     folds: false,
     request: readRequest(OTHER[format], HELLO).request,
     dropped: [],
     refuses: [],
     context: CONTEXT,
-    startListening: () => (event) => heard.push(event),
+    startListening: () => (event) => emitted.push(event),
   }).startObserver();
   let text = '';
   let skimmed = 0;
@@ -61,7 +62,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
   for (const part of parts) decoder.feed(part, take);
   for (const output of decoder.finish()) take(output);
   if (!over) text += observer.endOfBytes() ?? '';
-  return { text, heard: joinDeltas(heard), facts: observer.facts(), failure: observer.failure, skims: skimmed };
+  return { text, emitted: joinDeltas(emitted), facts: observer.facts(), failure: observer.failure, skims: skimmed };
 }
 
 /** Skimming merges several deltas into one. */

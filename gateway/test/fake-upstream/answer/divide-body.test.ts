@@ -22,7 +22,7 @@ function divide(given: readonly BodyPart[], how: Chunking): Piece[] {
 }
 
 describe('dividing a body', () => {
-  test('keeps every byte and tells the end of each part exactly once, in order', () => {
+  test('keeps every byte and reports the end of each part exactly once, in order', () => {
     fc.assert(
       fc.property(parts, chunking, (given, how) => {
         const framed = [...framedParts(given, how)];

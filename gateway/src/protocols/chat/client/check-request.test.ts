@@ -86,7 +86,7 @@ describe('a chat body is refused', () => {
     ['messages.0.content', body({ messages: [{ role: 'user', content: { text: 'x' } }] })],
     ['messages.0.content.1', body({ messages: [{ role: 'user', content: [{ type: 'text' }, 5] }] })],
     ['messages.0.content', body({ messages: [{ role: 'user', content: Array(1001).fill({ type: 'text' }) }] })],
-  ])('at %s, with what was found and expected', (param, given) => {
+  ])('refuses an error at %s, with the found and the expected value', (param, given) => {
     const found = refusal(given);
     expect(found).toMatchObject({ kind: 'invalid_request', param });
     expect(found?.message).toMatch(/: found .+; expected .+/s);
@@ -126,8 +126,8 @@ describe('the facts of a chat body', () => {
 
   test('say whether sound or images come, or may come', () => {
     const extrasOf = (members: object) => checkRequest(outlineOf(body(members)), CONTEXT).extras;
-    const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
-    expect(extrasOf({ messages: heard })).toMatchObject({ mediaInput: true, mediaOutput: false });
+    const audioParts = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
+    expect(extrasOf({ messages: audioParts })).toMatchObject({ mediaInput: true, mediaOutput: false });
     expect(extrasOf({ modalities: ['text', 'audio'] })).toMatchObject({ mediaInput: true, mediaOutput: true });
     for (const modalities of [undefined, null, ['text'], 'audio']) expect(extrasOf({ modalities })).toBeUndefined();
   });

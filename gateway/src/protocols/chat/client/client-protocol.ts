@@ -10,7 +10,9 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
+  type CheckContext,
   checkArray,
   checkBoolean,
   checkKind,
@@ -18,17 +20,13 @@ import {
   checkText,
   checkTools,
   checkType,
-  type MemberType,
-  refuse,
-} from '../../request/check-member.ts';
-import { findPricedMembers } from '../../request/priced-members.ts';
-import {
-  type CheckContext,
   findExtras,
   type MediaTally,
+  type MemberType,
   mayChangeLimit,
   type RequestFacts,
   readEndUser,
+  refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
 import { parseRequest } from './parse-request.ts';

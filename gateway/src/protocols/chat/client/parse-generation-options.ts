@@ -13,7 +13,7 @@ import {
   type WebSearchRequest,
 } from '../../../generation/request.ts';
 import { type JsonNode, jsonText, numberValue, stringValue } from '../../../wire/json-node.ts';
-import { checkInteger, refuse } from '../../request/check-member.ts';
+import { checkInteger, refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
   dropUnknown,

@@ -77,7 +77,7 @@ describe('files', () => {
     expect(partOf(file({ file_data: 'https://a.example/b.pdf' }))).toMatchObject({ source: { kind: 'url' } });
   });
 
-  test('neither bytes nor id is refused', () => {
+  test('a file without bytes and without id is refused', () => {
     expect(refusalOf(() => partOf(file({ filename: 'a.pdf' }))).param).toBe('messages.0.content.0.file');
   });
 });

@@ -8,7 +8,7 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
-import { refuse } from '../../request/check-member.ts';
+import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
   dropUnknown,

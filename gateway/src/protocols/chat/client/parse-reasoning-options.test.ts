@@ -87,7 +87,7 @@ describe('several of them', () => {
     ]);
   });
 
-  test('the first holds where they contradict each other, and the others are named', () => {
+  test('the first of contradicting options applies, and the others are reported', () => {
     const body = { reasoning_effort: 'low', reasoning: { effort: 'high' }, thinking: { type: 'disabled' } };
     expect(read(body)).toEqual([{ ...ON, effort: 'low' }, 'reasoning_effort', ['reasoning', 'thinking']]);
     expect(refusalOf(() => parse(body, true)).param).toBe('reasoning');

@@ -6,7 +6,7 @@ import { REQUEST_MEMBERS } from './parse-request.ts';
 
 /** Every member of wire reference A.2 with a value that requests something. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
-  model: 'house-model',
+  model: 'm',
   messages: HELLO,
   audio: { format: 'wav', voice: 'alloy' },
   frequency_penalty: 0.5,
@@ -93,7 +93,7 @@ describe('treats each member as the table states', () => {
     expect(dropped).toEqual(row?.fate === 'dropped' ? [member] : []);
     if (row?.becomes === null || row?.becomes === undefined) return;
     if (row.becomes === 'turns') expect(request.turns).toHaveLength(1);
-    else if (row.becomes === 'model') expect(request.model).toBe('house-model');
+    else if (row.becomes === 'model') expect(request.model).toBe('m');
     else if (row.becomes === 'stream') expect(request.stream).toBe(true);
     else {
       expect(SHOWS[row.becomes](request)).not.toBeNull();

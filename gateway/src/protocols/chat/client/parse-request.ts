@@ -10,7 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { checkBoolean, refuse } from '../../request/check-member.ts';
+import { checkBoolean, refuse } from '../../request/request-facts.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   checkStreamOptions,

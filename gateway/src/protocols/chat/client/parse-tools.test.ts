@@ -14,7 +14,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('without a type but with a function are functions; marks stand on either', () => {
+  test('tools without a type but with a function are functions; both forms may have marks', () => {
     const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
     expect(
       toolsOf({ function: { name: 'f', description: '' }, ...mark }, { function: { name: 'g', ...mark } }),
@@ -58,7 +58,7 @@ describe('tools', () => {
     expect(request.named).toEqual({ tools: 'functions', tool_choice: 'function_call' });
   });
 
-  test('in both forms at once are refused', () => {
+  test('tools in both forms at once are refused', () => {
     const both = { functions: [{ name: 'f' }], tools: [{ type: 'function', function: { name: 'g' } }] };
     expect(refusalOf(() => parse(both)).param).toBe('functions');
   });

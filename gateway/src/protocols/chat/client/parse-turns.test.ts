@@ -63,7 +63,7 @@ describe('an assistant’s message', () => {
     ]);
   });
 
-  test('without content says nothing, and an empty one no more', () => {
+  test('a turn without content, or with empty content, has no parts', () => {
     for (const content of [null, '', undefined]) expect(partsOf({ role: 'assistant', content })).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('reasoning that comes back', () => {
   const reasoningOf = (members: object) => partsOf({ role: 'assistant', ...members });
   const signed = { kind: 'reasoning', text: 'hm', signature: 'EvAB', redacted: false, issuer: 'messages' } as const;
 
-  test('keeps its signature in reasoning_details, and the plain copy beside it adds nothing', () => {
+  test('keeps its signature in reasoning_details, and the plain copy adds nothing', () => {
     const reasoning_details = [
       { type: 'reasoning.text', format: 'anthropic-claude-v1', text: 'hm', signature: 'EvAB', id: 'r', index: 0 },
     ];

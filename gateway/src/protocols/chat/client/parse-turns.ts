@@ -13,7 +13,7 @@ import {
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
-import { refuse } from '../../request/check-member.ts';
+import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type GivenPart, type GivenType, parseContent, parsePart, parsePartList } from './parse-part.ts';
 import {

@@ -10,7 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { checkBoolean, checkInteger, checkNumber, refuse } from '../../request/check-member.ts';
+import { checkBoolean, checkInteger, checkNumber, refuse } from '../../request/request-facts.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
 /** State collected while one request is parsed. */

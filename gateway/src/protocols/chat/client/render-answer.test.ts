@@ -113,7 +113,7 @@ describe('a rendered answer', () => {
     expect(messageOf([textPart('a'), opaque])).toEqual({ role: 'assistant', content: 'a', refusal: null });
   });
 
-  test('is never made of an answer that did not finish', () => {
+  test('an unfinished answer is never rendered', () => {
     expect(() => renderAnswer(generation([], null), CONTEXT)).toThrow('never finished');
   });
 

@@ -39,7 +39,7 @@ describe('a prompt that is too long', () => {
     });
   });
 
-  test('with the answer that was asked for names both', () => {
+  test('an overflow with the requested output names both', () => {
     expect(message({ prompt: 3000, output: 2000, max: 4096 })).toBe(
       "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (3000 in the messages, " +
         '2000 in the completion). Please reduce the length of the messages or completion.',
@@ -58,7 +58,7 @@ describe('a prompt that is too long', () => {
   });
 });
 
-test.each([404, 413, 422])('a kept %d has the code of an invalid request', (status) => {
+test.each([404, 413, 422])('an unchanged %d has the code of an invalid request', (status) => {
   const failure = new CallFailure('upstream_rejected', 'words', { status });
   expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { code: 'invalid_request_error' } });
 });

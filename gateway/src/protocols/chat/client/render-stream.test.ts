@@ -51,7 +51,7 @@ describe('a rendered stream', () => {
     expect(renderer.finish_reason).toBe('stop');
   });
 
-  test('has usage where the client wants it: null until the chunk without choices, which comes last', () => {
+  test('has usage if the client requested it: null until the chunk without choices, which comes last', () => {
     const events = [START, ...part(0, TEXT, 'a'), finish('stop'), { kind: 'usage', usage: USAGE } as const, END];
     const { written } = render(events, { ...CONTEXT, wantsUsage: true });
     const chunks = chunksIn(written) as Array<{ usage: unknown; choices: unknown[] }>;
@@ -82,7 +82,7 @@ describe('a rendered stream', () => {
     ]);
   });
 
-  test('begins calls whole and goes on with their arguments alone', () => {
+  test('begins calls completely and continues with their arguments alone', () => {
     const events = [...part(0, tool('a', 'f'), '{"x"', ':1}'), finish('tool_calls')];
     expect(deltasOf(...events)).toEqual([
       { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
@@ -126,7 +126,7 @@ describe('a rendered stream', () => {
     ]);
   });
 
-  test('has reasoning and refusals, but no signature and nothing of what only another format knows', () => {
+  test('has reasoning and refusals, but no signature and no features of other formats', () => {
     const opaque = {
       kind: 'opaque',
       type: 'web_search_tool_result',
@@ -245,7 +245,7 @@ describe('an order that the format does not have', () => {
   });
 });
 
-test('renders the events of a whole answer as a stream', () => {
+test('renders the events of a complete answer as a stream', () => {
   const text = { kind: 'text', text: 'a', citations: [], cache_mark: null } as const;
   const events = unfoldGeneration({
     id: 'x',

@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
-import { assistantTurn, render, requestOf, resultOf, userTurn } from '../testing/chat-request.ts';
+import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
+import { render, resultOf } from '../testing/chat-request.ts';
 import { DONE, delta, finish, generationOf } from '../testing/chat-stream.ts';
 import { parseAnswer } from '../upstream/parse-answer.ts';
 import { packHostData, UNSIGNED_CALL, unpackHostData } from './host-data.ts';
@@ -53,7 +54,7 @@ describe('is read', () => {
     expect(dataOf(beside)).toEqual([{ call: null, message: signed('around') }]);
   });
 
-  test('of a stream: details that come in pieces are whole again', () => {
+  test('details that a stream sends in pieces are joined', () => {
     const [first, second] = DETAILS;
     const parts = streamed(
       { reasoning: 'Let me', reasoning_details: [{ type: 'reasoning.text', text: 'Let me', signature: '', index: 0 }] },
@@ -67,7 +68,7 @@ describe('is read', () => {
     expect(parts[0]).toMatchObject({ kind: 'reasoning', text: 'Let me see.' });
   });
 
-  test('of a signature that comes behind the call', () => {
+  test('a signature that follows the call is attached to it', () => {
     const parts = streamed(
       { tool_calls: [{ index: 0, ...call('a') }] },
       { tool_calls: [{ index: 0, ...signed('late') }] },

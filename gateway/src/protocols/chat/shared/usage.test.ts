@@ -95,7 +95,7 @@ describe('readUsage', () => {
     expect(readUsage({ ...plain, prompt_tokens_details })?.usage.extras).toEqual(extras);
   });
 
-  test('never counts more sound and images than there are tokens, nor reasoning twice', () => {
+  test('never counts more audio and images than tokens, nor reasoning twice', () => {
     const prompt_tokens_details = { audio_tokens: 150, image_tokens: 90 };
     const completion_tokens_details = { audio_tokens: 18, image_tokens: 9, reasoning_tokens: 5 };
     expect(readUsage({ ...plain, prompt_tokens_details, completion_tokens_details })?.usage).toMatchObject({
@@ -112,8 +112,8 @@ describe('readUsage', () => {
     [{ search_context_size: 'high', num_search_queries: 7 }, { web_search: 7 }],
     [{ num_sources_used: 4 }, { search_source: 4 }],
     [{ search_context_size: 'vast', num_search_queries: -1, num_sources_used: 10_001 }, undefined],
-  ])('counts tools that ran upstream, as hosts say it: %j', (said, server_tools) => {
-    expect(readUsage({ ...plain, ...said })?.usage.extras?.server_tools).toEqual(server_tools);
+  ])('counts tools that ran upstream, as hosts say it: %j', (stated, server_tools) => {
+    expect(readUsage({ ...plain, ...stated })?.usage.extras?.server_tools).toEqual(server_tools);
   });
 
   test.each([

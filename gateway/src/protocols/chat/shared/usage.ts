@@ -13,8 +13,18 @@ import {
   type TierWords,
   type Usage,
 } from '../../../generation/usage.ts';
-import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
-import { asArray, asCount, asObject, asText, countOrZero, type JsonObject, textBytes } from '../../json.ts';
+import {
+  asArray,
+  asCount,
+  asObject,
+  asText,
+  countOrZero,
+  type JsonObject,
+  readRequests,
+  readServerToolUse,
+  type ToolRequests,
+  textBytes,
+} from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /** Cache reads without `prompt_tokens_details`: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
@@ -45,13 +55,13 @@ export function readUsage(value: unknown): ReportedUsage | null {
   const isApart = beside === reasoning || beside === reasoning + audio;
   const extras = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
   // Mistral excludes audio tokens from `prompt_tokens` (recorded traffic, 2026).
-  const heard = audio > 0 && beside === audio + (extras ? reasoning : 0) ? audio : 0;
+  const audioInput = audio > 0 && beside === audio + (extras ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
-  if (beside !== null && beside !== 0 && !isApart && heard === 0) flags = [...flags, 'sum'];
+  if (beside !== null && beside !== 0 && !isApart && audioInput === 0) flags = [...flags, 'sum'];
   if (read + written > prompt) flags = [...flags, 'cached'];
   if (reasoning > completion && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
   const counters: Inside = {
-    input: prompt - cache_read - cache_write_5m + heard,
+    input: prompt - cache_read - cache_write_5m + audioInput,
     cache_read,
     cache_write_5m,
     cache_write_1h: 0,
@@ -93,14 +103,14 @@ const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
 function readUsageApart(usage: JsonObject, inside: Inside): MediaAndToolUsage | undefined {
   const prompt = asObject(usage.prompt_tokens_details);
   const completion = asObject(usage.completion_tokens_details);
-  const heard = countOrZero(prompt?.audio_tokens);
+  const audioInput = countOrZero(prompt?.audio_tokens);
   const cached = countOrZero(asObject(prompt?.cached_tokens_details)?.audio_tokens);
-  const audio_input = Math.min(Math.max(0, heard - cached), inside.input);
+  const audio_input = Math.min(Math.max(0, audioInput - cached), inside.input);
   const spoken = Math.min(countOrZero(completion?.audio_tokens), inside.output - inside.reasoning);
   return extrasOf(
     {
       audio_input,
-      audio_cache_read: Math.min(heard - audio_input, inside.cache_read),
+      audio_cache_read: Math.min(audioInput - audio_input, inside.cache_read),
       audio_output: spoken,
       image_input: Math.min(countOrZero(prompt?.image_tokens), inside.input - audio_input),
       image_output: Math.min(countOrZero(completion?.image_tokens), inside.output - inside.reasoning - spoken),

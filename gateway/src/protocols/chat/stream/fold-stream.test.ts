@@ -83,7 +83,7 @@ describe('an answer', () => {
     expect(fold([chunk({ id: undefined, choices: [{ index: 0, delta: { content: 'a' } }] })]).id).toBe('chatcmpl-ours');
   });
 
-  test('that has no choices is none', () => {
+  test('a stream without choices is no answer', () => {
     expect(() => fold([chunk({ choices: [] }), DONE])).toThrow('it has no choices');
   });
 
@@ -111,7 +111,7 @@ describe('a message', () => {
     });
   });
 
-  test('has lists that go on where their index says', () => {
+  test('lists continue where their index says', () => {
     const detail = (index: number, text: string) =>
       delta({ reasoning_details: [{ index, type: 'reasoning.text', text }] });
     expect(messageOf(detail(0, 'a'), detail(1, 'x'), detail(0, 'b')).reasoning_details).toEqual([
@@ -131,7 +131,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('has its calls, whose names and ids come once or again and again', () => {
+  test('has its calls, whose names and ids come once or repeatedly', () => {
     const again = (text: string) => ({ index: 1, id: 'b', type: 'function', function: { name: 'g', arguments: text } });
     const message = messageOf(
       calls({ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }),
@@ -144,7 +144,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('has calls that share an index, or have none, told apart by their ids', () => {
+  test('calls that share an index, or have none, are distinguished by their ids', () => {
     const whole = (id: string, index?: number) =>
       calls({ index, id, type: 'function', function: { name: 'f', arguments: id } });
     for (const index of [0, undefined]) {

@@ -86,11 +86,11 @@ class ChoiceFold {
 
   finish(index: number, cut: boolean): JsonObject {
     const { finish_reason = null, ...others } = this.#members;
-    const { role = 'assistant', content = null, ...said } = this.#message;
+    const { role = 'assistant', content = null, ...rest } = this.#message;
     const calls = this.#calls.finish();
     return {
       index,
-      message: { role, content, ...said, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+      message: { role, content, ...rest, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
       ...others,
       finish_reason: finish_reason ?? (cut ? 'length' : null),
     };

@@ -18,7 +18,7 @@ test.each([
   expect(mended(given)).toBe(wanted);
 });
 
-test('data in several lines goes out in several, after the other lines', () => {
+test('data in several lines is sent in several lines, after the other lines', () => {
   expect(mended('data: {"a":\nevent: e\ndata: "é"}\n\n')).toBe('event: e\ndata: {"a":\ndata: "é","id":"new"}\n\n');
 });
 

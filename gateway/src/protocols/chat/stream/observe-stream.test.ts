@@ -35,33 +35,33 @@ describe('a chat stream', () => {
   });
 
   const counted = (completion_tokens: number) => ({ usage: { prompt_tokens: 3, completion_tokens } });
-  const said = (content: string, members: object = {}) =>
+  const contentChunk = (content: string, members: object = {}) =>
     chunk({ choices: [{ index: 0, delta: { content } }], ...members });
 
   test('reports no final usage if more output follows it', () => {
     const first = chunk({ choices: [{ index: 0, delta: { role: 'assistant' } }], ...counted(0) });
     for (const end of [[finish('stop'), DONE], [DONE]]) {
-      expect(observe([first, said('ab'), said('cd'), said('ef'), ...end]).facts).toMatchObject({
+      expect(observe([first, contentChunk('ab'), contentChunk('cd'), contentChunk('ef'), ...end]).facts).toMatchObject({
         usage: null,
         usageSoFar: { input: 3, output: 0 },
       });
     }
-    const early = observe([said('ab'), finish('stop'), usage, said('late', {}), DONE]);
+    const early = observe([contentChunk('ab'), finish('stop'), usage, contentChunk('late', {}), DONE]);
     expect(early.facts.usage).toBeNull();
   });
 
   test.each([
-    ['beside the last of the text', [said('ab', counted(1)), said('cd', counted(2)), finish('stop')]],
-    ['between text and reason', [said('ab'), chunk({ choices: [], ...counted(2) }), finish('stop')]],
+    ['beside the last of the text', [contentChunk('ab', counted(1)), contentChunk('cd', counted(2)), finish('stop')]],
+    ['between text and reason', [contentChunk('ab'), chunk({ choices: [], ...counted(2) }), finish('stop')]],
     [
       'beside the reason',
-      [said('ab'), chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...counted(2) })],
+      [contentChunk('ab'), chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...counted(2) })],
     ],
     [
       'beside text and reason',
-      [said('a'), chunk({ choices: [{ delta: { content: 'b' }, finish_reason: 'stop' }], ...counted(2) })],
+      [contentChunk('a'), chunk({ choices: [{ delta: { content: 'b' }, finish_reason: 'stop' }], ...counted(2) })],
     ],
-    ['after them', [said('ab'), finish('stop'), chunk({ choices: [], ...counted(2) })]],
+    ['after them', [contentChunk('ab'), finish('stop'), chunk({ choices: [], ...counted(2) })]],
   ])('has its final usage %s', (_, records) => {
     expect(observe([...records, DONE]).facts.usage).toMatchObject({ input: 3, output: 2 });
   });
@@ -144,14 +144,14 @@ describe('the id of the chunks', () => {
     );
   };
 
-  test('is ours for the whole stream where the first chunk has none', () => {
+  test('the gateway’s id applies to the whole stream if the first chunk has none', () => {
     expect(replaced(['data: {"choices":[]}\n\n', 'data: {"id":"x","choices":[]}\n\n'])).toEqual([
       'data: {"choices":[],"id":"chatcmpl-ours"}\n\n',
       'data: {"id":"chatcmpl-ours","choices":[]}\n\n',
     ]);
   });
 
-  test('is the first one for the whole stream where a later one differs', () => {
+  test('the first id applies to the whole stream if a later one differs', () => {
     expect(replaced(['data: {"id":"x"}\n\n', 'data: {"id":"y"}\n\n', 'data: {"id":"x"}\n\n'])).toEqual([
       'as it was',
       'data: {"id":"x"}\n\n',

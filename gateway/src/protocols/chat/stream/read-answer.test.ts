@@ -31,9 +31,9 @@ describe('readAnswer', () => {
   });
 
   test('counts the bytes where so little was counted that the body would be far more', () => {
-    const said = { content: 'x'.repeat(5_000), reasoning: 'y'.repeat(40) };
+    const longMessage = { content: 'x'.repeat(5_000), reasoning: 'y'.repeat(40) };
     const answer = (completion_tokens: number) => ({
-      choices: [{ message: said, finish_reason: 'stop' }],
+      choices: [{ message: longMessage, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens },
     });
     expect(read(answer(0))).toMatchObject({ facts: { outputBytes: 5_040, reasoningBytes: 40 } });

@@ -108,7 +108,7 @@ describe('steps in chunks of others', () => {
     ).toEqual(['role', 'tool_start', 'tool_fragment', 'content']);
   });
 
-  test('are none in chunks that say nothing, in other choices, in what is of no type', () => {
+  test('empty chunks, other choices and members of a wrong type have no steps', () => {
     expect(
       observe(
         {},

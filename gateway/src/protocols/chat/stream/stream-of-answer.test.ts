@@ -17,7 +17,7 @@ const ANSWER = {
   id: 'chatcmpl-1',
   object: 'chat.completion',
   created: 7,
-  model: 'house',
+  model: 'own',
   system_fingerprint: 'fp',
   choices: [
     {

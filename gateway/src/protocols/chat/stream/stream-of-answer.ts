@@ -25,9 +25,9 @@ export function streamOfAnswer(body: Buffer): Buffer | null {
 
 /** In a stream each call has an `index`. */
 function deltaOf(message: unknown): object {
-  const { tool_calls, ...said } = asObject(message) ?? {};
+  const { tool_calls, ...others } = asObject(message) ?? {};
   const calls = asArray(tool_calls).map((call, index) => ({ index, ...asObject(call) }));
-  return { role: 'assistant', ...said, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+  return { role: 'assistant', ...others, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 }
 
 type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;

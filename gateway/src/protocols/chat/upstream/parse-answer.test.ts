@@ -80,7 +80,7 @@ describe('an answer in one piece', () => {
     expect(streamed).toMatchObject({ id: 'c1', model: 'm', complete: true, usage: { input: 10, output: 4 } });
   });
 
-  test('is whole without a finish reason', () => {
+  test('an answer without a finish reason is complete', () => {
     const empty = foldGeneration(parse(bodyOf({ content: 'a' }, '')));
     expect(empty).toMatchObject({ finish_reason: 'stop', reported: null, complete: true });
     const called = foldGeneration(parse(bodyOf({ tool_calls: [call] }, null)));

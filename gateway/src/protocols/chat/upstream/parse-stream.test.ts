@@ -42,7 +42,7 @@ describe('the events of a stream', () => {
     ]);
   });
 
-  test('begin with the first chunk that says something, not with a filter’s that has neither id nor model', () => {
+  test('begins with the first chunk with content, not with a filter’s chunk without id and model', () => {
     const filter = chunk({ id: '', model: '', choices: [], prompt_filter_results: [] });
     expect(eventsOf(filter, delta({ role: 'assistant' }))).toEqual([{ kind: 'start', id: 'c1', model: 'm' }]);
   });
@@ -384,7 +384,7 @@ test('vector 28: a chunk over two data lines is one chunk', () => {
   ]);
 });
 
-test('a record gives its events at once', () => {
+test('a record yields its events at once', () => {
   const parser = startStreamParser();
   const [first, second] = recordsOf(delta({ content: 'a' }) + delta({ content: 'b' }));
   if (first === undefined || second === undefined) throw new Error('two records were written');

@@ -1,20 +1,13 @@
 /** Tests how an assistant turn is rendered: text, calls with their aliases, earlier reasoning. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
+import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
 import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
-import {
-  assistantTurn,
-  callOf,
-  messagesOf,
-  render,
-  requestOf,
-  resultOf,
-  upstream,
-  userTurn,
-} from '../testing/chat-request.ts';
+import { withChatTraits } from '../../testing/capable-upstream.ts';
+import { callOf, messagesOf, render, resultOf } from '../testing/chat-request.ts';
 
 const ask = userTurn(textPart('go'));
-const said = (parts: readonly Part[], traits = upstream({})) =>
+const renderMessage = (parts: readonly Part[], traits = withChatTraits({})) =>
   messagesOf(
     [
       ask,
@@ -33,39 +26,42 @@ function opaque(words: string | null): Part {
 }
 
 test('joins texts in order, whatever is between them', () => {
-  expect(said([textPart('I look. '), callOf('c1'), textPart('Then.')])).toMatchObject({
+  expect(renderMessage([textPart('I look. '), callOf('c1'), textPart('Then.')])).toMatchObject({
     content: 'I look. Then.',
     tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
   });
 });
 
 test('renders null content with tool calls, or an empty string if the provider refuses null', () => {
-  expect(said([callOf('c1')]).content).toBeNull();
-  expect(said([callOf('c1')], upstream({ nullContent: false })).content).toBe('');
-  expect(said([]).content).toBe('');
+  expect(renderMessage([callOf('c1')]).content).toBeNull();
+  expect(renderMessage([callOf('c1')], withChatTraits({ nullContent: false })).content).toBe('');
+  expect(renderMessage([]).content).toBe('');
 });
 
 test('sends earlier reasoning only to a provider that requires it, never redacted reasoning', () => {
   const parts = [thought('hm'), thought('', true), thought('ah'), textPart('x')];
-  expect(said(parts)).toEqual({ role: 'assistant', content: 'x', reasoning_content: 'hm\n\nah' });
-  expect(said(parts, upstream({ reasoningInHistory: 'reasoning' })).reasoning).toBe('hm\n\nah');
-  expect(said(parts, upstream({ reasoningInHistory: null }))).toEqual({ role: 'assistant', content: 'x' });
+  expect(renderMessage(parts)).toEqual({ role: 'assistant', content: 'x', reasoning_content: 'hm\n\nah' });
+  expect(renderMessage(parts, withChatTraits({ reasoningInHistory: 'reasoning' })).reasoning).toBe('hm\n\nah');
+  expect(renderMessage(parts, withChatTraits({ reasoningInHistory: null }))).toEqual({
+    role: 'assistant',
+    content: 'x',
+  });
 });
 
 test('renders content of another format as text, or omits it', () => {
-  expect(said([textPart('a'), opaque('[searched: x]'), opaque(null), textPart('b')]).content).toBe(
+  expect(renderMessage([textPart('a'), opaque('[searched: x]'), opaque(null), textPart('b')]).content).toBe(
     'a\n[searched: x]\nb',
   );
 });
 
-test('words in the place of a part stand in a line of their own, without empty lines around', () => {
-  expect(said([opaque('[one]'), opaque('[two]')]).content).toBe('[one]\n[two]');
+test('text in place of a part is on a line of its own, without empty lines around it', () => {
+  expect(renderMessage([opaque('[one]'), opaque('[two]')]).content).toBe('[one]\n[two]');
 });
 
 test('a refusal is one where the host has the member, else text', () => {
   const parts: Part[] = [{ kind: 'refusal', text: 'no' }];
-  expect(said(parts)).toEqual({ role: 'assistant', content: '', refusal: 'no' });
-  expect(said(parts, upstream({ openaiMembers: false }))).toEqual({ role: 'assistant', content: 'no' });
+  expect(renderMessage(parts)).toEqual({ role: 'assistant', content: '', refusal: 'no' });
+  expect(renderMessage(parts, withChatTraits({ openaiMembers: false }))).toEqual({ role: 'assistant', content: 'no' });
 });
 
 describe('vector 47: ids that the host refuses are the same alias in call and result', () => {
@@ -76,7 +72,7 @@ describe('vector 47: ids that the host refuses are the same alias in call and re
     ['forty', aliasText(id, 40)],
     ['nine', shortToolCallId(id)],
   ] as const)('%s', (toolIds, alias) => {
-    const [, message, result] = messagesOf(turns, upstream({ toolIds }));
+    const [, message, result] = messagesOf(turns, withChatTraits({ toolIds }));
     expect([message.tool_calls[0].id, result.tool_call_id]).toEqual([alias, alias]);
   });
 });
@@ -99,5 +95,7 @@ test('vector 46: a long MCP name is an alias everywhere, and the answer’s is r
 
 test('keeps the text of a free-text tool call', () => {
   const call: Part = { kind: 'tool_call', id: 'c1', name: 'math', tool: 'custom', arguments: '1+1', cache_mark: null };
-  expect(said([call]).tool_calls).toEqual([{ id: 'c1', type: 'custom', custom: { name: 'math', input: '1+1' } }]);
+  expect(renderMessage([call]).tool_calls).toEqual([
+    { id: 'c1', type: 'custom', custom: { name: 'math', input: '1+1' } },
+  ]);
 });

@@ -1,8 +1,10 @@
 /** Tests how content parts are rendered, and which ones are refused for the provider or the model. */
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, type Source, textPart } from '../../../generation/part.ts';
+import { requestOf, userTurn } from '../../../generation/testing/request-of.ts';
+import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
-import { CAPABLE, messagesOf, refusalOf, render, requestOf, upstream, userTurn } from '../testing/chat-request.ts';
+import { messagesOf, refusalOf, render } from '../testing/chat-request.ts';
 
 const PDF: Source = { kind: 'base64', media_type: 'application/pdf', base64: 'JVBE' };
 const FILE: Source = { kind: 'file', id: 'file_1' };
@@ -50,7 +52,7 @@ describe('documents', () => {
 
   test('of text are text under their title, also where no files are taken', () => {
     const part = documentPart({ kind: 'text', text: 'body' }, { title: 'Notes', context: 'of May' });
-    expect(contentOf([part], upstream({ files: false }))).toBe('Document: Notes\n\nof May\n\nbody');
+    expect(contentOf([part], withChatTraits({ files: false }))).toBe('Document: Notes\n\nof May\n\nbody');
   });
 
   test('with citations requested are sent, and the request for citations is named', () => {
@@ -62,7 +64,7 @@ test.each([
   ['an image', medium('image', WEB), lacking({ image: false })],
   ['sound', medium('audio', PDF), lacking({ audio: false })],
   ['a PDF', documentPart(PDF), lacking({ pdf: false })],
-  ['a file', documentPart(PDF), upstream({ files: false })],
+  ['a file', documentPart(PDF), withChatTraits({ files: false })],
   ['an image of another host', medium('image', FILE), CAPABLE],
   ['a document of another host', documentPart(FILE), CAPABLE],
   ['a document on the web', documentPart(WEB), CAPABLE],
@@ -73,7 +75,7 @@ test.each([
 
 test('names the unsupported content in the refusal', () => {
   expect(refusalOf(() => contentOf([medium('image', WEB)], lacking({ image: false }))).message).toBe(
-    'messages.0: holds an image, but the model "house-model" takes no images',
+    'messages.0: holds an image, but the model "m" takes no images',
   );
 });
 
@@ -94,7 +96,7 @@ describe('marks', () => {
     const turns = [userTurn(marked('a', 5))];
     const { body, dropped } = render(
       requestOf({ turns, named: { cache_marks: 'cache_control' } }),
-      upstream({ cacheMarks: false }),
+      withChatTraits({ cacheMarks: false }),
     );
     expect([body.messages[0].content, dropped]).toEqual(['a', ['cache_control']]);
   });

@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { FEATURES, type Feature, type GenerationRequest, type ReasoningRequest } from '../../../generation/request.ts';
+import { requestOf, turn } from '../../../generation/testing/request-of.ts';
+import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
-import { CAPABLE, refusalOf, render, requestOf, turn, upstream } from '../testing/chat-request.ts';
+import { refusalOf, render } from '../testing/chat-request.ts';
 import { RENDERED_FEATURES } from './render-request.ts';
 
 const STRICT =
@@ -62,7 +64,7 @@ describe('a capable provider handles each feature as the table states', () => {
 });
 
 describe('a host that lacks it drops it by name, unless the key is strict', () => {
-  const POOR = upstream({
+  const POOR = withChatTraits({
     sampling: false,
     top_k: false,
     efforts: [],
@@ -94,7 +96,7 @@ describe('a host that lacks it drops it by name, unless the key is strict', () =
   });
 });
 
-test('a mark on the whole request has no place, and is named', () => {
+test('a mark on the whole request cannot be carried, and is reported', () => {
   const request = requestOf({ cache_mark: { ttlMinutes: 5 }, named: { cache_marks: 'cache_control' } });
   expect(render(request).dropped).toEqual(['cache_control']);
   expect(refusalOf(() => render(request, CAPABLE, true)).param).toBe('cache_control');
@@ -112,31 +114,33 @@ test('renders nothing for a request without options', () => {
   ]);
 });
 
-test('a stream asks for usage where the host can be asked', () => {
+test('a stream requests usage if the host accepts the option', () => {
   expect(render(requestOf({ stream: true })).body).toMatchObject({
     stream: true,
     stream_options: { include_usage: true },
   });
-  expect(render(requestOf({ stream: true }), upstream({ usageOption: false })).body).not.toContainKey('stream_options');
+  expect(render(requestOf({ stream: true }), withChatTraits({ usageOption: false })).body).not.toContainKey(
+    'stream_options',
+  );
 });
 
 describe('the output limit', () => {
-  const limited = (asked: number, traits: UpstreamTraits) =>
-    render(requestOf({ outputTokensMax: asked, named: { output_limit: 'max_tokens' } }), traits);
+  const limited = (requested: number, traits: UpstreamTraits) =>
+    render(requestOf({ outputTokensMax: requested, named: { output_limit: 'max_tokens' } }), traits);
 
   test('is under the name that the host knows', () => {
-    expect(limited(5, upstream({ outputLimitMember: 'max_tokens' })).body.max_tokens).toBe(5);
+    expect(limited(5, withChatTraits({ outputLimitMember: 'max_tokens' })).body.max_tokens).toBe(5);
   });
 
   test('is lowered to the maximum of the model, and reported', () => {
-    const { body, dropped } = limited(9000, upstream({}, { outputTokensMax: 8000 }));
+    const { body, dropped } = limited(9000, withChatTraits({}, { outputTokensMax: 8000 }));
     expect([body.max_completion_tokens, dropped]).toEqual([8000, ['max_tokens']]);
-    expect(limited(8000, upstream({}, { outputTokensMax: 8000 })).dropped).toEqual([]);
+    expect(limited(8000, withChatTraits({}, { outputTokensMax: 8000 })).dropped).toEqual([]);
   });
 
   test('of 0 is refused', () => {
     expect(refusalOf(() => limited(0, CAPABLE)).message).toBe(
-      'max_tokens: found 0; the model "house-model" answers with at least 1 token',
+      'max_tokens: found 0; the model "m" answers with at least 1 token',
     );
   });
 });
@@ -145,20 +149,23 @@ describe('stop texts', () => {
   const request = requestOf({ stop: ['A', 'B', 'C', 'D', 'E'], named: { stop: 'stop_sequences' } });
 
   test('are refused above the maximum of the provider', () => {
-    expect(refusalOf(() => render(request, upstream({ stopMax: 4 }))).message).toBe(
-      'stop_sequences: found 5 texts; the model "house-model" takes at most 4',
+    expect(refusalOf(() => render(request, withChatTraits({ stopMax: 4 }))).message).toBe(
+      'stop_sequences: found 5 texts; the model "m" takes at most 4',
     );
   });
 
   test('are matched by the gateway if the provider supports none', () => {
-    const { body, stopTexts, dropped } = render(request, upstream({ stopMax: 0 }), true);
+    const { body, stopTexts, dropped } = render(request, withChatTraits({ stopMax: 0 }), true);
     expect([body.stop, stopTexts, dropped]).toEqual([undefined, ['A', 'B', 'C', 'D', 'E'], []]);
   });
 });
 
 describe('reasoning', () => {
   const sentOf = (reasoning: ReasoningRequest, efforts: readonly string[] | null = null) => {
-    const { body, dropped } = render(requestOf({ reasoning, named: { reasoning: 'thinking' } }), upstream({ efforts }));
+    const { body, dropped } = render(
+      requestOf({ reasoning, named: { reasoning: 'thinking' } }),
+      withChatTraits({ efforts }),
+    );
     return [body.reasoning_effort, dropped.length > 0];
   };
 
@@ -191,7 +198,7 @@ describe('reasoning', () => {
     expect(sentOf(reasoning, efforts)).toEqual([sent, named]);
   });
 
-  test('is not asked of a model that does not reason', () => {
+  test('is not requested from a model that does not reason', () => {
     const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, reasoning: false } };
     const off = render(requestOf({ reasoning: reasoningRequest({ mode: 'off' }) }), traits);
     expect([off.body.reasoning_effort, off.dropped]).toEqual([undefined, []]);
@@ -223,7 +230,7 @@ describe('the output format', () => {
 
   test('reports a strict schema that cannot be enforced', () => {
     expect(formatOf(schemaFormat(true, '{"type":"object"}')).dropped).toEqual(['output_config.format.strict']);
-    expect(formatOf(schemaFormat(true), upstream({ strictSchemas: false })).dropped).toEqual([
+    expect(formatOf(schemaFormat(true), withChatTraits({ strictSchemas: false })).dropped).toEqual([
       'output_config.format.strict',
     ]);
   });

@@ -1,7 +1,9 @@
 /** Tests how tools and the tool choice are rendered. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, Tool } from '../../../generation/request.ts';
-import { CAPABLE, refusalOf, render, requestOf, upstream } from '../testing/chat-request.ts';
+import { requestOf } from '../../../generation/testing/request-of.ts';
+import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
+import { refusalOf, render } from '../testing/chat-request.ts';
 
 const STRICT = '{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}';
 const OPEN = '{"type":"object","properties":{"a":{"type":"string"}}}';
@@ -34,7 +36,7 @@ test('a tool that only another host has is refused by its name', () => {
   expect(refusalOf(() => rendered({ tools }))).toEqual({
     param: 'tools',
     message:
-      'tools: found the tool "web_search" of type "web_search_20250305", which the model "house-model" does not have; leave it out or send a function',
+      'tools: found the tool "web_search" of type "web_search_20250305", which the model "m" does not have; leave it out or send a function',
   });
 });
 
@@ -48,7 +50,7 @@ describe('strict', () => {
     const { body, dropped } = rendered({ tools: [tool('f', { parameters, strict })] }, traits);
     return [body.tools[0].function.strict, dropped];
   };
-  const loose = upstream({ strictSchemas: false });
+  const loose = withChatTraits({ strictSchemas: false });
 
   test.each([
     ['asked for, and the schema allows it', STRICT, true, CAPABLE, true, []],
@@ -58,8 +60,8 @@ describe('strict', () => {
     ['not asked for', STRICT, null, CAPABLE, undefined, []],
     ['refused', STRICT, false, CAPABLE, false, []],
     ['refused, at a host that takes it not', STRICT, false, loose, undefined, []],
-  ] as const)('%s', (_case, parameters, asked, traits, sent, dropped) => {
-    expect(strictOf(parameters, asked, traits)).toEqual([sent, [...dropped]]);
+  ] as const)('%s', (_case, parameters, requested, traits, sent, dropped) => {
+    expect(strictOf(parameters, requested, traits)).toEqual([sent, [...dropped]]);
   });
 });
 
@@ -71,7 +73,7 @@ describe('tool_choice', () => {
     expect(rendered({ tool_choice: { kind } }).body.tool_choice).toBe(kind);
   });
 
-  test('of a free-text tool says so', () => {
+  test('a refused free-text tool is named', () => {
     const { body } = rendered({
       tools: [{ kind: 'custom', name: 'm', description: null, grammar: null }],
       tool_choice: { kind: 'tool', name: 'm' },
@@ -79,18 +81,18 @@ describe('tool_choice', () => {
     expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'm' } });
   });
 
-  test('among some tools is said, or done by leaving the others out', () => {
+  test('a choice among some tools is sent, or emulated by omitting the others', () => {
     expect(rendered({ tools, tool_choice: allowed }).body.tool_choice).toEqual({
       type: 'allowed_tools',
       allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] },
     });
-    const { body } = rendered({ tools, tool_choice: allowed }, upstream({ openaiMembers: false }));
+    const { body } = rendered({ tools, tool_choice: allowed }, withChatTraits({ openaiMembers: false }));
     expect([body.tool_choice, body.tools.length, body.tools[0].function.name]).toEqual(['required', 1, 'g']);
   });
 
   test('among tools that are not there is refused where one must be called', () => {
     const none = (mode: 'auto' | 'required') => ({ kind: 'allowed', mode, names: ['h'] }) as const;
-    const plain = upstream({ openaiMembers: false });
+    const plain = withChatTraits({ openaiMembers: false });
     expect(refusalOf(() => rendered({ tools, tool_choice: none('required') }, plain)).param).toBe('tool_choice');
     expect(rendered({ tools, tool_choice: none('auto') }, plain).body).not.toContainKeys(['tools', 'tool_choice']);
   });
@@ -102,7 +104,7 @@ describe('tool_choice', () => {
 });
 
 test('parallel_tool_calls is sent where the host takes it; false is named where not', () => {
-  const without = upstream({ parallelToolCalls: false });
+  const without = withChatTraits({ parallelToolCalls: false });
   expect(rendered({ parallel_tool_calls: false }).body.parallel_tool_calls).toBe(false);
   expect(rendered({ parallel_tool_calls: false, tools: [] }).body).not.toContainKey('parallel_tool_calls');
   expect(rendered({ parallel_tool_calls: false }, without).dropped).toEqual(['parallel_tool_calls']);

@@ -1,18 +1,9 @@
 /** Tests the order of messages: results after their calls, media after results, instructions in place. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
-import {
-  assistantTurn,
-  callOf,
-  messagesOf,
-  refusalOf,
-  render,
-  requestOf,
-  resultOf,
-  turn,
-  upstream,
-  userTurn,
-} from '../testing/chat-request.ts';
+import { assistantTurn, requestOf, turn, userTurn } from '../../../generation/testing/request-of.ts';
+import { withChatTraits } from '../../testing/capable-upstream.ts';
+import { callOf, messagesOf, refusalOf, render, resultOf } from '../testing/chat-request.ts';
 
 const PNG: Extract<Part, { kind: 'image' | 'audio' }> = {
   kind: 'image',
@@ -21,7 +12,7 @@ const PNG: Extract<Part, { kind: 'image' | 'audio' }> = {
   cache_mark: null,
 };
 const PNG_PART = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } };
-const SEPARATE = upstream({ mediaInToolMessages: false });
+const SEPARATE = withChatTraits({ mediaInToolMessages: false });
 const ask = userTurn(textPart('go'));
 
 test('vector 2: a call without arguments is sent with the empty object', () => {
@@ -83,7 +74,7 @@ describe('vector 37: an image in a result reaches the model', () => {
     userTurn(resultOf('c1', textPart('seen'), PNG), resultOf('c2', PNG), textPart('look')),
   ];
 
-  test('in a user’s message behind all results, labelled', () => {
+  test('is moved to a user message after all results, labeled', () => {
     expect(messagesOf(turns, SEPARATE).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'seen' },
       { role: 'tool', tool_call_id: 'c2', content: '(this result is in the next message)' },
@@ -162,7 +153,7 @@ test('an id may be used again in a later turn', () => {
   expect(messagesOf([ask, ...round, ...round])).toHaveLength(5);
 });
 
-test('assistant’s turns in a row are one only where the results must stand behind both', () => {
+test('consecutive assistant turns are merged only if the results must follow both', () => {
   const turns = [
     ask,
     assistantTurn(textPart('a'), callOf('c1')),
@@ -181,7 +172,7 @@ describe('instructions', () => {
       textPart('You code.'),
       marked,
     ]);
-    expect(messagesOf([system, ask], upstream({ cacheMarks: false }))[0]).toEqual({
+    expect(messagesOf([system, ask], withChatTraits({ cacheMarks: false }))[0]).toEqual({
       role: 'system',
       content: 'You code.\n\nrules',
     });
@@ -200,7 +191,7 @@ describe('instructions', () => {
 
   test('vector 40: stay in the middle and take the host’s role', () => {
     const turns = [ask, turn('system', [textPart('now in French')]), turn('developer', [textPart('be brief')])];
-    expect(messagesOf(turns, upstream({ systemRole: 'developer' })).slice(1)).toEqual([
+    expect(messagesOf(turns, withChatTraits({ systemRole: 'developer' })).slice(1)).toEqual([
       { role: 'developer', content: 'now in French' },
       { role: 'developer', content: 'be brief' },
     ]);
@@ -210,11 +201,11 @@ describe('instructions', () => {
 describe('an assistant’s turn at the end', () => {
   const turns = [ask, turn('assistant', [textPart('Sure')], 1)];
   const prefilled = (prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message') =>
-    render(requestOf({ turns }), upstream({ prefill })).body;
+    render(requestOf({ turns }), withChatTraits({ prefill })).body;
 
   test('is refused if the provider supports none', () => {
     expect(refusalOf(() => prefilled('refused')).message).toBe(
-      'messages.1: is the assistant\'s and stands last, but the model "house-model" takes no beginning of its answer; end with a user\'s message',
+      'messages.1: is the assistant\'s and stands last, but the model "m" takes no beginning of its answer; end with a user\'s message',
     );
   });
 

@@ -82,11 +82,11 @@ function renderInstruction(part: Part, path: string, context: RenderContext): Dr
 
 /** Results come first, whatever precedes them in the turn (vector 38). */
 function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
-  const said: Draft[] = [];
+  const visible: Draft[] = [];
   let hasResults = false;
   for (const part of turn.parts) {
     if (part.kind !== 'tool_result') {
-      said.push(...renderPart(part, turn.path, context));
+      visible.push(...renderPart(part, turn.path, context));
       continue;
     }
     hasResults = true;
@@ -95,7 +95,7 @@ function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
     thread.messages.push(message);
     thread.media = [...thread.media, ...media];
   }
-  if (said.length > 0 || !hasResults) thread.held = [...thread.held, { name: turn.name, parts: said }];
+  if (visible.length > 0 || !hasResults) thread.held = [...thread.held, { name: turn.name, parts: visible }];
   if (thread.open.size === 0 && thread.held.length > 0) closeRun(thread);
 }
 

@@ -38,7 +38,7 @@ describe('fragments', () => {
     expect(answer(calls({ index: 0, id: 'a', function: { name: 'f' } }))).toEqual([['a', 'f', '']]);
   });
 
-  test('vector 3: of two calls one after the other make two', () => {
+  test('vector 3: two consecutive calls are two', () => {
     const records = [
       calls(start(0, 'a', 'f', '{')),
       calls(more(0, '}')),
@@ -229,7 +229,7 @@ describe('refused', () => {
 });
 
 describe('arguments', () => {
-  const told = (...pieces: readonly unknown[]) => {
+  const readCall = (...pieces: readonly unknown[]) => {
     const [first, ...rest] = pieces;
     const begun = calls({ index: 0, id: 'a', function: { name: 'f', arguments: first } });
     const more = rest.map((piece) => calls({ index: 0, function: { arguments: piece } }));
@@ -249,7 +249,7 @@ describe('arguments', () => {
     [['"x"'], '"x"'],
     [[[1]], '[1]'],
   ] as const)('%j are %j', (pieces, text) => {
-    expect(told(...pieces)).toEqual([text]);
+    expect(readCall(...pieces)).toEqual([text]);
   });
 
   test('that are JSON and no text stay as they were written, digit by digit', () => {

@@ -50,7 +50,7 @@ describe('a messages body is refused', () => {
     ['tools', body({ tools: 'x' })],
     ['tools.0', body({ tools: [null] })],
     ['metadata.user_id', body({ metadata: { user_id: 'u'.repeat(513) } })],
-  ])('at %s, with what was found and expected', (param, given) => {
+  ])('refuses an error at %s, with the found and the expected value', (param, given) => {
     const found = refusal(given);
     expect(found).toMatchObject({ kind: 'invalid_request', param });
     expect(found?.message).toMatch(/: found .+; expected .+/s);
@@ -63,7 +63,7 @@ describe('a messages body is refused', () => {
     }
   });
 
-  test('without max_tokens only where an answer is asked for', () => {
+  test('max_tokens is required only if an answer is requested', () => {
     expect(refusalOf(checkRequest, { model: 'm', messages }, { ...CONTEXT, countOnly: true })).toBeNull();
   });
 });
@@ -99,7 +99,7 @@ describe('under 2026-10-21 a messages body', () => {
 });
 
 describe('the facts of a messages body', () => {
-  test('are what the line needs; usage comes unasked', () => {
+  test('has the facts that the call needs; usage is always sent', () => {
     const given = body({ stream: true, metadata: { user_id: 'ann' } });
     expect(checkRequest(outlineOf(given), CONTEXT)).toMatchObject({
       model: 'm',
@@ -132,7 +132,7 @@ describe('the facts of a messages body', () => {
     expect(requestsOf({ type: 'custom', name: 'a' }, { type: 'Web Search_20250305' }, { type: 7 })).toEqual({});
   });
 
-  test('have nothing beside text where there is nothing', () => {
+  test('have no extras for a text request', () => {
     expect(checkRequest(outlineOf(body({ tools: [{ name: 'mine' }] })), CONTEXT).extras).toBeUndefined();
   });
 });

@@ -11,24 +11,22 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
+  type CheckContext,
   checkArray,
   checkKind,
   checkMetadata,
   checkText,
   checkTools,
   checkType,
-  type MemberType,
-  refuse,
-} from '../../request/check-member.ts';
-import { findPricedMembers } from '../../request/priced-members.ts';
-import {
-  type CheckContext,
   findExtras,
   type MediaTally,
+  type MemberType,
   mayChangeLimit,
   type RequestFacts,
   readEndUser,
+  refuse,
   tallyNested,
   tallyPart,
 } from '../../request/request-facts.ts';

@@ -5,7 +5,7 @@
 import type { CacheMark } from '../../../generation/part.ts';
 import { children, type JsonNode, member, memberName, numberValue, stringValue } from '../../../wire/json-node.ts';
 import { memberPath } from '../../../wire/json-problem.ts';
-import { checkBoolean, refuse } from '../../request/check-member.ts';
+import { checkBoolean, refuse } from '../../request/request-facts.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
 /** The member's value; null if absent or `null`. */

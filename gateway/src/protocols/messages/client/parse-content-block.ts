@@ -5,7 +5,7 @@
 import type { Citation, DocumentPart, MediaPart, OpaquePart, Source, TextPart } from '../../../generation/part.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import { parseObject } from '../../json.ts';
-import { refuse } from '../../request/check-member.ts';
+import { refuse } from '../../request/request-facts.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 import { parseCitation } from '../upstream/parse-answer-block.ts';
 import {
@@ -184,25 +184,25 @@ function changeWords(type: string, block: JsonNode): string | null {
 
 /** Text of a server tool's result, or of an unknown block type. */
 function foundWords(type: string, block: JsonNode): string | null {
-  const said = saidBy(block, 0);
+  const said = textOf(block, 0);
   return said === '' ? null : cut(`[${type.replace(/_tool_result$/, '')}: ${said}]`);
 }
 
-const SAID = ['title', 'url', 'text', 'stdout', 'stderr', 'error_code', 'tool_name'];
+const DESCRIBING_MEMBERS = ['title', 'url', 'text', 'stdout', 'stderr', 'error_code', 'tool_name'];
 /** A block's content, the content in it, and the source of a document in that. */
 const SAID_DEPTH_MAX = 4;
 
 /** All text of a block that is written for people, outermost first. */
-function saidBy(node: JsonNode, depth: number): string {
+function textOf(node: JsonNode, depth: number): string {
   if (depth > SAID_DEPTH_MAX) return '';
   if (node.kind === 'string') return stringValue(node) ?? '';
   if (node.kind === 'array')
     return elements(node)
-      .map((element) => saidBy(element, depth + 1))
+      .map((element) => textOf(element, depth + 1))
       .filter(Boolean)
       .join('\n');
   if (node.kind !== 'object') return '';
-  const said = SAID.map((name) => text(node, name) ?? '')
+  const said = DESCRIBING_MEMBERS.map((name) => text(node, name) ?? '')
     .filter(Boolean)
     .join(' ');
   const inner = ['content', 'tool_references', 'source'].map((name) => innerWords(node, name, depth));
@@ -212,7 +212,7 @@ function saidBy(node: JsonNode, depth: number): string {
 function innerWords(node: JsonNode, name: string, depth: number): string {
   const value = member(node, name);
   if (value === undefined) return '';
-  if (name !== 'source') return saidBy(value, depth + 1);
+  if (name !== 'source') return textOf(value, depth + 1);
   return text(value, 'type') === 'text' ? (text(value, 'data') ?? '') : '';
 }
 

@@ -4,7 +4,7 @@
  */
 import type { OutputFormat, ReasoningRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { children, elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
-import { checkInteger, refuse } from '../../request/check-member.ts';
+import { checkInteger, refuse } from '../../request/request-facts.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   dropOthers,

@@ -6,7 +6,7 @@ const BODY = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: '
 const requestOf = (members: object) => parse({ ...BODY, ...members }).request;
 const refusalOf = (members: object) => refusal(() => parse({ ...BODY, ...members }));
 
-test('a plain request asks for nothing but an answer', () => {
+test('a plain request sets no option', () => {
   expect(requestOf({})).toEqual({
     model: 'm',
     stream: false,
@@ -40,7 +40,7 @@ test('a plain request asks for nothing but an answer', () => {
   });
 });
 
-test('every setting is read and named by the member that asked for it', () => {
+test('every setting is read and has the name of its member', () => {
   const request = requestOf({
     stream: true,
     temperature: 0.5,
@@ -128,7 +128,7 @@ test('both names of the output format are refused together, and the older one al
   expect(named.output_format).toBe('output_format');
 });
 
-test('what stands beside the user in metadata is dropped and named', () => {
+test('other members of metadata are dropped and reported', () => {
   expect(parse({ ...BODY, metadata: { user_id: 'u', team: 'x' } }).dropped).toEqual(['metadata.team']);
 });
 

@@ -142,7 +142,7 @@ test('vector 22: thinking without text keeps its signature, and an empty signatu
   ]);
 });
 
-test('citations of the history are kept as they were written, and those of the web can be told', () => {
+test('citations of the history are kept as written, and web citations are recognized', () => {
   const web = {
     type: 'web_search_result_location',
     url: 'https://x.example',
@@ -194,7 +194,7 @@ describe('documents', () => {
     expect(sourceOf({ type: 'content', content: blocks })).toEqual({ kind: 'text', text: 'a\nb' });
   });
 
-  test('a document made of images is refused', () => {
+  test('a document of images is refused', () => {
     const found = refusal(() => sourceOf({ type: 'content', content: [{ type: 'image' }] }));
     expect(found?.param).toBe('messages.0.content.0.source.content.0.type');
   });
@@ -259,7 +259,7 @@ test.each([
   expect(wordsOf(block)).toBe(words as string | null);
 });
 
-test('what a server tool found is cut, and says so; what the caller wrote is not', () => {
+test('results of a server tool are truncated with a note; the caller’s text is not', () => {
   const long = 'x'.repeat(5000);
   const found = wordsOf({ type: 'mcp_tool_result', content: long });
   expect(found).toHaveLength(2000);
@@ -267,7 +267,7 @@ test('what a server tool found is cut, and says so; what the caller wrote is not
   expect(wordsOf({ type: 'compaction', content: long })).toBe(long);
 });
 
-test('a block that nests far deeper than any real one is kept and told no further', () => {
+test('a block nested far deeper than any real one is kept without its text', () => {
   let nested: unknown = 'deep';
   for (let depth = 0; depth < 50; depth++) nested = { content: nested };
   expect(wordsOf({ type: 'born_tomorrow', text: 'top', content: nested })).toBe('[born_tomorrow: top]');
@@ -291,7 +291,7 @@ test.each([
   expect(refusal(() => partsOf(role, block))?.param).toBe(param);
 });
 
-test('members of blocks that only Anthropic reads are named once, and a direct caller says nothing', () => {
+test('members of blocks that only Anthropic reads are reported once, and a direct caller is not', () => {
   const call = { type: 'tool_use', id: 'a', name: 't', input: {} };
   const read = parse(
     body([

@@ -10,7 +10,7 @@ import {
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
-import { refuse } from '../../request/check-member.ts';
+import { refuse } from '../../request/request-facts.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   dropOthers,

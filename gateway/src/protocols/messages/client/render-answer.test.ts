@@ -129,7 +129,7 @@ describe('arguments that are no JSON object', () => {
     expect(() => render({ parts: [call(args)] })).toThrow('the arguments of a call of "get" are not a JSON object');
   });
 
-  test('keep their whole members where the answer was cut', () => {
+  test('arguments keep their complete members if the answer was cut', () => {
     const { content, stop_reason } = render({ parts: [call('{"a":1,"b":[1,{"c":"d"},2')], finish_reason: 'length' });
     expect(content).toEqual([{ type: 'tool_use', id: 'c', name: 'get', input: { a: 1, b: [1, { c: 'd' }] } }]);
     expect(stop_reason).toBe('max_tokens');

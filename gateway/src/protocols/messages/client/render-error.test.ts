@@ -23,7 +23,7 @@ test.each([
   [404, 'not_found_error'],
   [413, 'request_too_large'],
   [422, 'invalid_request_error'],
-])('a kept status %i has the type %s', (status, type) => {
+])('an unchanged status %i has the type %s', (status, type) => {
   const failure = new CallFailure('upstream_rejected', 'words', { status });
   expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { type, message: 'words' } });
 });

@@ -85,16 +85,16 @@ test('a stream is message_start with every member, blocks, one message_delta, me
   expect(finish_reason).toBe('end_turn');
 });
 
-test('a source that names no model is shown by the name that was asked for', () => {
+test('an answer without a model has the requested model’s name', () => {
   const { text } = rendered([{ kind: 'start', id: null, model: null }]);
-  expect(told(text)).toMatchObject([{ message: { model: 'house-model', id: 'msg_a1' } }]);
+  expect(told(text)).toMatchObject([{ message: { model: 'public-model', id: 'msg_a1' } }]);
 });
 
 describe('tool calls', () => {
   test.each([[[]], [[make.argues(0, ' ')]]])(
     'vector 1: a call with no arguments sends one {} fragment (%j)',
-    (said) => {
-      const { content } = body([make.calls(0, 'call_1'), ...said, ended(0), finish('tool_calls')]);
+    (written) => {
+      const { content } = body([make.calls(0, 'call_1'), ...written, ended(0), finish('tool_calls')]);
       expect(content).toMatchObject([
         { kind: 'tool_call', id: 'call_1', arguments: expect.stringMatching(/^ ?\{\}$/) },
       ]);
@@ -109,7 +109,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('vector 3: two calls one after the other are two blocks, each shown as it comes', () => {
+  test('vector 3: two consecutive calls are two blocks, each sent as it arrives', () => {
     const events = [
       start,
       make.calls(0, 'a'),
@@ -157,7 +157,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('text that begins inside a call waits until the call is whole, and keeps its place', () => {
+  test('text that begins inside a call waits until the call is complete, and keeps its position', () => {
     const { content } = body([
       make.calls(0, 'a'),
       make.argues(0, '{'),
@@ -195,7 +195,7 @@ describe('tool calls', () => {
     expect(body([finish('tool_calls')]).last).toMatchObject({ delta: { stop_reason: 'end_turn' } });
   });
 
-  test('bug: LiteLLM, arguments lost on the stream (#25321, #25561): whole calls in one event arrive whole', () => {
+  test('bug: LiteLLM, arguments lost on the stream (#25321, #25561): complete calls in one event arrive complete', () => {
     const { content } = body([
       make.calls(0, 'a'),
       make.argues(0, '{"big":12345678901234567890}'),
@@ -232,11 +232,11 @@ describe('tool calls', () => {
 });
 
 describe('arguments that are no JSON object', () => {
-  test.each(['{"a":', '{"a":1}}', '{a:1}', '[1]', 'null', '"x"', '{"a":1} x'])('break the stream: %s', (said) => {
+  test.each(['{"a":', '{"a":1}}', '{a:1}', '[1]', 'null', '"x"', '{"a":1} x'])('break the stream: %s', (written) => {
     const { violation, text } = rendered([
       start,
       make.calls(0, 'a'),
-      make.argues(0, said),
+      make.argues(0, written),
       ended(0),
       finish('tool_calls'),
       end,

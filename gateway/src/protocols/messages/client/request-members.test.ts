@@ -65,7 +65,7 @@ test('the refusal of safeguards has the word that Claude Code looks for', () => 
   expect(refusal(() => parse({ ...BODY, safeguards: { mode: 'auto' } }))?.message).toContain('safeguards are checks');
 });
 
-test('the standard speed asks for nothing', () => {
+test('the standard speed sets nothing', () => {
   expect(parse({ ...BODY, speed: 'standard' }, true).dropped).toEqual([]);
   expect(parse({ ...BODY, inference_geo: 'standard' }).dropped).toEqual(['inference_geo']);
 });

@@ -9,7 +9,7 @@ function sequenced(events: readonly GenerationEvent[]) {
   return { given: events.map((event) => sequencer.push(event)), violation: sequencer.violation };
 }
 
-test('parts that come one after the other pass as they are', () => {
+test('consecutive parts pass unchanged', () => {
   const events = [
     start,
     thinks(0),
@@ -26,7 +26,7 @@ test('parts that come one after the other pass as they are', () => {
   expect(sequenced(events).given).toEqual(events.map((event) => [event]));
 });
 
-test('what waited comes in one piece, with its signature and citations behind its text', () => {
+test('waiting text comes in one piece, followed by its signature and citations', () => {
   const signature: GenerationEvent = { kind: 'signature', part: 1, signature: 's' };
   const events = [calls(0, 'c'), thinks(1), says(1, 'a'), signature, says(1, 'b'), ended(1), argues(0, '{}')];
   expect(sequenced(events).given.at(-1)).toEqual([
@@ -39,7 +39,7 @@ test('what waited comes in one piece, with its signature and citations behind it
   ]);
 });
 
-test('a call whose JSON is complete makes room, and its late end says nothing', () => {
+test('a call with complete JSON is closed early, and its later end is ignored', () => {
   const { given, violation } = sequenced([
     calls(0, 'a'),
     argues(0, '{"a":{"}":1}}'),
@@ -81,7 +81,7 @@ test('the finish ends what its source left open', () => {
   ]);
 });
 
-test('text beside open text waits: a block cannot be opened again', () => {
+test('text next to open text waits: a block cannot be reopened', () => {
   const { given } = sequenced([speech(0), speech(1), says(1, 'b'), says(0, 'a'), ended(0), ended(1)]);
   expect(given).toEqual([[speech(0)], [], [], [says(0, 'a')], [ended(0), speech(1), says(1, 'b')], [ended(1)]]);
 });

@@ -8,7 +8,7 @@ function tallied(...usages: readonly unknown[]) {
 }
 
 describe('the usage of an answer', () => {
-  test('has disjoint counters; what was written for an hour is told apart', () => {
+  test('has disjoint counters; one-hour cache writes are separate', () => {
     const usage = {
       input_tokens: 10,
       output_tokens: 20,
@@ -27,7 +27,7 @@ describe('the usage of an answer', () => {
     });
   });
 
-  test('never has more written for an hour than written, nor more thinking than output', () => {
+  test('never has more one-hour cache writes than writes, nor more thinking than output', () => {
     const usage = {
       input_tokens: 1,
       output_tokens: 2,
@@ -38,7 +38,7 @@ describe('the usage of an answer', () => {
     expect(tallied(usage)).toMatchObject({ cache_write_5m: 0, cache_write_1h: 3, reasoning: 2 });
   });
 
-  test('has the split of what was written where no total is named', () => {
+  test('has the split of cache writes if no total is stated', () => {
     const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 };
     const usage = { input_tokens: 1, output_tokens: 2, cache_creation };
     expect(tallied(usage)).toMatchObject({ cache_write_5m: 100, cache_write_1h: 300 });
@@ -54,7 +54,7 @@ describe('the usage of an answer', () => {
     [{ input_tokens: '1', output_tokens: 1 }],
     [null],
     [[]],
-  ])('is none where input or output does not hold: %j', (usage) => {
+  ])('is absent if input or output is invalid: %j', (usage) => {
     expect(tallied(usage)).toBeNull();
   });
 });
@@ -72,7 +72,7 @@ describe('tools that ran upstream', () => {
     });
   });
 
-  test('are kept where the tokens are those of iterations, and are nothing where none ran', () => {
+  test('are kept with the tokens of iterations, and absent if none ran', () => {
     const iterations = [totals, totals].map((one) => ({ type: 'message', ...one }));
     const server_tool_use = { web_search_requests: 2, tool_search_requests: 1 };
     expect(tallied({ ...totals, iterations, server_tool_use })).toMatchObject({
@@ -86,7 +86,7 @@ describe('tools that ran upstream', () => {
 describe('the tier of the answer', () => {
   const totals = { input_tokens: 3, output_tokens: 4 };
 
-  test('is kept where its price is not that of the list; the last word counts', () => {
+  test('a tier other than the list price is kept; the last one counts', () => {
     expect(tallied({ ...totals, service_tier: 'standard', inference_geo: 'global' })).not.toHaveProperty('extras');
     expect(tallied({ ...totals, speed: 'fast', inference_geo: 'us' })?.extras).toEqual({
       tier: { speed: 'fast', inference_geo: 'us' },
@@ -103,20 +103,20 @@ describe('the tier of the answer', () => {
 });
 
 describe('the usage of a stream', () => {
-  test('overwrites with every later number, adds nothing, and keeps what is null', () => {
+  test('overwrites with every later number, adds nothing, and keeps values for null', () => {
     const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };
     const late = { input_tokens: null, output_tokens: 30, cache_read_input_tokens: null };
     expect(tallied(start, { output_tokens: 10 }, late)).toMatchObject({ input: 50, output: 30, cache_read: 8 });
     expect(tallied(start, { input_tokens: 60, output_tokens: 2 })).toMatchObject({ input: 60, output: 2 });
   });
 
-  test('has a total of what was written that is later than its split judged by none', () => {
+  test('a total of cache writes that is later than its split replaces it', () => {
     const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
     const start = { input_tokens: 5, output_tokens: 1, cache_creation_input_tokens: 7, cache_creation };
-    const told = reportedUsageOf(
+    const reported = reportedUsageOf(
       [start, { output_tokens: 9, cache_creation_input_tokens: 20 }].reduce(tallyUsage, EMPTY_TALLY),
     );
-    expect(told).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
+    expect(reported).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
   });
 
   test('holds no more once a counter was invalid', () => {
@@ -168,7 +168,7 @@ describe('iterations', () => {
     ]);
   });
 
-  test('of a try that was declined after it had begun are charged beside those of the fallback', () => {
+  test('tokens of a try that was declined after its start are charged in addition to the fallback’s', () => {
     const iterations = [
       one('message', 99, 12, { model: 'a' }),
       one('fallback_message', 40, 0, { model: 'b' }),
@@ -179,7 +179,7 @@ describe('iterations', () => {
     expect(usage?.extras?.parts?.map(({ model }) => model)).toEqual(['a', 'c']);
   });
 
-  test('never come to less than the totals: what is beyond them is the last one’s', () => {
+  test('never sum to less than the totals: the rest belongs to the last iteration', () => {
     const iterations = [one('message', 1, 1, { model: 'a' }), one('message', 1, 1, { model: 'b' })];
     const usage = tallied({ ...totals, iterations });
     expect(usage).toMatchObject({ input: 30, output: 6 });

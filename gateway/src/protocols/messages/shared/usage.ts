@@ -17,8 +17,7 @@ import {
   type UsagePart,
 } from '../../../generation/usage.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import { readServerToolUse } from '../../answer/server-tools.ts';
-import { asArray, asCount, asObject, asText, type JsonObject, textBytes } from '../../json.ts';
+import { asArray, asCount, asObject, asText, type JsonObject, readServerToolUse, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { type Iterations, joinIterations, readIterations } from './iterations.ts';
 

@@ -37,7 +37,7 @@ const blocksOf = (...records: readonly string[]) =>
   /"content":(\[.*\]),"stop_reason"/.exec(foldText([START, ...records]))?.[1];
 
 describe('a message', () => {
-  test('has what its events say, members that nobody knows too', () => {
+  test('has the content of its events, unknown members included', () => {
     const text = [
       begin(0, '{"type":"text","text":""}'),
       delta(0, 'text_delta', '"text":"Hé"'),
@@ -83,7 +83,7 @@ describe('a block', () => {
     );
   });
 
-  test('of a call without arguments has what it began with', () => {
+  test('a call without arguments has its initial input', () => {
     const begun = begin(0, '{"type":"tool_use","id":"t","name":"f","input":{"a":1.0}}');
     expect(blocksOf(begun, delta(0, 'input_json_delta', '"partial_json":""'), stop(0))).toContain('"input":{"a":1.0}');
   });
@@ -110,7 +110,7 @@ describe('a block', () => {
     );
   });
 
-  test('whose arguments are no JSON is no answer', () => {
+  test('a stream with arguments that are not JSON is no answer', () => {
     const begun = [
       begin(0, '{"type":"tool_use","id":"t","name":"f","input":{}}'),
       delta(0, 'input_json_delta', '"partial_json":"{"'),
@@ -125,7 +125,7 @@ describe('where it is cut', () => {
     delta(0, 'input_json_delta', '"partial_json":"{\\"a\\":1,\\"b\\":\\"hal"'),
   ];
 
-  test('here, it ends by max_tokens, with the whole members of a call and the counters that are charged', () => {
+  test('cut by the gateway, it ends by max_tokens, with the complete members of a call and the charged counters', () => {
     expect(JSON.parse(foldText([START, ...begun], CUT))).toMatchObject({
       content: [{ type: 'tool_use', input: { a: 1 } }],
       stop_reason: 'max_tokens',
@@ -133,7 +133,7 @@ describe('where it is cut', () => {
     });
   });
 
-  test('by upstream, the whole members of a call are kept as well', () => {
+  test('cut by upstream, the complete members of a call are kept too', () => {
     const answer = JSON.parse(foldText([START, ...begun, stop(0), finish('max_tokens')]));
     expect([answer.content[0].input, answer.usage.output_tokens]).toEqual([{ a: 1 }, 9]);
   });

@@ -32,7 +32,7 @@ describe('a messages stream', () => {
     });
   });
 
-  test('has no final usage before its stop reason, but what was counted so far', () => {
+  test('has no final usage before its stop reason, but the count so far', () => {
     expect(observe([start]).facts).toMatchObject({
       usage: null,
       usageSoFar: { input: 9, output: 1 },
@@ -45,12 +45,12 @@ describe('a messages stream', () => {
     ['says null', null],
     ['leaves the output out', { input_tokens: 12 }],
   ])('has no final usage where its message_delta %s', (_, usage) => {
-    const told = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage });
-    const { facts } = observe([start, delta({ type: 'text_delta', text: 'hi' }), told, event('message_stop', {})]);
+    const ending = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage });
+    const { facts } = observe([start, delta({ type: 'text_delta', text: 'hi' }), ending, event('message_stop', {})]);
     expect(facts).toMatchObject({ usage: null, usageSoFar: { output: 1 }, finish_reason: 'end_turn' });
   });
 
-  test('counts the bytes of every kind of delta and of blocks that come whole', () => {
+  test('counts the bytes of every kind of delta and of complete blocks', () => {
     const deltas = [
       { text: 'aé' },
       { text: 'b"' },

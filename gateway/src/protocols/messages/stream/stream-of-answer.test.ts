@@ -20,13 +20,13 @@ const ANSWER = `{"id":"msg_1","type":"message","role":"assistant","model":"claud
 
 const recordsOfAnswer = (answer: string) => recordsOf(streamOfAnswer(Buffer.from(answer))?.toString() ?? '');
 
-test('it says what the answer says, digit by digit', () => {
+test('it has the answer’s content, digit by digit', () => {
   const parser = startStreamParser();
   const events = recordsOfAnswer(ANSWER).flatMap((record) => [...parser.push(record)]);
   expect(foldGeneration(events)).toEqual(foldGeneration(parseAnswer(Buffer.from(ANSWER))));
 });
 
-test('it keeps the order of the format, and members that nobody here knows', () => {
+test('it keeps the order of the format, and unknown members', () => {
   const observer = new MessagesStreamObserver();
   const fold = startFold();
   for (const record of recordsOfAnswer(ANSWER)) {

@@ -36,13 +36,13 @@ function cut(block: JsonObject, json: JsonText): { readonly start: object; reado
     case 'text': {
       const { text, citations, ...rest } = block;
       const cited = asArray(citations).map((citation) => ({ type: 'citations_delta', citation }));
-      return { start: { ...rest, text: '' }, deltas: [...cited, ...said('text_delta', 'text', text)] };
+      return { start: { ...rest, text: '' }, deltas: [...cited, ...deltaOf('text_delta', 'text', text)] };
     }
     case 'thinking': {
       const { thinking, signature, ...rest } = block;
       const deltas = [
-        ...said('thinking_delta', 'thinking', thinking),
-        ...said('signature_delta', 'signature', signature),
+        ...deltaOf('thinking_delta', 'thinking', thinking),
+        ...deltaOf('signature_delta', 'signature', signature),
       ];
       return { start: { ...rest, thinking: '', signature: '' }, deltas };
     }
@@ -51,14 +51,14 @@ function cut(block: JsonObject, json: JsonText): { readonly start: object; reado
     case 'mcp_tool_use':
       return {
         start: { ...block, input: {} },
-        deltas: said('input_json_delta', 'partial_json', memberText(json, 'input')),
+        deltas: deltaOf('input_json_delta', 'partial_json', memberText(json, 'input')),
       };
     default:
       return { start: block, deltas: [] };
   }
 }
 
-function said(type: string, member: string, value: unknown): object[] {
+function deltaOf(type: string, member: string, value: unknown): object[] {
   const text = asText(value);
   return text === null ? [] : [{ type, [member]: text }];
 }

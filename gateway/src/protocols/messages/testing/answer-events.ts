@@ -10,7 +10,7 @@ import { startStreamParser } from '../upstream/parse-stream.ts';
 export const CONTEXT: AnswerContext = {
   id: 'a1',
   createdSeconds: 1_800_000_000,
-  model: 'house-model',
+  model: 'public-model',
   wantsUsage: true,
   estimatedInputTokens: 1000,
   sign: (reasoning) => `gw1.${reasoning.length}`,

@@ -27,21 +27,21 @@ const pieces = fc.array(
 
 const speech: fc.Arbitrary<Draft> = fc
   .tuple(fc.constantFrom('text' as const, 'refusal' as const), pieces)
-  .map(([kind, said]) => ({
+  .map(([kind, content]) => ({
     opening: () => ({ kind }),
-    pieces: said,
+    pieces: content,
     signature: null,
-    expected: () => (said.length === 0 ? null : textPart(said.join(''))),
+    expected: () => (content.length === 0 ? null : textPart(content.join(''))),
   }));
 
 const reasoning: fc.Arbitrary<Draft> = fc
   .tuple(fc.constantFrom('messages', null), pieces, fc.option(fc.stringMatching(/^[A-Za-z0-9+/]{1,9}$/)))
-  .map(([issuer, said, signature]) => {
+  .map(([issuer, content, signature]) => {
     const own = issuer === null ? null : signature;
-    const thought = said.join('');
+    const thought = content.join('');
     return {
       opening: () => ({ kind: 'reasoning', redacted: false, issuer }) as const,
-      pieces: said,
+      pieces: content,
       signature,
       expected: () =>
         thought === '' && own === null

@@ -18,7 +18,7 @@ const FITS: { readonly [delta: string]: readonly string[] } = {
   signature_delta: ['thinking'],
 };
 
-/** The faults of the beginning of a stream; `whole` also reports what is missing. Empty if there are none. */
+/** The faults of the beginning of a stream; `whole` also reports what is missing. Empty: no fault. */
 export function judgeStream(text: string, whole: boolean): string[] {
   const faults: string[] = [];
   const blocks: Block[] = [];

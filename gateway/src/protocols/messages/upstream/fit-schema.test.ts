@@ -56,7 +56,7 @@ test('reports objects that were open on purpose or can now only be empty', () =>
   expect(fit({ type: 'object' })[1]).toEqual(['additionalProperties']);
 });
 
-test('keywords that are refused become words in the description, behind the one that is there', () => {
+test('refused keywords become words after the existing description', () => {
   const age = { type: 'integer', minimum: 0, maximum: 12345678901234567890n };
   const written = `{"type":"object","properties":{"name":{"type":"string","description":"A name","minLength":1,"pattern":"^a"},"age":{"type":"integer","minimum":0,"maximum":${age.maximum}}},"additionalProperties":false}`;
   const { schema, unenforced } = fitSchema(written);
@@ -122,7 +122,7 @@ describe('choices', () => {
   });
 });
 
-test('beside a reference nothing stands but definitions, and what is lost is told', () => {
+test('only definitions stay next to a reference, and losses are reported', () => {
   const schema = { $ref: '#/$defs/d', $defs: { d: { type: 'object', properties: {} } }, title: 'D', minProperties: 1 };
   expect(fit(schema)).toEqual([{ $ref: '#/$defs/d', $defs: { d: closed({}) } }, ['minProperties']]);
 });

@@ -183,8 +183,8 @@ class Fitting {
     if (words.length > 0) {
       const before = keywords.get('description');
       const text: unknown = before === undefined ? '' : JSON.parse(before);
-      const said = typeof text === 'string' && text !== '' ? `${text}\n\n` : '';
-      keywords.set('description', JSON.stringify(`${said}{${words.join(', ')}}`));
+      const description = typeof text === 'string' && text !== '' ? `${text}\n\n` : '';
+      keywords.set('description', JSON.stringify(`${description}{${words.join(', ')}}`));
     }
     return writeObject([...keywords].map(([keyword, text]) => [JSON.stringify(keyword), text] as const));
   }

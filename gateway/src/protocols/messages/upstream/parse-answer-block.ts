@@ -209,7 +209,7 @@ class SpeechBlock implements BlockParser {
 
 class CallBlock implements BlockParser {
   readonly closesItself = false;
-  #said = false;
+  #hasOutput = false;
 
   constructor(
     readonly opening: PartOpening,
@@ -231,13 +231,13 @@ class CallBlock implements BlockParser {
     const text = delta.partial_json;
     if (text === '' || text === undefined || text === null) return NONE;
     if (typeof text !== 'string') return noText('input_json_delta');
-    this.#said = true;
+    this.#hasOutput = true;
     return [{ kind: 'arguments_delta', part: this.part, text }];
   }
 
   end(): readonly GenerationEvent[] {
     const ended: GenerationEvent = { kind: 'part_end', part: this.part };
-    return this.#said ? [ended] : [{ kind: 'arguments_delta', part: this.part, text: this.input }, ended];
+    return this.#hasOutput ? [ended] : [{ kind: 'arguments_delta', part: this.part, text: this.input }, ended];
   }
 }
 

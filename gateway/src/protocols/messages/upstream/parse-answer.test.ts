@@ -41,7 +41,7 @@ test('folds a non-streamed answer to the same generation as its stream', () => {
   expect(whole.parts.map(({ kind }) => kind)).toEqual(['reasoning', 'reasoning', 'text', 'tool_call', 'opaque']);
 });
 
-test('vector 49: digits, order and keys that come twice survive in a tool call and in what is opaque', () => {
+test('vector 49: digits, order and duplicate keys survive in tool calls and opaque blocks', () => {
   const input = '{"n": 12345678901234567890, "z":1,\n"a":{"k":1.0,"k":2e0}, "\\u0061":"\\ud83d"}';
   const body = `{"content":[{"type":"tool_use","id":"t","name":"get","input":${input} },{"n":1.0,"type":"new"}],"stop_reason":"tool_use"}`;
   expect(foldGeneration(events(body)).parts).toMatchObject([

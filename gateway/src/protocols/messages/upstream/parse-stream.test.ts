@@ -15,7 +15,7 @@ const stopped = (stop_reason: unknown, usage: object = { output_tokens: 9 }, mor
 const end = record('message_stop');
 const text = { type: 'text', text: '' };
 const tool = { type: 'tool_use', id: 't', name: 'get', input: {} };
-const word = (said: unknown) => ({ type: 'text_delta', text: said });
+const word = (piece: unknown) => ({ type: 'text_delta', text: piece });
 const json = (partial_json: unknown) => ({ type: 'input_json_delta', partial_json });
 
 /** The whole answer of a stream with these records between its start and its end. */
@@ -110,7 +110,7 @@ describe('blocks', () => {
     expect(parts).toEqual([{ kind: 'reasoning', text: '', signature: 'EqQ=', redacted: false, issuer: 'messages' }]);
   });
 
-  test('an input that comes with the start is told once, as it was written', () => {
+  test('an input in the start event is emitted once, as written', () => {
     const started = `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n","input": {"n":12345678901234567890, "n":1.0}}}\n\n`;
     expect(answer(started, stops(0)).parts).toMatchObject([{ arguments: '{"n":12345678901234567890, "n":1.0}' }]);
     expect(answer(started, adds(0, json('{"n":2}')), stops(0)).parts).toMatchObject([{ arguments: '{"n":2}' }]);
@@ -129,7 +129,7 @@ describe('blocks', () => {
     expect(parts).toMatchObject([{ id: 'toolu_msg_1_0' }, { id: 'toolu_msg_1_1' }]);
   });
 
-  test('of server tools, and what is new, are kept whole with what their deltas brought', () => {
+  test('blocks of server tools, and unknown blocks, are kept complete with their deltas', () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
     const { parts } = answer(
       opens(0, search),
@@ -150,12 +150,12 @@ describe('blocks', () => {
     ]);
   });
 
-  test('an opaque block whose deltas were cut off keeps what it began with', () => {
+  test('an opaque block whose deltas were cut off keeps its initial content', () => {
     const { parts } = answer(opens(0, { type: 'server_tool_use', input: {} }), adds(0, json('{"query":')), stops(0));
     expect(parts).toEqual([opaque('server_tool_use', '{"type":"server_tool_use","input":{}}')]);
   });
 
-  test('citations are kept as they were written', () => {
+  test('citations are kept as written', () => {
     const cited = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://x.example","title":"T","cited_text":"c","n":12345678901234567890}}}\n\n`;
     const place = { type: 'char_location', cited_text: 'c' };
     const { parts } = answer(
@@ -185,7 +185,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('that stand in message_start are read: so an answer goes on after a server tool', () => {
+  test('blocks in message_start are read: an answer continues after a server tool this way', () => {
     const content = [{ type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }];
     const begun = record('message_start', { message: { ...message, content, stop_reason: 'tool_use' } });
     expect(foldedStream(begun + end)).toMatchObject({
@@ -211,7 +211,7 @@ describe('usage', () => {
     expect(parsed(start + stopped('end_turn', { output_tokens: 8 })).at(-1)).toMatchObject({ usage: { output: 8 } });
   });
 
-  test('vector 16: an input of null keeps what message_start said', () => {
+  test('vector 16: an input of null keeps the value of message_start', () => {
     expect(last(stopped('end_turn', { input_tokens: null, output_tokens: 3 }))).toMatchObject({
       usage: { input: 1000, output: 3 },
     });
@@ -246,7 +246,7 @@ describe('the end', () => {
     expect<unknown>({ found, reported }).toEqual({ found: finish_reason, reported: stop_reason });
   });
 
-  test('vector 59: a refusal before any output tells why', () => {
+  test('vector 59: a refusal before any output has its reason', () => {
     const details = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'blocked' } };
     expect(foldedStream(start + stopped('refusal', {}, details) + end)).toMatchObject({
       parts: [],
@@ -265,7 +265,7 @@ describe('the end', () => {
     );
   });
 
-  test('bug: several, silent truncation: without message_stop nothing is complete, whatever was said', () => {
+  test('bug: several, silent truncation: an answer without message_stop is never complete', () => {
     const { complete, finish_reason } = foldedStream(start + opens(0, text) + stops(0) + stopped('end_turn'));
     expect({ complete, finish_reason }).toEqual({ complete: false, finish_reason: null });
   });

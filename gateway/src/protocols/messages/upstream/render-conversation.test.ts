@@ -8,12 +8,13 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 
-type Said = readonly [role: Turn['role'], ...parts: ReadonlyArray<Part | string>];
+type TurnSpec = readonly [role: Turn['role'], ...parts: ReadonlyArray<Part | string>];
 
-function turnsOf(said: readonly Said[]): Turn[] {
-  return said.map(([role, ...parts], index) => ({
+function turnsOf(turnSpecs: readonly TurnSpec[]): Turn[] {
+  return turnSpecs.map(([role, ...parts], index) => ({
     role,
     name: null,
     path: `messages.${index}`,
@@ -21,8 +22,9 @@ function turnsOf(said: readonly Said[]): Turn[] {
   }));
 }
 
-const renderTurns = (said: readonly Said[], traits = CAPABLE) => render(requestWith({ turns: turnsOf(said) }), traits);
-const messagesOf = (...said: Said[]) => renderTurns(said).body.messages;
+const renderTurns = (turnSpecs: readonly TurnSpec[], traits = CAPABLE) =>
+  render(requestWith({ turns: turnsOf(turnSpecs) }), traits);
+const messagesOf = (...turnSpecs: TurnSpec[]) => renderTurns(turnSpecs).body.messages;
 const text = (value: string) => ({ type: 'text', text: value });
 const call = (id: string, written = '{}'): ToolCallPart => ({
   kind: 'tool_call',
@@ -77,26 +79,26 @@ describe('instructions', () => {
   });
 
   test('vector 40: one in the middle stays there', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'a'],
       ['assistant', 'b'],
       ['developer', 'be brief'],
       ['user', 'c'],
     ];
-    expect(renderTurns(said).body.messages).toEqual([
+    expect(renderTurns(turnSpecs).body.messages).toEqual([
       { role: 'user', content: [text('a')] },
       { role: 'assistant', content: [text('b')] },
       { role: 'system', content: [text('be brief')] },
       { role: 'user', content: [text('c')] },
     ]);
-    expect(renderTurns(said, withTraits({ systemTurns: false })).body.messages).toEqual([
+    expect(renderTurns(turnSpecs, withMessagesTraits({ systemTurns: false })).body.messages).toEqual([
       { role: 'user', content: [text('a')] },
       { role: 'assistant', content: [text('b')] },
       { role: 'user', content: [text('<system>be brief</system>'), text('c')] },
     ]);
   });
 
-  test('between a call and its result one is told after the result', () => {
+  test('a system turn between a call and its result follows the result', () => {
     expect(
       messagesOf(['user', 'a'], ['assistant', call('1')], ['system', 's'], ['user', result('1', textPart('r'))]),
     ).toEqual([
@@ -108,7 +110,7 @@ describe('instructions', () => {
 });
 
 describe('turns', () => {
-  test.each<[string, Said[], string[]]>([
+  test.each<[string, TurnSpec[], string[]]>([
     [
       'a first word of the assistant',
       [
@@ -118,8 +120,8 @@ describe('turns', () => {
       ['user', 'assistant', 'user'],
     ],
     ['nothing but instructions', [['system', 'a']], ['user']],
-  ])('%s gets a turn of the user before it', (_name, said, roles) => {
-    const { messages } = renderTurns(said).body;
+  ])('%s gets a user turn before it', (_name, turnSpecs, roles) => {
+    const { messages } = renderTurns(turnSpecs).body;
     expect(messages.map(({ role }: { role: string }) => role)).toEqual(roles);
     expect(messages[0].content).toEqual([text('(continued)')]);
   });
@@ -141,7 +143,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('an empty last word of the user is refused, for without it the assistant would go on', () => {
+  test('an empty last user turn is refused, because the assistant’s turn would be continued without it', () => {
     expect(refusal(() => messagesOf(['user', 'a'], ['assistant', 'b'], ['user', ' ']))?.param).toBe(
       'messages.2.content',
     );
@@ -170,7 +172,7 @@ describe('turns', () => {
 
 describe('calls and results', () => {
   test('vector 36: three results and a word of the user are one turn, results first', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'go'],
       ['assistant', 'ok', call('a'), call('b'), call('c')],
       ['user', result('c', textPart('3'))],
@@ -178,19 +180,19 @@ describe('calls and results', () => {
       ['user', result('b', textPart('2'))],
       ['user', 'and now'],
     ];
-    expect(messagesOf(...said).slice(1)).toEqual([
+    expect(messagesOf(...turnSpecs).slice(1)).toEqual([
       { role: 'assistant', content: [text('ok'), use('a'), use('b'), use('c')] },
       { role: 'user', content: [used('a', '1'), used('b', '2'), used('c', '3'), text('and now')] },
     ]);
   });
 
   test('vector 38: a text before a result comes after it', () => {
-    const said: Said[] = [
+    const turnSpecs: TurnSpec[] = [
       ['user', 'go'],
       ['assistant', call('a'), call('b')],
       ['user', 'x', result('b'), 'y', result('a', textPart('1'))],
     ];
-    expect(messagesOf(...said).at(-1)).toEqual({
+    expect(messagesOf(...turnSpecs).at(-1)).toEqual({
       role: 'user',
       content: [used('a', '1'), used('b'), text('x'), text('y')],
     });
@@ -223,7 +225,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  test.each<[string, Said[], string]>([
+  test.each<[string, TurnSpec[], string]>([
     [
       'a result without a call',
       [
@@ -278,8 +280,8 @@ describe('calls and results', () => {
       ],
       'messages.1.tool_calls.1',
     ],
-  ])('%s is refused', (_name, said, param) => {
-    expect(refusal(() => renderTurns(said))?.param).toBe(param);
+  ])('%s is refused', (_name, turnSpecs, param) => {
+    expect(refusal(() => renderTurns(turnSpecs))?.param).toBe(param);
   });
 
   test('vector 1: no arguments are the empty object', () => {
@@ -364,7 +366,7 @@ describe('thinking in the history', () => {
     expect(messagesOf(['user', 'a'], ['assistant', part, 'b'], ['user', 'c'])[1].content).toEqual([text('b')]);
   });
 
-  test('calls whose thinking is gone turn a budget off; those with it do not', () => {
+  test('calls without their thinking turn a budget off; calls with it do not', () => {
     const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
     const thinkingOf = (...parts: Part[]) => {
       const turns = turnsOf([
@@ -374,7 +376,7 @@ describe('thinking in the history', () => {
       ]);
       const { body, dropped } = render(
         requestWith({ turns, reasoning, named: { reasoning: 'thinking' } }),
-        withTraits({ thinking: ['enabled'] }),
+        withMessagesTraits({ thinking: ['enabled'] }),
       );
       return [body.thinking, dropped];
     };

@@ -1,7 +1,8 @@
 /** Tests the rendering of images and documents against the wire reference, B.3 and C.1. */
 import { expect, test } from 'bun:test';
 import type { DocumentPart, MediaPart, Source } from '../../../generation/part.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 import { renderDocument, renderMedia } from './render-part.ts';
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
@@ -59,7 +60,7 @@ test.each(['424d46', '', '3c737667'])('bytes %j of another format are refused', 
   });
 });
 
-test('a URL goes as it is, with its mark; closeness of looking is not told', () => {
+test('a URL is sent unchanged, with its mark; the detail level is not', () => {
   const part = { ...image({ kind: 'url', url: 'https://x.example/a.png' }), cache_mark: { ttlMinutes: 30 } };
   expect(renderMedia(part, 'p', CAPABLE)).toEqual({
     type: 'image',
@@ -77,7 +78,7 @@ test('files are taken only where Anthropic keeps them', () => {
 test('sound is refused, and so are images and PDF at models without them', () => {
   const sound = image({ kind: 'base64', media_type: 'audio/wav', base64: 'AAAA' }, 'audio');
   expect(refusal(() => renderMedia(sound, 'p', CAPABLE))?.message).toContain('no audio');
-  const blind = withTraits({}, { image: false, pdf: false });
+  const blind = withMessagesTraits({}, { image: false, pdf: false });
   expect(
     refusal(() => renderMedia(image({ kind: 'base64', media_type: 'image/png', base64: PNG }), 'p', blind))?.message,
   ).toContain('takes no images');
@@ -91,7 +92,7 @@ test('sound is refused, and so are images and PDF at models without them', () =>
 });
 
 test('refuses nothing for an unknown property of a model', () => {
-  const unknown = withTraits({}, { image: null, pdf: null });
+  const unknown = withMessagesTraits({}, { image: null, pdf: null });
   expect(renderMedia(image({ kind: 'url', url: 'u' }), 'p', unknown).type).toBe('image');
   expect(renderDocument(document({ kind: 'url', url: 'u' }), 'p', unknown).source).toEqual({ type: 'url', url: 'u' });
 });
@@ -121,7 +122,7 @@ test('a plain text in base64 is a text; any other file is refused', () => {
   ).toContain('found a file of type application/zip');
 });
 
-test('how closely to look at an image cannot be told: named, unless it is left to the model', () => {
+test('the detail level of an image cannot be carried and is reported, unless it is auto', () => {
   const droppedWith = (detail: string | null) => {
     const part = { ...image({ kind: 'url', url: 'https://x/y.png' }), detail };
     return render(requestWith({ turns: [{ role: 'user', name: null, path: 'messages.0', parts: [part] }] })).dropped;

@@ -1,8 +1,9 @@
 /** Tests thinking and effort against the table of the wire reference, B.9 and C.5. */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, ReasoningEffort, ReasoningRequest } from '../../../generation/request.ts';
+import { withMessagesTraits } from '../../testing/capable-upstream.ts';
 import type { MessagesTraits } from '../../upstream-traits.ts';
-import { render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { render, requestWith } from '../testing/request-rig.ts';
 
 const REASONING: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
 
@@ -12,13 +13,13 @@ function reason(
   changes: Partial<GenerationRequest> = {},
 ) {
   const reasoning = { ...REASONING, ...given };
-  const asked = requestWith({
+  const request = requestWith({
     reasoning,
     named: { reasoning: 'reasoning_effort' },
     outputTokensMax: 100_000,
     ...changes,
   });
-  const { body, dropped } = render(asked, withTraits(model));
+  const { body, dropped } = render(request, withMessagesTraits(model));
   return { thinking: body.thinking, effort: body.output_config?.effort, dropped };
 }
 
@@ -73,7 +74,7 @@ describe('a budget', () => {
     expect(high(1024)).toEqual({ thinking: { type: 'disabled' }, effort: undefined, dropped: NAMED });
   });
 
-  test('of the caller is kept, and capped below the answer, named', () => {
+  test('the caller’s budget is kept, and a cap below max_tokens is reported', () => {
     const own = (budgetTokens: number) => reason({ mode: 'budget', budgetTokens }, BUDGET, { outputTokensMax: 4000 });
     expect(own(3999)).toEqual({ thinking: { type: 'enabled', budget_tokens: 3999 }, effort: undefined, dropped: [] });
     expect(own(4000)).toEqual({
@@ -121,7 +122,7 @@ describe('a forced tool', () => {
     });
   });
 
-  test('says nothing of thinking to a model that cannot be told to stop', () => {
+  test('does not mention thinking to a model that cannot turn it off', () => {
     expect(forced(ADAPTIVE)).toEqual({ thinking: undefined, effort: 'low', dropped: NAMED });
   });
 
@@ -176,10 +177,10 @@ test('the modes of the format itself are carried with their display', () => {
   expect(reason({ mode: 'between_tools' }, BUDGET).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
-test('a model that does not think drops the request, and is not asked to stop', () => {
+test('for a model that does not think the option is dropped', () => {
   const plain = (given: Partial<ReasoningRequest>) => {
-    const asked = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
-    const { body, dropped } = render(asked, withTraits({}, { reasoning: false }));
+    const request = requestWith({ reasoning: { ...REASONING, ...given }, named: { reasoning: 'reasoning_effort' } });
+    const { body, dropped } = render(request, withMessagesTraits({}, { reasoning: false }));
     return [body.thinking, dropped];
   };
   expect(plain({ effort: 'high' })).toEqual([undefined, NAMED]);

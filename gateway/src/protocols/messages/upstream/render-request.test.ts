@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, textPart } from '../../../generation/part.ts';
 import { FEATURES, type GenerationRequest } from '../../../generation/request.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 import { RENDERED_FEATURES } from './render-request.ts';
 
-const UNSAMPLED = withTraits({ sampling: false });
+const UNSAMPLED = withMessagesTraits({ sampling: false });
 const sampling = (changes: Partial<GenerationRequest>, traits = CAPABLE) => {
   const { body, dropped } = render(requestWith(changes), traits);
   return [body.temperature, body.top_p, body.top_k, dropped];
@@ -13,7 +14,7 @@ const sampling = (changes: Partial<GenerationRequest>, traits = CAPABLE) => {
 
 test('a plain request is the model, the most tokens and the turn', () => {
   expect(render(requestWith({})).json).toBe(
-    '{"model":"claude-up","max_tokens":4000,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}',
+    '{"model":"upstream-model","max_tokens":4000,"messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}',
   );
 });
 
@@ -30,14 +31,19 @@ test('returns nothing to undo if nothing changed', () => {
 
 describe('sampling', () => {
   test('vector 43: temperature 1 at a model without sampling is left out without a word', () => {
-    for (const asked of [{ temperature: 1 }, { top_p: 1 }, { temperature: 1, top_p: 1 }]) {
-      expect(sampling(asked, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
+    for (const requested of [{ temperature: 1 }, { top_p: 1 }, { temperature: 1, top_p: 1 }]) {
+      expect(sampling(requested, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
     }
   });
 
   test('other values at a model without sampling are dropped and named', () => {
-    const asked = { temperature: 0, top_p: 0.5, top_k: 5, named: { temperature: 'temperature' } };
-    expect(sampling(asked, UNSAMPLED)).toEqual([undefined, undefined, undefined, ['temperature', 'top_p', 'top_k']]);
+    const requested = { temperature: 0, top_p: 0.5, top_k: 5, named: { temperature: 'temperature' } };
+    expect(sampling(requested, UNSAMPLED)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      ['temperature', 'top_p', 'top_k'],
+    ]);
   });
 
   test('a strict key has them refused', () => {
@@ -49,13 +55,13 @@ describe('sampling', () => {
     expect(sampling({ temperature: 0.7, top_k: 3 })).toEqual([0.7, undefined, 3, []]);
   });
 
-  test('a default beside the other is left out, for some models refuse both together', () => {
+  test('a default next to the other sampling member is omitted, because some models refuse both', () => {
     expect(sampling({ temperature: 0.7, top_p: 1 })).toEqual([0.7, undefined, undefined, []]);
     expect(sampling({ temperature: 1, top_p: 0.9 })).toEqual([undefined, 0.9, undefined, []]);
   });
 
   test('temperature goes alone to a model that refuses the two together, and top_p is named', () => {
-    const single = withTraits({ samplingPair: false });
+    const single = withMessagesTraits({ samplingPair: false });
     expect(sampling({ temperature: 0.7, top_p: 0.9 }, single)).toEqual([0.7, undefined, undefined, ['top_p']]);
     expect(sampling({ temperature: 1.5, top_p: 0.9 }, single)).toEqual([
       1,
@@ -100,13 +106,13 @@ describe('sampling', () => {
 });
 
 describe('the most tokens', () => {
-  const limit = (asked: number | null, most: number | null) => {
-    const request = requestWith({ outputTokensMax: asked, named: { output_limit: 'max_completion_tokens' } });
-    const { body, dropped } = render(request, withTraits({}, {}, { outputTokensMax: most }));
+  const limit = (requested: number | null, most: number | null) => {
+    const request = requestWith({ outputTokensMax: requested, named: { output_limit: 'max_completion_tokens' } });
+    const { body, dropped } = render(request, withMessagesTraits({}, {}, { outputTokensMax: most }));
     return [body.max_tokens, dropped];
   };
 
-  test('are as asked, else the most of the model, else 8192', () => {
+  test('are the requested ones, else the model’s maximum, else 8192', () => {
     expect(limit(5, 64_000)).toEqual([5, []]);
     expect(limit(null, 64_000)).toEqual([64_000, []]);
     expect(limit(null, null)).toEqual([8192, []]);
@@ -152,7 +158,7 @@ describe('cache marks', () => {
     expect(ttls([marked(720)])).toEqual([[long], []]);
   });
 
-  test('beyond four lose the first ones, which is named; a mark on the whole request is one of them', () => {
+  test('more than four marks lose the first ones, which is reported; a mark on the whole request counts', () => {
     const five = Array.from({ length: 5 }, () => marked(null));
     const kept = { type: 'ephemeral' };
     expect(ttls(five)).toEqual([[undefined, kept, kept, kept, kept], ['prompt_cache_breakpoint']]);
@@ -243,7 +249,7 @@ test.each(FEATURES.filter((feature) => RENDERED_FEATURES[feature].fate !== 'drop
   },
 );
 
-test('JSON that can only be asked for in words is refused to a strict key', () => {
+test('JSON output that only the prompt can request is refused for a strict key', () => {
   const request = requestWith({ output_format: { kind: 'json' }, named: { output_format: 'response_format' } });
   expect(render(request)).toMatchObject({ extractsJson: true });
   expect(refusal(() => render(request, CAPABLE, true))).toMatchObject({ param: 'response_format' });

@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test';
 import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
-import { CAPABLE, refusal, render, requestWith, withTraits } from '../testing/request-rig.ts';
+import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
+import { refusal, render, requestWith } from '../testing/request-rig.ts';
 
 type FunctionTool = Extract<Tool, { kind: 'function' }>;
 const tool = (name: string, changes: Partial<FunctionTool> = {}): FunctionTool => ({
@@ -22,7 +23,7 @@ const schemaOf = (parameters: string | null) => {
   const { json } = toolsOf(tool('t', { parameters }));
   return json.slice(json.indexOf('"input_schema":') + 15, json.lastIndexOf('}]'));
 };
-const UNFORCED = withTraits({ forcedToolChoice: false });
+const UNFORCED = withMessagesTraits({ forcedToolChoice: false });
 
 describe('tools', () => {
   test('a function keeps its words, its schema and its strictness', () => {
@@ -129,20 +130,20 @@ describe('tools', () => {
   });
 
   test('a model without tools refuses them, and one without schemas drops strict', () => {
-    const asked = requestWith({ tools: [tool('t', { strict: true })], named: { tools: 'tools' } });
-    expect(refusal(() => render(asked, withTraits({}, { tools: false })))?.param).toBe('tools');
-    const { body, dropped } = render(asked, withTraits({}, { structured_output: false }));
+    const request = requestWith({ tools: [tool('t', { strict: true })], named: { tools: 'tools' } });
+    expect(refusal(() => render(request, withMessagesTraits({}, { tools: false })))?.param).toBe('tools');
+    const { body, dropped } = render(request, withMessagesTraits({}, { structured_output: false }));
     expect([body.tools[0].strict, dropped]).toEqual([undefined, ['tools.0.strict']]);
   });
 
   test('the search is a tool of Anthropic, and is refused elsewhere', () => {
     const web_search = { context_size: 'high', location: ' {"city":"Bern","country":"CH"} ' };
-    const asked = requestWith({ web_search, named: { web_search: 'web_search_options' } });
-    const { body, dropped } = render(asked);
+    const request = requestWith({ web_search, named: { web_search: 'web_search_options' } });
+    const { body, dropped } = render(request);
     const user_location = { type: 'approximate', city: 'Bern', country: 'CH' };
     expect(body.tools).toEqual([{ type: 'web_search_20250305', name: 'web_search', user_location }]);
     expect(dropped).toEqual(['web_search_options.search_context_size']);
-    expect(refusal(() => render(asked, withTraits({ firstParty: false })))?.param).toBe('web_search_options');
+    expect(refusal(() => render(request, withMessagesTraits({ firstParty: false })))?.param).toBe('web_search_options');
   });
 });
 
@@ -184,7 +185,7 @@ describe('the choice of a tool', () => {
     ] as const) {
       expect(refusal(() => choose(choice, null, UNFORCED))).toEqual({
         param: 'tool_choice',
-        message: 'tool_choice: claude-up cannot be made to call a tool; ask for "auto", or choose another model',
+        message: 'tool_choice: upstream-model cannot be made to call a tool; ask for "auto", or choose another model',
       });
     }
     expect(choose({ kind: 'auto' }, null, UNFORCED).tool_choice).toEqual({ type: 'auto' });
@@ -208,7 +209,7 @@ describe('the form of the answer', () => {
   const schema =
     '{"type":"object","properties":{"n":{"maximum":9007199254740993,"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#/$defs/n"}}}';
   const format = { kind: 'json_schema', name: 'out', description: 'the sum', schema, strict: true } as const;
-  const ask = (changes: Partial<GenerationRequest>, traits = withTraits({}, { structured_output: false })) =>
+  const ask = (changes: Partial<GenerationRequest>, traits = withMessagesTraits({}, { structured_output: false })) =>
     render(requestWith({ output_format: format, named: { output_format: 'response_format' }, ...changes }), traits);
 
   test('vector 58: a schema that Anthropic takes is carried as it was written, recursion too', () => {
@@ -219,7 +220,7 @@ describe('the form of the answer', () => {
     expect([outputTool, dropped]).toEqual([null, []]);
   });
 
-  test('another is closed, and what it loses is named, or refused where the key is strict', () => {
+  test('another schema is closed, and losses are reported, or refused for a strict key', () => {
     const { body, dropped } = ask({}, CAPABLE);
     expect(body.output_config.format.schema).toEqual({
       type: 'object',
@@ -228,11 +229,11 @@ describe('the form of the answer', () => {
       additionalProperties: false,
     });
     expect(dropped).toEqual(['response_format.schema.maximum']);
-    const asked = requestWith({ output_format: format, named: { output_format: 'response_format' } });
-    expect(refusal(() => render(asked, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
+    const request = requestWith({ output_format: format, named: { output_format: 'response_format' } });
+    expect(refusal(() => render(request, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
   });
 
-  test('at a model without schemas it is asked for through a tool', () => {
+  test('a model without schemas gets a tool for it', () => {
     const { body, json, outputTool } = ask({});
     expect(outputTool).toBe('json_output');
     expect(json).toContain(`"input_schema":${schema}`);
@@ -240,7 +241,7 @@ describe('the form of the answer', () => {
     expect([body.output_config, body.system]).toEqual([undefined, undefined]);
   });
 
-  test('beside tools of the caller any of them may be called first', () => {
+  test('with the caller’s own tools, any of them may be called first', () => {
     const { body, outputTool } = ask({ tools: [tool('json_output')] });
     expect(outputTool).toBe('json_output_2');
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['json_output', 'json_output_2']);
@@ -256,8 +257,8 @@ describe('the form of the answer', () => {
     expect([outputTool, body.tools.length, body.tool_choice]).toEqual([null, 1, { type: 'tool', name: 'a' }]);
   });
 
-  test('where no tool can be forced it is asked for in words', () => {
-    const { body } = ask({}, withTraits({ forcedToolChoice: false }, { structured_output: false }));
+  test('if no tool can be forced, the prompt requests it', () => {
+    const { body } = ask({}, withMessagesTraits({ forcedToolChoice: false }, { structured_output: false }));
     expect(body.tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     expect(body.system.at(-1).text).toContain('"json_output"');
   });
@@ -265,12 +266,12 @@ describe('the form of the answer', () => {
   test('a schema that is no object, and a model without tools, are refused', () => {
     const list = { ...format, schema: '{"type":"array"}' };
     expect(refusal(() => ask({ output_format: list }))?.param).toBe('response_format');
-    expect(refusal(() => ask({}, withTraits({}, { structured_output: false, tools: false })))?.param).toBe(
+    expect(refusal(() => ask({}, withMessagesTraits({}, { structured_output: false, tools: false })))?.param).toBe(
       'response_format',
     );
   });
 
-  test('plain JSON is asked for in words, and is checked', () => {
+  test('the prompt requests plain JSON, and the answer is checked', () => {
     const { body, extractsJson, outputTool } = ask({ output_format: { kind: 'json' } }, CAPABLE);
     expect(body.system).toEqual([{ type: 'text', text: 'Answer with a single JSON object and nothing else.' }]);
     expect([extractsJson, outputTool]).toEqual([true, null]);

@@ -11,7 +11,7 @@ function stripped(body: object, strips = ours): unknown {
   return JSON.parse(Buffer.from(stripThinking(Buffer.from(JSON.stringify(body)), strips)).toString());
 }
 
-test('bytes without anything to strip are handed back themselves', () => {
+test('bytes without thinking are returned themselves', () => {
   const body = Buffer.from(
     JSON.stringify({ messages: [{ role: 'assistant', content: [thinking('EqQB'), text('a')] }] }),
   );
@@ -38,7 +38,7 @@ test('vector 23: history from provider A replayed to provider B loses its thinki
   });
 });
 
-test('a turn of thinking alone goes whole', () => {
+test('a turn of thinking alone is removed', () => {
   const turns = [
     { role: 'user', content: 'q' },
     { role: 'assistant', content: [thinking('gw1.a')] },

@@ -12,7 +12,7 @@ const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 
 
 /**
  * The body without the thinking blocks whose signature `strips` matches (for a redacted block: its data); the same
- * bytes if there are none. A turn without other content is removed too. If the last assistant turn has tool calls and
+ * bytes without such blocks. A turn without other content is removed too. If the last assistant turn has tool calls and
  * lost its thinking, thinking with a budget is turned off for this call, because upstream would miss it.
  */
 export function stripThinking(body: Uint8Array, strips: (signature: string) => boolean): Uint8Array {

@@ -120,7 +120,7 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
         for (const id of old) remove.run(id);
       });
       size.foldLog();
-      size.returnUnused(stepBytes);
+      size.shrinkFile(stepBytes);
       return old.length;
     },
     close() {
@@ -139,7 +139,7 @@ interface ContentSize {
   /** Checkpoints the log into the file, and truncates the log. */
   foldLog(): void;
   /** Returns free pages of the file to the disk; the log takes at most `logBytes` meanwhile. */
-  returnUnused(logBytes: number): void;
+  shrinkFile(logBytes: number): void;
 }
 
 const MIB = 1024 ** 2;
@@ -185,7 +185,7 @@ function openContentSize(database: Database, path: string): ContentSize {
         `The file of content is full: with its log it would take more than limits.content_bytes_max, ${bytesMax} bytes. Content beyond its workspace's retention is deleted automatically.`,
       );
     },
-    returnUnused(logBytesMax) {
+    shrinkFile(logBytesMax) {
       // A moved page takes one frame, and the page that refers to it another.
       const pages = Math.max(1, Math.floor(logBytesMax / (2 * (pageBytes + FRAME_BYTES))));
       for (let round = 0; round < VACUUM_ROUNDS && readPragma(database, 'freelist_count') > 0; round++) {

@@ -41,10 +41,10 @@ function carriedTurn({ role, name, parts }: Turn, way: Way, idOf: (id: string) =
   const named = way.through.has('messages') ? null : name;
   if (role === 'assistant') return { role, name: named, parts: carriedSpeech(parts, way, idOf) };
   if (role === 'user') {
-    const said = parts.flatMap((part) =>
+    const visible = parts.flatMap((part) =>
       part.kind === 'tool_result' ? [carriedResult(part, way, idOf)] : carriedSaid(part, way),
     );
-    return { role, name: named, parts: said };
+    return { role, name: named, parts: visible };
   }
   return { role: 'system', name: named, parts: carriedInstructions(parts, way) };
 }
@@ -55,10 +55,10 @@ const calls = (turn: CarriedTurn | undefined) => turn?.parts.some(({ kind }) => 
 /** Results in a run of user turns come first, each separately; other content keeps its turns. */
 function inChatOrder(turns: readonly CarriedTurn[]): CarriedTurn[] {
   const ordered: CarriedTurn[] = [];
-  let said: CarriedTurn[] = [];
+  let visible: CarriedTurn[] = [];
   const close = () => {
-    ordered.push(...said);
-    said = [];
+    ordered.push(...visible);
+    visible = [];
   };
   for (const turn of turns) {
     const last = ordered.at(-1);
@@ -69,7 +69,7 @@ function inChatOrder(turns: readonly CarriedTurn[]): CarriedTurn[] {
     else {
       ordered.push(...turn.parts.filter(isResult).map((part) => ({ role: 'user', name: null, parts: [part] })));
       const others = turn.parts.filter((part) => !isResult(part));
-      if (others.length > 0 || turn.parts.length === 0) said.push({ ...turn, parts: others });
+      if (others.length > 0 || turn.parts.length === 0) visible.push({ ...turn, parts: others });
     }
   }
   close();
@@ -110,8 +110,8 @@ function orderTurn(turn: CarriedTurn, before: CarriedTurn | undefined, way: Way)
 
 /** Joined assistant turns: chat has one text for them, followed by the calls. */
 function callsLast(parts: readonly CarriedPart[]): readonly CarriedPart[] {
-  const said = parts.filter(({ kind }) => kind !== 'tool_call');
-  return [...joinedTexts(said, ''), ...parts.filter(({ kind }) => kind === 'tool_call')];
+  const visible = parts.filter(({ kind }) => kind !== 'tool_call');
+  return [...joinedTexts(visible, ''), ...parts.filter(({ kind }) => kind === 'tool_call')];
 }
 
 function instructing(parts: readonly CarriedPart[], way: Way): readonly CarriedPart[] {

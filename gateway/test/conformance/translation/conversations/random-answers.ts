@@ -7,9 +7,7 @@ import type { FinishReason, GenerationEvent } from '../../../../src/generation/e
 import { type Generation, unfoldGeneration } from '../../../../src/generation/generation.ts';
 import type { Citation, Part } from '../../../../src/generation/part.ts';
 import { splitDeltas } from '../../../../src/generation/testing/split-deltas.ts';
-
 import { extrasOf, type Usage } from '../../../../src/generation/usage.ts';
-
 import { functionArguments, spokenText } from './random-parts.ts';
 
 const count = fc.nat(2_000_000);
@@ -150,20 +148,20 @@ export const randomAnswer: fc.Arbitrary<Generation> = fc
   });
 
 /** The answer as events: deltas of the given lengths in code units, adjacent calls interleaved. */
-export function tell(answer: Generation, cuts: readonly number[]): GenerationEvent[] {
+export function eventsOfAnswer(answer: Generation, cuts: readonly number[]): GenerationEvent[] {
   const events = splitDeltas(unfoldGeneration(answer), cuts);
-  const told: GenerationEvent[] = [];
+  const emitted: GenerationEvent[] = [];
   let open: GenerationEvent[][] = [];
   for (const event of events) {
     const call = 'part' in event && answer.parts[event.part]?.kind === 'tool_call';
     if (!call) {
-      told.push(...inTurns(open));
+      emitted.push(...inTurns(open));
       open = [];
-      told.push(event);
+      emitted.push(event);
     } else if (event.kind === 'part_start') open.push([event]);
     else open.at(-1)?.push(event);
   }
-  return told;
+  return emitted;
 }
 
 /** Takes one event of each queue in turn. */

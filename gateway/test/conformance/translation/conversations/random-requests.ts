@@ -203,7 +203,7 @@ export const randomRequest: fc.Arbitrary<GenerationRequest> = tools
   .chain((offered) => fc.tuple(fc.constant(offered), conversation(offered), choice(offered), settings))
   .map(
     ([offered, turns, tool_choice, options]): GenerationRequest => ({
-      model: 'house-model',
+      model: 'public-model',
       turns: withFewMarks(turns, MARKS_MAX - marksOf(offered) - (options.cache_mark === null ? 0 : 1)).map(
         (turn, index) => ({ ...turn, path: `messages.${index}` }),
       ),

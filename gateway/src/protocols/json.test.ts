@@ -1,8 +1,8 @@
 /** Tests server-tools.ts: known and unknown kinds, and invalid numbers. */
 import { expect, test } from 'bun:test';
-import { readRequests, readServerToolUse } from './server-tools.ts';
+import { readRequests, readServerToolUse } from './json.ts';
 
-test('reads every kind that a host names, and what it says of none', () => {
+test('reads every kind that a host names, including counts of 0', () => {
   const given = { web_search_requests: 2, web_fetch_requests: 0, tool_search_requests: 1, note: 3, _requests: 4 };
   expect(readServerToolUse(given)).toEqual([
     ['web_search', 2],

@@ -1,0 +1,53 @@
+/** Defines the traits of an upstream that accepts everything its format has, and variations of it. */
+import type { ChatTraits, MessagesTraits, UpstreamTraits } from '../upstream-traits.ts';
+
+export const CAPABLE: UpstreamTraits = {
+  provider: 'lab',
+  model: 'upstream-model',
+  inputTokensMax: null,
+  outputTokensMax: null,
+  takes: { image: true, pdf: true, audio: true, tools: true, structured_output: true, reasoning: true },
+  chat: {
+    outputLimitMember: 'max_completion_tokens',
+    systemRole: 'system',
+    sampling: true,
+    top_k: true,
+    efforts: null,
+    stopMax: 4,
+    toolIds: 'any',
+    mediaInToolMessages: true,
+    files: true,
+    prefill: 'plain',
+    cacheMarks: true,
+    reasoningInHistory: 'reasoning_content',
+    nullContent: true,
+    openaiMembers: true,
+    parallelToolCalls: true,
+    strictSchemas: true,
+    usageOption: true,
+  },
+  messages: {
+    sampling: true,
+    samplingPair: true,
+    thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
+    effort: ['low', 'medium', 'high', 'xhigh', 'max'],
+    effortMaxWhenDisabled: null,
+    forcedToolChoice: true,
+    systemTurns: true,
+    firstParty: true,
+  },
+};
+
+/** `CAPABLE` as a chat provider, with these traits changed. */
+export function withChatTraits(chat: Partial<ChatTraits>, rest: Partial<UpstreamTraits> = {}): UpstreamTraits {
+  return { ...CAPABLE, ...rest, chat: { ...CAPABLE.chat, ...chat } };
+}
+
+/** `CAPABLE` as a messages provider, with these traits changed. */
+export function withMessagesTraits(
+  messages: Partial<MessagesTraits>,
+  takes: Partial<UpstreamTraits['takes']> = {},
+  rest: Partial<UpstreamTraits> = {},
+): UpstreamTraits {
+  return { ...CAPABLE, ...rest, messages: { ...CAPABLE.messages, ...messages }, takes: { ...CAPABLE.takes, ...takes } };
+}
