@@ -46,7 +46,7 @@ export class LegacyLedger {
     this.#seq += 1;
     const common = { account: ACCOUNT, prepaid: false, amount, released };
     const entry: LedgerEntry = { ...common, seq: this.#seq, epoch: this.#epoch, kind, ref, nth, at_ms: 7, note };
-    const text = record === null ? null : recordText(callRecordValues(record), renderAttempts(record));
+    const text = record === null ? null : recordText(valuesOf(record), renderAttempts(record));
     this.#hash = hashEntry(this.#hash, entry, text);
     if (record !== null) this.addRecord(record);
     this.database.run(
@@ -70,7 +70,7 @@ export class LegacyLedger {
     const columns = CALL_RECORD_COLUMNS.join(', ');
     this.database.run(
       `INSERT INTO call_record (${columns}) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')})`,
-      [...callRecordValues(record), renderAttempts(record)],
+      [...valuesOf(record), renderAttempts(record)],
     );
   }
 
@@ -103,4 +103,9 @@ export class LegacyLedger {
       [ACCOUNT, available, held, charged, writtenOff, toppedUp],
     );
   }
+}
+
+/** Unpaired surrogates were replaced before they were hashed. */
+function valuesOf(record: CallRecord) {
+  return callRecordValues(record).map((value) => (typeof value === 'string' ? value.toWellFormed() : value));
 }
