@@ -1,3 +1,4 @@
+/** Tests the codec of frames: what is encoded comes back, and no bytes make it hang or crash. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { EndFrame, Frame } from '../ports/journal.ts';

@@ -30,12 +30,6 @@ export function hashEntry(prior: string, entry: LedgerEntry, record: string | nu
   return sha256(hashedText(prior, entry, record));
 }
 
-/** As `hashEntry`, and also writes the hash into the given 32 bytes, which halves the cost of decoding the digits. */
-export function hashEntryInto(bytes: Buffer, prior: string, entry: LedgerEntry, record: string | null): string {
-  Bun.SHA256.hash(hashedText(prior, entry, record), bytes);
-  return bytes.toString('hex');
-}
-
 function hashedText(prior: string, entry: LedgerEntry, record: string | null): string {
   return prior + entryText(entry) + (record ?? '');
 }
