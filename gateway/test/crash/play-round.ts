@@ -91,7 +91,11 @@ async function untilHeld({ dataDir }: CrashFolder, calls: number): Promise<void>
   if (calls === 0) return;
   const books = openBooks(dataDir);
   try {
-    await eventually(`${calls} calls to be held`, () => books.openHolds().length >= calls || null, DIES_WITHIN_MS);
+    await eventually(
+      `${calls} calls to be held`,
+      async () => (await books.openHolds()).length >= calls || null,
+      DIES_WITHIN_MS,
+    );
   } finally {
     books.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Tests a disk that cannot take records: calls are refused with a server error until there is room again. Open streams
- * end complete when the spool takes their settlement, even across a kill; otherwise they end in-band.
+ * Tests a disk that takes nothing: calls are refused with a server error until there is room again, and open streams end
+ * in-band. Where only the database cannot be written, calls go on and are charged, even across a kill.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
@@ -33,9 +33,9 @@ function boundFiles(soft: string): void {
   if (exitCode !== 0) throw new Error(`prlimit: ${stderr}`);
 }
 
-/** Larger than the spool, so the spool can be written, and smaller than the database's next write. */
-const SPOOL_BYTES = 1_048_576;
-const LOG_BYTES = 2 * SPOOL_BYTES;
+/** Files may not be longer: enough for what the journal appends, and less than the database's next write. */
+const JOURNAL_BYTES = 1_048_576;
+const LOG_BYTES = 2 * JOURNAL_BYTES;
 
 /** Makes the database's log so long that everything the gateway appends exceeds the limit. */
 function lengthenLog(): void {
@@ -55,7 +55,7 @@ async function streamIntoFullDisk(): Promise<Answer[]> {
   const streams = PROTOCOLS.map((protocol) => ask(gateway, { protocol, model: `${protocol}-long`, stream: true }));
   await fake.waitFor((call) => call.eventsSent >= 3, { count: streams.length });
   lengthenLog();
-  boundFiles(String(SPOOL_BYTES));
+  boundFiles(String(JOURNAL_BYTES));
   return Promise.all(streams);
 }
 
@@ -109,14 +109,19 @@ test.skipIf(!canBound)(
 );
 
 test.skipIf(!canBound)(
-  `${canBound ? '' : 'skipped, no prlimit: '}streams that run while the disk fills end whole, and are in the ledger once there is room`,
+  `${canBound ? '' : 'skipped, no prlimit: '}while the database cannot be written, calls go on and are charged, and changes are refused`,
   async () => {
     const answers = await streamIntoFullDisk();
-    expect(await readyStatus()).toBe(503);
+    const { gateway, fake } = pair;
+    fake.script('chat-now', {});
+    expect((await ask(gateway, { protocol: 'chat', model: 'chat-now', stream: false })).status).toBe(200);
+    expect(await readyStatus()).toBe(200);
+    expect((await gateway.run('workspaces', 'create', 'refused')).status).toBe(1);
+    await expectBilledOnce(answers);
     boundFiles('unlimited');
     await eventually(
-      'the gateway to be ready again',
-      async () => ((await readyStatus()) === 200 ? true : null),
+      'changes to be stored again',
+      async () => ((await gateway.run('workspaces', 'create', 'kept')).status === 0 ? true : null),
       15_000,
     );
     await expectBilledOnce(answers);
@@ -125,7 +130,7 @@ test.skipIf(!canBound)(
 );
 
 test.skipIf(!canBound)(
-  `${canBound ? '' : 'skipped, no prlimit: '}a kill between the spool and the ledger loses no such stream, and bills none twice`,
+  `${canBound ? '' : 'skipped, no prlimit: '}a kill meanwhile loses no such stream, and bills none twice`,
   async () => {
     const answers = await streamIntoFullDisk();
     const { gateway, fake } = pair;

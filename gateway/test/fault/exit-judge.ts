@@ -4,27 +4,27 @@ import type { Books, EntryLine, RecordLine } from './exit-books.ts';
 import { type Cell, PRICE_NANO } from './exit-cells.ts';
 import type { Entries } from './exit-table.ts';
 
-const UPSTREAM_USAGE = { input: 11n, output: 5n };
+const UPSTREAM_USAGE = { input: 11, output: 5 };
 const ANSWER_BYTES = 'Good day to you.'.length;
 /** The output tokens that a message reports when it begins. */
-const FIRST_OUTPUT = 1n;
+const FIRST_OUTPUT = 1;
 /** Upstream continues until the buffers towards a stopped reader are full. */
-const STOPPED_TOKENS_MIN = 1_000n;
+const STOPPED_TOKENS_MIN = 1_000;
 
 /** Returns the violations, one per line; empty if the cell is right. */
-export function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books): readonly string[] {
+export async function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books): Promise<readonly string[]> {
   const { ending, protocol } = cell;
   const status = typeof ending.status === 'number' ? ending.status : ending.status[protocol];
   const error = typeof ending.error === 'object' && ending.error !== null ? ending.error[cell.upstream] : ending.error;
   const source = typeof ending.source === 'string' ? ending.source : ending.source[cell.upstream];
-  const entries = books.entriesOf(record.request_id);
+  const entries = await books.entriesOf(record.request_id);
   const problems = [
     differ('the client’s status', seen.status, seen.status === null ? null : status),
-    differ('status', record.status, BigInt(status)),
+    differ('status', record.status, status),
     differ('error', record.error, error),
     differ('usage_source', record.usage_source, source),
     ...judgeUsage(cell, seen, record),
-    differ('cost', record.cost_nano_usd, costOf(record)),
+    differ('cost', record.cost_nano_usd, costOf(record).toString()),
     judgeEntries(nameEntries(entries), ending.entries),
     ...judgeSums(entries, record),
   ];
@@ -32,32 +32,33 @@ export function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books):
 }
 
 /** Checks the account at the end: nothing is held, and the balance fell by what its calls posted. */
-export function judgeBalance(account: string, books: Books): readonly string[] {
-  const { available, held, charged, topped_up } = books.balanceOf(account);
+export async function judgeBalance(account: string, books: Books): Promise<readonly string[]> {
+  const { available, held, charged, toppedUp } = await books.balanceOf(account);
   const problems = [
     differ('held', held, 0n),
-    differ('available', available, topped_up - charged),
+    differ('available', available, toppedUp - charged),
     available < 0n ? `available ${available} is below zero` : null,
   ];
   return problems.filter((problem) => problem !== null).map((problem) => `account ${account}: ${problem}`);
 }
 
-function judgeUsage(cell: Cell, seen: Seen, { input, output }: RecordLine): (string | null)[] {
+function judgeUsage(cell: Cell, seen: Seen, { usage }: RecordLine): (string | null)[] {
+  const { input, output } = usage;
   const { text } = seen;
   const countedInput = tokensIn(Buffer.byteLength(bodyOf(cell)));
-  const exactly = (of: { readonly input: bigint; readonly output: bigint }) => [
+  const exactly = (of: { readonly input: number; readonly output: number }) => [
     differ('input', input, of.input),
     differ('output', output, of.output),
   ];
   switch (cell.ending.charged) {
     case 'nothing':
-      return exactly({ input: 0n, output: 0n });
+      return exactly({ input: 0, output: 0 });
     case 'upstream':
       return exactly(UPSTREAM_USAGE);
     case 'counted':
       return exactly({ input: countedInput, output: tokensIn(ANSWER_BYTES) });
     case 'input':
-      return exactly({ input: countedInput, output: 0n });
+      return exactly({ input: countedInput, output: 0 });
     case 'so_far':
     case 'produced': {
       const isKnown = cell.upstream === 'messages';
@@ -73,8 +74,8 @@ function judgeUsage(cell: Cell, seen: Seen, { input, output }: RecordLine): (str
   }
 }
 
-function costOf({ input, output }: RecordLine): bigint {
-  return input * PRICE_NANO.input + output * PRICE_NANO.output;
+function costOf({ usage }: RecordLine): bigint {
+  return BigInt(usage.input) * PRICE_NANO.input + BigInt(usage.output) * PRICE_NANO.output;
 }
 
 function judgeEntries(found: string, expected: Entries): string | null {
@@ -97,7 +98,7 @@ function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine)
   const released = entries.reduce((total, entry) => total + entry.released, 0n);
   return [
     differ('posted and released', sum('post', 'void') + released, sum('hold', 'extend')),
-    differ('posted and absorbed', sum('post') + sum('absorb'), cost_nano_usd),
+    differ('posted and absorbed', (sum('post') + sum('absorb')).toString(), cost_nano_usd),
   ];
 }
 
@@ -113,8 +114,8 @@ function bytesOfWords(count: number): number {
   return bytes;
 }
 
-function tokensIn(bytes: number): bigint {
-  return BigInt(Math.ceil(bytes / 4));
+function tokensIn(bytes: number): number {
+  return Math.ceil(bytes / 4);
 }
 
 function differ(what: string, found: unknown, expected: unknown): string | null {

@@ -2,7 +2,9 @@
  * Tests the outcome of running calls when the gateway itself ends: killed with -9, with and without a checkpoint, and
  * drained.
  */
+
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { ZERO_USAGE } from '../../src/generation/usage.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startGateway } from '../harness/start-gateway.ts';
 import { endsInError } from './calls.ts';
@@ -40,7 +42,8 @@ beforeEach(async () => {
 }, 30_000);
 afterEach(() => rig.stop(), 30_000);
 
-const costOf = ({ input, output }: RecordLine) => input * PRICE_NANO.input + output * PRICE_NANO.output;
+const costOf = ({ usage }: RecordLine) =>
+  BigInt(usage.input) * PRICE_NANO.input + BigInt(usage.output) * PRICE_NANO.output;
 
 function eventsOf({ ending }: Cell): number {
   return ending === LONG ? 4_000 : ending === SHORT ? 9 : 0;
@@ -51,14 +54,14 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
   const opened = await Promise.all(CELLS.map((cell) => openCell(rig, cell)));
   await Promise.all(opened.map(({ cell, key }) => open({ url: gateway.url, key }, cell, bodyOf(cell))));
   await Promise.all(CELLS.map((cell) => untilServed(fake, cell, eventsOf(cell))));
-  const held = await eventually('each call to be held, and the long ones to be noted', () => {
-    const holds = rig.books.openHolds();
+  const held = await eventually('each call to be held, and the long ones to be noted', async () => {
+    const holds = await rig.books.openHolds();
     const noted = holds.filter(({ checkpoint }) => checkpoint !== null).length;
     return holds.length === CELLS.length && noted === listCells([LONG]).length ? holds : null;
   });
   gateway.signal('SIGKILL');
   await gateway.exited;
-  const left = new Map(rig.books.openHolds().map((hold) => [hold.call_id, hold]));
+  const left = new Map((await rig.books.openHolds()).map((hold) => [hold.call_id, hold]));
   expect(left.size).toBe(held.length);
   const next = await startGateway({
     config: matrixConfig(CELLS, fake.url, fake.url, {}),
@@ -66,25 +69,23 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
   });
   try {
     const books = openBooks(gateway.dataDir);
-    expect(books.openHolds()).toEqual([]);
+    expect(await books.openHolds()).toEqual([]);
     for (const { call_id, account, checkpoint } of left.values()) {
-      const record = books.record(call_id);
+      const record = await books.record(call_id);
       if (record === null) throw new Error(`the call of ${account} has no record`);
-      const [cost, input, , , , output] =
-        checkpoint === null ? [0, 0, 0, 0, 0, 0] : (JSON.parse(checkpoint) as unknown[]);
       const { status, error, usage_source, cost_nano_usd } = record;
       const source = checkpoint === null ? 'void' : 'checkpoint';
       expect([account, status, error, usage_source, cost_nano_usd]).toEqual([
         account,
-        checkpoint === null ? 500n : 200n,
+        checkpoint === null ? 500 : 200,
         'gateway_crashed',
         source,
-        BigInt(Number(cost)),
+        (checkpoint?.cost ?? 0n).toString(),
       ]);
-      expect([record.input, record.output]).toEqual([BigInt(Number(input)), BigInt(Number(output))]);
-      expect(cost_nano_usd).toBe(costOf(record));
-      if (checkpoint !== null) expect(record.output).toBeGreaterThanOrEqual(2_000n);
-      expect(judgeBalance(account, books)).toEqual([]);
+      expect(record.usage).toEqual(checkpoint?.usage ?? ZERO_USAGE);
+      expect(cost_nano_usd).toBe(costOf(record).toString());
+      if (checkpoint !== null) expect(record.usage.output).toBeGreaterThanOrEqual(2_000);
+      expect(await judgeBalance(account, books)).toEqual([]);
     }
     for (const { cell, key } of opened) {
       const { status } = await ask({ url: next.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));
@@ -110,20 +111,20 @@ test('drained: streams end in-band and pay for the output so far; plain calls pa
   const problems: string[] = [];
   for (const [index, { cell, keyId }] of opened.entries()) {
     const answer = await answers[index];
-    const [record] = rig.books.recordsOf(keyId);
+    const [record] = await rig.books.recordsOf(keyId);
     const came = cell.ending !== WAITING;
     const saw = typeof answer === 'string' || answer === undefined ? null : answer;
     const told = came
       ? saw?.status === 200 && endsInError(cell.protocol, saw.text)
       : saw?.status === 503 || (saw?.status === 200 && endsInError(cell.protocol, saw.text));
-    const recorded = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
+    const recorded = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== '0'}`;
     if (!told || recorded !== (came ? 'draining partial true' : 'draining void false')) {
       problems.push(`${cell.name}: ${recorded}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
     }
-    problems.push(...judgeBalance(cell.id, rig.books));
+    problems.push(...(await judgeBalance(cell.id, rig.books)));
   }
   expect(problems).toEqual([]);
-  expect(rig.books.openHolds()).toEqual([]);
+  expect(await rig.books.openHolds()).toEqual([]);
   const { status } = await gateway.run('verify');
   expect(status).toBe(0);
 }, 30_000);

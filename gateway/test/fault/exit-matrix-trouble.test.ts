@@ -67,7 +67,9 @@ describe('the writer thread dies', () => {
     const opened = await Promise.all(cells.map((cell) => openCell(rig, cell)));
     const running = opened.map(({ cell, key }) => ask({ url: rig.gateway.url, key }, cell, bodyOf(cell)));
     await Promise.all(cells.map((cell) => untilServed(rig.fake, cell)));
-    await eventually('every call to be held', () => (rig.books.openHolds().length === cells.length ? true : null));
+    await eventually('every call to be held', async () =>
+      (await rig.books.openHolds()).length === cells.length ? true : null,
+    );
     // The thread may not have reported its writes yet; it reports the holds before this command.
     await control(rig.gateway, 'workspaces.create', { id: 'after-the-holds' });
     await steering.order(rig.gateway, { endThreads: true, stillborn: true });
@@ -89,10 +91,14 @@ describe('the writer thread dies', () => {
     await eventually('the gateway to be ready again', async () =>
       (await fetch(`${rig.gateway.url}/readyz`)).ok ? true : null,
     );
-    for (const { requestId } of answered) expect(rig.books.record(requestId)).toMatchObject({ error: null });
+    for (const { requestId } of answered) expect(await rig.books.record(requestId)).toMatchObject({ error: null });
     for (const one of opened) expect([one.cell.name, await nextOf(one)]).toEqual([one.cell.name, 200]);
-    await eventually('nothing to be held', () => (rig.books.openHolds().length === 0 ? true : null), 10_000);
-    expect(cells.flatMap((cell) => judgeBalance(cell.id, rig.books))).toEqual([]);
+    await eventually(
+      'nothing to be held',
+      async () => ((await rig.books.openHolds()).length === 0 ? true : null),
+      10_000,
+    );
+    expect((await Promise.all(cells.map((cell) => judgeBalance(cell.id, rig.books)))).flat()).toEqual([]);
     await verified(rig);
   }, 30_000);
 
@@ -136,20 +142,20 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
     for (const one of of(LIMITED)) await untilServedAgain(one);
     for (const one of of(BUDGETED)) {
       const { seen, record } = await runCell(rig, one);
-      expect(judge(one.cell, seen, record, rig.books)).toEqual([]);
+      expect(await judge(one.cell, seen, record, rig.books)).toEqual([]);
       expect([one.cell.name, await callNext(rig, one, seen)]).toEqual([one.cell.name, 200]);
     }
     for (const one of opened.filter(({ cell }) => replayed.includes(cell.ending))) {
       const { seen, record } = await runCell(rig, one);
-      expect(judge(one.cell, seen, record, rig.books)).toEqual([]);
+      expect(await judge(one.cell, seen, record, rig.books)).toEqual([]);
     }
     for (const { seen, record } of await Promise.all(running)) {
-      expect([seen.status, record.error, record.usage_source, record.input, record.output]).toEqual([
+      expect([seen.status, record.error, record.usage_source, record.usage.input, record.usage.output]).toEqual([
         200,
         null,
         'upstream',
-        11n,
-        20n,
+        11,
+        20,
       ]);
     }
     for (const one of of(RUNNING)) {
@@ -160,8 +166,8 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
       );
       expect([one.cell.name, status]).toEqual([one.cell.name, 200]);
     }
-    expect(rig.books.openHolds()).toEqual([]);
-    expect(cells.flatMap((cell) => judgeBalance(cell.id, rig.books))).toEqual([]);
+    expect(await rig.books.openHolds()).toEqual([]);
+    expect((await Promise.all(cells.map((cell) => judgeBalance(cell.id, rig.books)))).flat()).toEqual([]);
     // A clock step does not make a running call look lost.
     expect(rig.gateway.stderr()).not.toContain('requests never ended');
     await verified(rig);

@@ -33,11 +33,11 @@ async function show(cell: Cell): Promise<readonly string[]> {
     const opened = await openCell(rig, cell);
     step = 'its call';
     const { seen, record } = await runCell(rig, opened);
-    const wrong = judge(cell, seen, record, rig.books);
+    const wrong = await judge(cell, seen, record, rig.books);
     step = 'the next call';
     const next = await callNext(rig, opened, seen);
     const nextWrong = next === cell.ending.next ? [] : [`${cell.name}: the next call is answered ${next}`];
-    return [...wrong, ...nextWrong, ...judgeBalance(cell.id, rig.books)];
+    return [...wrong, ...nextWrong, ...(await judgeBalance(cell.id, rig.books))];
   } catch (fault) {
     const words = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
     return [`${cell.name}: ${step} failed ${Math.round(performance.now() - startMs)} ms after the start: ${words}`];
@@ -52,7 +52,7 @@ test.each(ENDINGS.map((ending) => [ending.outcome, ending] as const))('%s', (_, 
 
 test('after all of them nothing is held, and the ledger proves itself', async () => {
   expect(problems.size).toBe(CELLS.length);
-  expect(rig.books.openHolds()).toEqual([]);
+  expect(await rig.books.openHolds()).toEqual([]);
   const { status, stdout } = await rig.gateway.run('verify');
   expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is valid')]);
   console.log(`exit matrix: ${CELLS.length} cells of ${ENDINGS.length} endings`);

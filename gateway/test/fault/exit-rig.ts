@@ -68,8 +68,8 @@ export async function runCell(
   // The record exists as soon as a client has its whole answer.
   const record =
     requestId === null
-      ? await eventually(`the record of ${cell.name}`, () => books.recordsOf(keyId).at(-1), 20_000)
-      : books.record(requestId);
+      ? await eventually(`the record of ${cell.name}`, async () => (await books.recordsOf(keyId)).at(-1), 20_000)
+      : await books.record(requestId);
   if (record === null) throw new Error(`${cell.name}: the client has its answer, and there is no record of it`);
   return { seen: { ...saw, eventsSent: fake.served(cell.id).at(-1)?.eventsSent ?? 0 }, record };
 }

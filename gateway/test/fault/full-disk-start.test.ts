@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { eventually } from '../harness/eventually.ts';
 import { GATEWAY_PROGRAM, startGateway } from '../harness/start-gateway.ts';
 
-const DISK_BYTES = 6 * 1024 * 1024;
+/** The journal takes three segments at a later start: the one it had, the next, and its spare. */
+const DISK_BYTES = 48 * 1024 * 1024;
 const home = mkdtempSync(join(tmpdir(), 'tollgate-full-'));
 const disk = join(home, 'disk');
 mkdirSync(disk);

@@ -174,9 +174,11 @@ test('vector 35: a client that stops reading pauses upstream, holds bounded memo
       await pair.fake.waitFor((one) => one.model === model && one.eventsSent > 1_000, { timeoutMs: 10_000 });
       const sentBytes = await pausedAt(model);
       const record = await recordOf(pair, model);
-      const [served] = pair.fake.served(model);
+      const served = await eventually('the provider to notice', () =>
+        pair.fake.served(model).find(({ finished }) => finished !== 'open'),
+      );
       console.log(`stopped ${client} reader: upstream was paused after ${Math.round(sentBytes / 1024)} KiB`);
-      expect([served?.finished, served?.bytesSent]).toEqual(['client-left', sentBytes]);
+      expect([served.finished, served.bytesSent]).toEqual(['client-left', sentBytes]);
       expect(record).toMatchObject({ error: 'reader_too_slow', protocol: client });
       expect(record.usage.output).toBeGreaterThan(0);
       reader.leave('rst');

@@ -2,7 +2,8 @@
 import { createLedger, type OpenedLedger } from '../ledger/ledger.ts';
 import type { AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../ports/records.ts';
-import { FrameBooks, SteeredJournal } from './steered-journal.ts';
+import { FrameBooks } from './frame-books.ts';
+import { SteeredJournal } from './steered-journal.ts';
 
 export interface MemoryLedger {
   readonly ledger: Ledger;
