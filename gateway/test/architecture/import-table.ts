@@ -79,7 +79,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/contracts': [],
   'store/testing': [],
   // Limits per minute use the same arithmetic in every store.
-  'store/memory': [...GROUND, 'errors', 'store/ports', 'admission/gcra.ts'],
+  'store/memory': [...GROUND, 'errors', 'store/ports', 'store/journal', 'admission/gcra.ts'],
   // The log of a call is also a port.
   telemetry: [...GROUND, 'errors', 'store/ports', 'call/call-log.ts'],
 
