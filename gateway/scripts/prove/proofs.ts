@@ -53,6 +53,9 @@ export const PROOFS: readonly Proof[] = [
   seededSuites('conversations', '10,000 random conversations survive the translation there and back', [
     'conformance/translation/conversations',
   ]),
+  seededSuites('journal', 'the journal loses nothing confirmed and accepts nothing wrong, whatever the disk does', [
+    'store/journal',
+  ]),
   suites('attacks', 'targets that ignore output limits give no free service; prepaid accounts are never overdrawn', [
     'money/output-limits',
     'money/overdraft',

@@ -48,13 +48,20 @@ test('a kill or a power loss at any call leaves what was confirmed, and nothing 
 
 for (const code of ['EIO', 'ENOSPC']) {
   test(`after ${code} at any call the journal goes on, and any later call may be the last one`, async () => {
-    for (let after = 0; after < LIFE_CALLS; after += EXHAUSTIVE ? 1 : 5) {
+    for (let after = 0; after < LIFE_CALLS; after += EXHAUSTIVE ? 1 : 9) {
       for (const calls of [1, 3]) {
         await runSchedule([{ do: 'fail', after, calls, code }, ...LIFE], { random: drawBy(after), lossesPerCall: 1 });
       }
     }
   });
 }
+
+test('whatever room the disk has, nothing confirmed is lost, and the journal goes on once there is more', async () => {
+  for (let kib = 32; kib < 160; kib += EXHAUSTIVE ? 1 : 16) {
+    const steps: Step[] = [{ do: 'capacity', bytes: kib * 1024 }, ...LIFE];
+    await runSchedule(steps, { random: drawBy(kib), lossesPerCall: 1 });
+  }
+});
 
 test('what a start finds after a failed sync stays, though the power goes off later', async () => {
   const fail: Step = { do: 'fail', after: 1, calls: 1, code: 'EIO' };
@@ -102,7 +109,7 @@ function testRandomSchedules(runs: number): Promise<void> {
   );
 }
 
-test('random schedules of work, faults, kills and power losses', () => testRandomSchedules(60));
+test('random schedules of work, faults, kills and power losses', () => testRandomSchedules(50));
 exhaustiveTest(
   'many random schedules of work, faults, kills and power losses',
   () => testRandomSchedules(5_000),

@@ -11,7 +11,8 @@ import { type RecoveredJournal, recoverJournal } from '../recover-journal.ts';
 import { createMemoryFiles, type MemoryFiles } from './memory-files.ts';
 
 export const FOLDER = '/journal';
-export const SEGMENT_BYTES = 16 * 1024;
+/** Of segments; smaller than a product's, so that a schedule fills several. */
+const SEGMENT_BYTES = 16 * 1024;
 
 /**
  * `open`: not settled; `acked`: confirmed; `lazy`: nobody waits for it; `refused`: not in the journal; `unknown`: may be
@@ -53,6 +54,7 @@ export function turn(): Promise<void> {
 }
 
 export class JournalTrial {
+  readonly #segmentBytes: number;
   files: MemoryFiles = createMemoryFiles();
   journal: Journal | null = null;
   stream: Uint8Array | null = null;
@@ -66,7 +68,11 @@ export class JournalTrial {
   readonly problems: string[] = [];
   readonly changes: (string | null)[] = [];
 
-  async open(provideFor = 0): Promise<void> {
+  constructor(segmentBytes = SEGMENT_BYTES) {
+    this.#segmentBytes = segmentBytes;
+  }
+
+  async open(): Promise<void> {
     const found = this.recover(this.files, this.#database);
     this.stream = found.stream;
     this.journal = await openJournal({
@@ -75,14 +81,13 @@ export class JournalTrial {
       end: found.end,
       epoch: found.epoch + 1,
       file: this.files,
-      segmentBytes: SEGMENT_BYTES,
+      segmentBytes: this.#segmentBytes,
       onChange: (failure) => {
         this.changes.push(failure?.kind ?? null);
         if (failure === null) this.#change('unknown', 'refused');
       },
       onProblem: (problem) => this.problems.push(problem),
     });
-    this.journal.provideFor(provideFor);
   }
 
   recover(files: MemoryFiles, { mark }: ReadModel): RecoveredJournal {

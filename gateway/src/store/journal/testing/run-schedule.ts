@@ -22,6 +22,7 @@ export type Step =
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'slow'; readonly on: boolean }
   | { readonly do: 'fail'; readonly after: number; readonly calls: number; readonly code: string }
+  | { readonly do: 'capacity'; readonly bytes: number }
   | { readonly do: 'shortWrites'; readonly bytes: number }
   | { readonly do: 'flush' }
   | { readonly do: 'ingest' }
@@ -50,6 +51,7 @@ export async function runSchedule(steps: readonly Step[], checks: Checks): Promi
     }
     watch(trial, checks);
     trial.files.isSlow = false;
+    trial.files.capacityBytes = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 4; round++) await pass(500);
     await trial.flush();
     await pass(0);
@@ -86,6 +88,9 @@ async function runStep(trial: JournalTrial, step: Step, checks: Checks): Promise
       watch(trial, checks, (call) => (call >= first && call < first + step.calls ? systemError(step.code) : null));
       break;
     }
+    case 'capacity':
+      files.capacityBytes = step.bytes;
+      break;
     case 'shortWrites':
       files.writeBytesMax = step.bytes;
       break;
@@ -114,7 +119,8 @@ async function runStep(trial: JournalTrial, step: Step, checks: Checks): Promise
   return 0;
 }
 
-async function pass(ms: number): Promise<void> {
+/** Lets time pass, and what it started end. */
+export async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms);
   for (let count = 0; count < 6; count++) await turn();
 }
