@@ -2,53 +2,22 @@
  * Appends frames to the journal: gathers them in blocks, one group commit each, written on the request thread and made
  * durable through the runtime's pool. `docs/decisions/0029-journal.md` gives the reasons.
  */
-import type { Frame, FrameWaiter, Journal, JournalEnd } from '../ports/journal.ts';
+import type { Frame, FrameWaiter, Journal } from '../ports/journal.ts';
 import { OutcomeUnknown, StoreError, Unavailable } from '../ports/store-errors.ts';
 import { BLOCK_HEAD_BYTES, HASH_BYTES, hashEpochStart, sealBlock } from './block.ts';
 import { BlockWriter } from './block-writer.ts';
 import { encodeFrame } from './encode-frame.ts';
-import { DISK, type FilePort } from './file-port.ts';
+import { DISK } from './file-port.ts';
+import { FrameBatch } from './frame-batch.ts';
+import type { JournalFailpoint, JournalOptions } from './journal-options.ts';
 import { messageOf, nameFault, SegmentWriter } from './segment-writer.ts';
 import { SEGMENT_BYTES } from './segments.ts';
-
-/** Points in the journal's work where tests kill the process. */
-export const JOURNAL_FAILPOINTS = [
-  'journal-before-block',
-  'journal-after-block',
-  'journal-after-sync',
-  'journal-before-segment',
-  'journal-after-segment',
-] as const;
-export type JournalFailpoint = (typeof JOURNAL_FAILPOINTS)[number];
-
-export interface JournalOptions {
-  /** A folder of its own. */
-  readonly folder: string;
-  /** The stream, the last block and the next epoch, as `recoverJournal` found them. */
-  readonly stream: Uint8Array;
-  readonly end: JournalEnd;
-  readonly epoch: number;
-  readonly file?: FilePort;
-  /** Told when new calls must wait, and null when they may begin again. */
-  onChange(failure: StoreError | null): void;
-  /** Told a sentence for the operator. */
-  onProblem(problem: string): void;
-  readonly reach?: (point: JournalFailpoint) => void;
-  readonly segmentBytes?: number;
-}
 
 /** A block is written once it is as long, though nothing waits for it. */
 const BLOCK_BYTES_MAX = 256 * 1024;
 const LAZY_WRITE_MS = 5;
 const LAZY_SYNC_MS = 100;
 const RETRY_MS = 500;
-
-/** Frames that share a fate. */
-interface Batch {
-  readonly waiters: FrameWaiter[];
-  /** Frames that nobody waits for; kept until they are durable, to be written again after a fault. */
-  readonly frames: Frame[];
-}
 
 /**
  * Opens the journal in a new segment, so that what was cut at the end of the last one stays cut. Rejects with Unavailable
@@ -75,13 +44,13 @@ class SegmentJournal implements Journal {
   readonly #writer = new BlockWriter(BLOCK_HEAD_BYTES);
   #formingFrames = 0;
   /** In the block that forms. */
-  #forming = createBatch();
+  #forming = new FrameBatch();
   /** In blocks that are written, but not part of the sync under way. */
-  #written = createBatch();
+  #written = new FrameBatch();
   /** In blocks that the sync under way makes durable. */
-  #syncing = createBatch();
+  #syncing = new FrameBatch();
   /** Empty, but while its waiters are told. */
-  #told = createBatch();
+  #told = new FrameBatch();
   /** Frames that nobody waits for, while the journal cannot write. */
   #queue: Frame[] = [];
 
@@ -266,16 +235,13 @@ class SegmentJournal implements Journal {
   }
 
   #moveFormingToWritten(): void {
-    const { waiters, frames } = this.#written;
-    if (waiters.length === 0 && frames.length === 0) {
-      const empty = this.#written;
-      this.#written = this.#forming;
-      this.#forming = empty;
+    if (!this.#written.isEmpty) {
+      this.#written.takeAll(this.#forming);
       return;
     }
-    for (const waiter of this.#forming.waiters) waiters.push(waiter);
-    for (const frame of this.#forming.frames) frames.push(frame);
-    clear(this.#forming);
+    const empty = this.#written;
+    this.#written = this.#forming;
+    this.#forming = empty;
   }
 
   /** Whether the next segment is open for the forming block. Otherwise the block waits for it, or the journal fails. */
@@ -329,19 +295,14 @@ class SegmentJournal implements Journal {
     // The disk works on the next block while this one's waiters are told.
     if (this.#down !== null) this.#retryLater();
     else if (this.#forming.waiters.length > 0 || this.#written.waiters.length > 0 || this.#isRotating) this.#commit();
-    for (const waiter of batch.waiters) this.#tell(waiter, null);
-    clear(batch);
+    batch.tell(null, this.#onWaiterFault);
+    batch.clear();
     this.#told = batch;
   };
 
-  #tell(waiter: FrameWaiter, failure: StoreError | null): void {
-    try {
-      if (failure === null) waiter.onDurable();
-      else waiter.onRefused(failure);
-    } catch (fault) {
-      this.#options.onProblem(`A caller of the journal failed on its outcome (${messageOf(fault)}).`);
-    }
-  }
+  readonly #onWaiterFault = (fault: unknown): void => {
+    this.#options.onProblem(`A caller of the journal failed on its outcome (${messageOf(fault)}).`);
+  };
 
   /**
    * Ends the segment: what is not durable is given up or queued. `mayBeWritten`: whether the forming block may be on the
@@ -350,12 +311,12 @@ class SegmentJournal implements Journal {
   #fail(fault: unknown, mayBeWritten: boolean): void {
     const failure = nameFault(fault);
     const unknown = new OutcomeUnknown(`The journal failed while it was written: ${failure.message}`);
-    const settled = this.#isSyncing ? createBatch() : this.#syncing;
+    const settled = this.#isSyncing ? new FrameBatch() : this.#syncing;
     const written = this.#written;
     const forming = this.#forming;
-    if (!this.#isSyncing) this.#syncing = createBatch();
-    this.#written = createBatch();
-    this.#forming = createBatch();
+    if (!this.#isSyncing) this.#syncing = new FrameBatch();
+    this.#written = new FrameBatch();
+    this.#forming = new FrameBatch();
     this.#formingFrames = 0;
     this.#writer.reset();
     this.#isRotating = false;
@@ -363,8 +324,9 @@ class SegmentJournal implements Journal {
     this.#down = failure;
     this.#report();
     if (!this.#isSyncing) this.#retryLater();
-    for (const waiter of [...settled.waiters, ...written.waiters]) this.#tell(waiter, unknown);
-    for (const waiter of forming.waiters) this.#tell(waiter, mayBeWritten ? unknown : failure);
+    settled.tell(unknown, this.#onWaiterFault);
+    written.tell(unknown, this.#onWaiterFault);
+    forming.tell(mayBeWritten ? unknown : failure, this.#onWaiterFault);
   }
 
   #retryLater(): void {
@@ -446,15 +408,6 @@ class SegmentJournal implements Journal {
       this.#syncing.waiters.push({ onDurable: resolve, onRefused: () => resolve() });
     });
   }
-}
-
-function createBatch(): Batch {
-  return { waiters: [], frames: [] };
-}
-
-function clear({ waiters, frames }: Batch): void {
-  waiters.length = 0;
-  frames.length = 0;
 }
 
 function closedFailure(): Unavailable {

@@ -1,0 +1,38 @@
+/** Groups frames of the journal that share a fate: they become durable together, or not at all. */
+import type { Frame, FrameWaiter } from '../ports/journal.ts';
+import type { StoreError } from '../ports/store-errors.ts';
+
+/** Reused from block to block. */
+export class FrameBatch {
+  readonly waiters: FrameWaiter[] = [];
+  /** Frames that nobody waits for; kept until they are durable, to be written again after a fault. */
+  readonly frames: Frame[] = [];
+
+  get isEmpty(): boolean {
+    return this.waiters.length === 0 && this.frames.length === 0;
+  }
+
+  /** Takes all that the other batch has; that one is empty then. */
+  takeAll(other: FrameBatch): void {
+    for (const waiter of other.waiters) this.waiters.push(waiter);
+    for (const frame of other.frames) this.frames.push(frame);
+    other.clear();
+  }
+
+  /** Tells each waiter: `null`: its frame is durable. `onFault`: told what a waiter throws; the others are told all the same. */
+  tell(failure: StoreError | null, onFault: (fault: unknown) => void): void {
+    for (const waiter of this.waiters) {
+      try {
+        if (failure === null) waiter.onDurable();
+        else waiter.onRefused(failure);
+      } catch (fault) {
+        onFault(fault);
+      }
+    }
+  }
+
+  clear(): void {
+    this.waiters.length = 0;
+    this.frames.length = 0;
+  }
+}
