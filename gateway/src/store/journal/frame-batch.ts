@@ -4,18 +4,22 @@ import type { StoreError } from '../ports/store-errors.ts';
 
 /** Reused from block to block. */
 export class FrameBatch {
-  readonly waiters: FrameWaiter[] = [];
-  /** Frames that nobody waits for; kept until they are durable, to be written again after a fault. */
-  readonly frames: Frame[] = [];
+  waiters: FrameWaiter[] = [];
+  /** Frames without a waiter; kept until they are durable, to be written again after a fault. */
+  frames: Frame[] = [];
 
-  get isEmpty(): boolean {
-    return this.waiters.length === 0 && this.frames.length === 0;
-  }
-
-  /** Takes all that the other batch has; that one is empty then. */
+  /** Takes all that the other batch has, which is empty then. */
   takeAll(other: FrameBatch): void {
-    for (const waiter of other.waiters) this.waiters.push(waiter);
-    for (const frame of other.frames) this.frames.push(frame);
+    const { waiters, frames } = this;
+    if (waiters.length === 0 && frames.length === 0) {
+      this.waiters = other.waiters;
+      this.frames = other.frames;
+      other.waiters = waiters;
+      other.frames = frames;
+      return;
+    }
+    for (const waiter of other.waiters) waiters.push(waiter);
+    for (const frame of other.frames) frames.push(frame);
     other.clear();
   }
 

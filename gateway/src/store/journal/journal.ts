@@ -44,14 +44,14 @@ class SegmentJournal implements Journal {
   readonly #writer = new BlockWriter(BLOCK_HEAD_BYTES);
   #formingFrames = 0;
   /** In the block that forms. */
-  #forming = new FrameBatch();
+  readonly #forming = new FrameBatch();
   /** In blocks that are written, but not part of the sync under way. */
-  #written = new FrameBatch();
+  readonly #written = new FrameBatch();
   /** In blocks that the sync under way makes durable. */
-  #syncing = new FrameBatch();
+  readonly #syncing = new FrameBatch();
   /** Empty, but while its waiters are told. */
-  #told = new FrameBatch();
-  /** Frames that nobody waits for, while the journal cannot write. */
+  readonly #told = new FrameBatch();
+  /** Frames without a waiter, while the journal cannot write. */
   #queue: Frame[] = [];
 
   #lastSeq: number;
@@ -229,19 +229,9 @@ class SegmentJournal implements Journal {
     this.#lastSeq += 1;
     this.#formingFrames = 0;
     this.#writer.reset();
-    this.#moveFormingToWritten();
+    this.#written.takeAll(this.#forming);
     if (this.#lazySync === null) this.#lazySync = setTimeout(this.#onLazySync, LAZY_SYNC_MS);
     if (this.#segments.spareFault !== null) this.#report();
-  }
-
-  #moveFormingToWritten(): void {
-    if (!this.#written.isEmpty) {
-      this.#written.takeAll(this.#forming);
-      return;
-    }
-    const empty = this.#written;
-    this.#written = this.#forming;
-    this.#forming = empty;
   }
 
   /** Whether the next segment is open for the forming block. Otherwise the block waits for it, or the journal fails. */
@@ -275,9 +265,7 @@ class SegmentJournal implements Journal {
     this.#isSyncing = true;
     this.#syncingSeq = this.#lastSeq;
     this.#syncingPrev.set(this.#prev);
-    const empty = this.#syncing;
-    this.#syncing = this.#written;
-    this.#written = empty;
+    this.#syncing.takeAll(this.#written);
     this.#segments.datasync(this.#onSynced);
   }
 
@@ -290,14 +278,12 @@ class SegmentJournal implements Journal {
     this.#reach('journal-after-sync');
     this.durableSeq = this.#syncingSeq;
     this.#durablePrev.set(this.#syncingPrev);
-    const batch = this.#syncing;
-    this.#syncing = this.#told;
+    this.#told.takeAll(this.#syncing);
     // The disk works on the next block while this one's waiters are told.
     if (this.#down !== null) this.#retryLater();
     else if (this.#forming.waiters.length > 0 || this.#written.waiters.length > 0 || this.#isRotating) this.#commit();
-    batch.tell(null, this.#onWaiterFault);
-    batch.clear();
-    this.#told = batch;
+    this.#told.tell(null, this.#onWaiterFault);
+    this.#told.clear();
   };
 
   readonly #onWaiterFault = (fault: unknown): void => {
@@ -311,22 +297,20 @@ class SegmentJournal implements Journal {
   #fail(fault: unknown, mayBeWritten: boolean): void {
     const failure = nameFault(fault);
     const unknown = new OutcomeUnknown(`The journal failed while it was written: ${failure.message}`);
-    const settled = this.#isSyncing ? new FrameBatch() : this.#syncing;
-    const written = this.#written;
-    const forming = this.#forming;
-    if (!this.#isSyncing) this.#syncing = new FrameBatch();
-    this.#written = new FrameBatch();
-    this.#forming = new FrameBatch();
+    const unsure = new FrameBatch();
+    const unwritten = new FrameBatch();
+    if (!this.#isSyncing) unsure.takeAll(this.#syncing);
+    unsure.takeAll(this.#written);
+    (mayBeWritten ? unsure : unwritten).takeAll(this.#forming);
     this.#formingFrames = 0;
     this.#writer.reset();
     this.#isRotating = false;
-    this.#queue = [...settled.frames, ...written.frames, ...forming.frames, ...this.#queue];
+    this.#queue = [...unsure.frames, ...unwritten.frames, ...this.#queue];
     this.#down = failure;
     this.#report();
     if (!this.#isSyncing) this.#retryLater();
-    settled.tell(unknown, this.#onWaiterFault);
-    written.tell(unknown, this.#onWaiterFault);
-    forming.tell(mayBeWritten ? unknown : failure, this.#onWaiterFault);
+    unsure.tell(unknown, this.#onWaiterFault);
+    unwritten.tell(failure, this.#onWaiterFault);
   }
 
   #retryLater(): void {

@@ -1,5 +1,5 @@
 /** Names the points in the work of journal, writer and start where tests kill the process. In production they do nothing. */
-import { JOURNAL_FAILPOINTS } from '../journal/journal.ts';
+import { JOURNAL_FAILPOINTS } from '../journal/journal-options.ts';
 
 export const FAILPOINTS = [
   ...JOURNAL_FAILPOINTS,

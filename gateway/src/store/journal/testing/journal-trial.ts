@@ -15,7 +15,7 @@ export const FOLDER = '/journal';
 const SEGMENT_BYTES = 16 * 1024;
 
 /**
- * `open`: not settled; `acked`: confirmed; `lazy`: nobody waits for it; `refused`: not in the journal; `unknown`: may be
+ * `open`: not settled; `acked`: confirmed; `lazy`: no one waits for it; `refused`: not in the journal; `unknown`: may be
  * there until the journal writes again; `found`: there after a start; `gone`: not there after a start.
  */
 type Fate = 'open' | 'acked' | 'lazy' | 'refused' | 'unknown' | 'found' | 'gone';

@@ -1,6 +1,6 @@
 /** Brings a copy of a data folder's database up to the folder's journal, so that one file has everything. */
 import type { Block } from '../../journal/block.ts';
-import { readTail } from '../../journal/read-tail.ts';
+import { readTail } from '../../journal/recover-journal.ts';
 import { openReadConnection, openWriteConnection } from '../database/connection.ts';
 import { readStoredBlocks } from '../prove/prove-blocks.ts';
 import { journalFolder } from '../writer/writer-database.ts';

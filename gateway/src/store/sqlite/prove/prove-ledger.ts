@@ -5,7 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readTail } from '../../journal/read-tail.ts';
+import { readTail } from '../../journal/recover-journal.ts';
 import type { Balance } from '../../ledger/fold-balance.ts';
 import type { LedgerProof, NotedPlace } from '../../ports/ledger.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
