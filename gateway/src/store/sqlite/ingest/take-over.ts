@@ -13,8 +13,8 @@ import {
   recordText,
   renderAttempts,
 } from '../ledger/call-record-row.ts';
+import { indexEntryRanges } from '../ledger/entry-ranges.ts';
 import { hashEntry, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { indexEntryRanges } from '../usage/entry-ranges.ts';
 import { openBalanceChanges } from './balance-changes.ts';
 import { readOldSpool } from './old-spool.ts';
 import { readUnendedCalls } from './open-holds.ts';

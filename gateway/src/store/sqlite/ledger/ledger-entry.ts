@@ -27,11 +27,7 @@ export const SEAL_ENTRIES = 10_000;
  * record cannot be changed either.
  */
 export function hashEntry(prior: string, entry: LedgerEntry, record: string | null): string {
-  return sha256(hashedText(prior, entry, record));
-}
-
-function hashedText(prior: string, entry: LedgerEntry, record: string | null): string {
-  return prior + entryText(entry) + (record ?? '');
+  return sha256(prior + entryText(entry) + (record ?? ''));
 }
 
 /** The hashed text of an entry. */

@@ -4,9 +4,9 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { ProofQuestion, UsageProof } from '../../ports/usage.ts';
+import { findEntryRanges } from '../ledger/entry-ranges.ts';
 import { proveChainBetween } from '../prove/prove-chain.ts';
 import { type Condition, recordCondition } from './conditions.ts';
-import { findEntryRanges } from './entry-ranges.ts';
 import { readUsage } from './read-usage.ts';
 import { type Deadline, idsOf, startDeadline } from './scan-records.ts';
 import { sumBlocks } from './sum-blocks.ts';

@@ -17,11 +17,11 @@ import type {
 } from '../../ports/usage.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { findEntryRanges } from '../ledger/entry-ranges.ts';
 import { endLines } from '../ledger/statement-reader.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { type Condition, kindFor, recordCondition } from './conditions.ts';
-import { findEntryRanges } from './entry-ranges.ts';
 import { findIds, type IdRange } from './find-ids.ts';
 import { bucketOf, QUARTER_MS } from './plan-spans.ts';
 import { readUsage } from './read-usage.ts';

@@ -8,11 +8,11 @@ import { requestIdFloor } from '../../../lib/request-id.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
-import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
 import { openIngestRig } from '../testing/ingest-rig.ts';
+import { proveUsage } from '../usage/prove-usage.ts';
+import { readCall } from '../usage/read-logs.ts';
+import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import { findEntryRanges, indexEntryRanges } from './entry-ranges.ts';
-import { proveUsage } from './prove-usage.ts';
-import { readCall } from './read-logs.ts';
 
 const newFolder = temporaryFolders();
 const START_MS = Date.UTC(2025, 4, 1);
