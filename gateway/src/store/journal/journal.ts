@@ -193,7 +193,8 @@ class SegmentJournal implements Journal {
   };
 
   readonly #onLazySync = (): void => {
-    this.#lazySync = null;
+    // The sync under way may not have what was written since it began.
+    this.#lazySync = this.#isSyncing ? setTimeout(this.#onLazySync, LAZY_SYNC_MS) : null;
     this.#commit();
   };
 
@@ -272,7 +273,7 @@ class SegmentJournal implements Journal {
   readonly #onSynced = (fault: unknown): void => {
     this.#isSyncing = false;
     if (fault) {
-      this.#fail(fault, true);
+      this.#fail(fault, false);
       return;
     }
     this.#reach('journal-after-sync');

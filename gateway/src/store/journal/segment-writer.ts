@@ -2,6 +2,7 @@
  * Writes bytes into the journal's segments: keeps spares ready ahead of the segment in use, so that a full disk still takes
  * the ends of running calls, and removes segments that are no longer needed.
  */
+import { dirname } from 'node:path';
 import { Unavailable } from '../ports/store-errors.ts';
 import type { FilePort } from './file-port.ts';
 import {
@@ -121,6 +122,7 @@ export class SegmentWriter {
    * block no longer counts. Rejects with the system's error.
    */
   async openNext(after: number): Promise<void> {
+    if (this.#segment === null) await this.#files.syncFolder(dirname(this.#folder));
     if (!this.hasSpare) await this.#provideSpare();
     const spare = this.#spares.shift();
     if (spare === undefined) throw this.spareFault ?? new Unavailable('failed', 'The journal has no spare segment.');

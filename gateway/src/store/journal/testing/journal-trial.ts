@@ -74,6 +74,7 @@ export class JournalTrial {
 
   async open(): Promise<void> {
     const found = this.recover(this.files, this.#database);
+    if (this.stream !== null) this.#settle(found.end);
     this.stream = found.stream;
     this.journal = await openJournal({
       folder: FOLDER,
@@ -151,7 +152,7 @@ export class JournalTrial {
    * Checks what a start finds in these files. Throws where an acknowledged frame is lost, a refused one is there, frames
    * are out of order, or the start is refused.
    */
-  check(files: MemoryFiles, isPowerLoss: boolean): { readonly files: MemoryFiles; readonly ids: readonly number[] } {
+  check(files: MemoryFiles, isPowerLoss: boolean): void {
     const database = isPowerLoss ? this.#durableDatabase : this.#database;
     const found = this.recover(files, database);
     const ids = [...database.ids, ...idsOf(readBlocks(FOLDER, database.mark ?? NO_MARK, found.end.seq, files))];
@@ -171,18 +172,21 @@ export class JournalTrial {
     // A start that is killed at once, and repeated, finds the same.
     const again = this.recover(files, database);
     if (again.end.seq !== found.end.seq) throw new Error(`found ${found.end.seq} blocks, then ${again.end.seq}`);
-    return { files, ids };
   }
 
-  /** Goes on after a kill or a power loss with these files, as a new process does. */
-  async restart(files: MemoryFiles, isPowerLoss: boolean): Promise<void> {
-    const { ids } = this.check(files, isPowerLoss);
-    const there = new Set(ids);
-    for (const id of this.fates.keys()) this.fates[id] = there.has(id) ? 'found' : 'gone';
+  /** Takes these files, which a kill or a power loss left, for the next start. */
+  leave(files: MemoryFiles, isPowerLoss: boolean): void {
+    this.check(files.afterKill(), isPowerLoss);
     this.files = files;
     if (isPowerLoss) this.#database = this.#durableDatabase;
     this.journal = null;
-    await this.open();
+  }
+
+  /** What a start has found stays; all else is gone. */
+  #settle(end: JournalEnd): void {
+    const { mark, ids } = this.#database;
+    const there = new Set([...ids, ...idsOf(readBlocks(FOLDER, mark ?? NO_MARK, end.seq, this.files))]);
+    for (const id of this.fates.keys()) this.fates[id] = there.has(id) ? 'found' : 'gone';
   }
 
   #change(from: Fate, to: Fate): void {

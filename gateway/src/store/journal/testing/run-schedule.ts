@@ -111,8 +111,9 @@ async function runStep(trial: JournalTrial, step: Step, checks: Checks): Promise
       files.faultOf = () => systemError('EIO');
       files.isSlow = true;
       jest.clearAllTimers();
-      await trial.restart(left, isPowerLoss);
+      trial.leave(left, isPowerLoss);
       watch(trial, checks);
+      await trial.open();
       return calls;
     }
   }
