@@ -207,6 +207,7 @@ export const logRoutes = {
         .nullable(),
       entries: z.array(
         z.object({
+          /** The block of the journal; of an entry from before the journal, the entry. So is the hash. */
           seq: z.int(),
           kind: z.string(),
           amount_nano_usd: nanoUsd,
