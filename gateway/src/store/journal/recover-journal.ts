@@ -50,7 +50,7 @@ interface Span {
  * As `recoverJournal`, but changes nothing: for a look at the segments beside a server. `spans`: where the blocks after
  * the mark are, by segment.
  */
-export function inspectJournal(
+function inspectJournal(
   folder: string,
   end: JournalEnd | null,
   stream: Uint8Array | null = null,

@@ -31,7 +31,7 @@ const EMPTY: ReadModel = { mark: null, ids: [] };
 /** Before the first block. */
 export const NO_MARK: JournalEnd = { epoch: 0, seq: 0, head: new Uint8Array(32) };
 
-export function frameOf(id: number, bytes: number): Frame {
+function frameOf(id: number, bytes: number): Frame {
   return {
     kind: 'movement',
     of: 'topup',
