@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { authenticate } from '../identity/principal.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
-import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
+import { type Browser, openPeopleRig, type PeopleRig, setUpOwner, tokenOf } from './testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -21,7 +21,6 @@ afterAll(async () => {
   expect(rig.faults).toEqual([]);
 });
 
-const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 async function invite(account: string, email: string): Promise<string> {
   const body = { email, role: 'developer', workspaces: null };
   return tokenOf((await owner.ask(`POST /accounts/${account}/invitations`, { body })).json);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { gzipSync } from 'node:zlib';
 import { PNG } from '../e2e/translated-rig.ts';
 import type { Pair } from '../harness/start-pair.ts';
+import { sentTexts } from '../harness/start-pair.ts';
 import { get, post, type Side } from './calls.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 import { createKey, type MadeKey } from './make-key.ts';
@@ -16,7 +17,6 @@ import {
   lastSent,
   MODELS,
   postTranslated,
-  sentTexts,
   startTranslatedPair,
 } from './translated-rig.ts';
 
