@@ -148,7 +148,7 @@ describe('a password', () => {
     expect((await signIn(email, 'another password', 'a')).status).toBe(401);
   });
 
-  test('of one user does not make guesses at another user of the address forgotten', async () => {
+  test('a correct password of one user does not reset the failed attempts of another user of the address', async () => {
     const email = 'target@example.com';
     await join('a', email, 'the attacker’s own');
     await join('b', email, 'what is guessed at');

@@ -41,7 +41,7 @@ describe('an answer', () => {
     ['content-length: 5\r\n\r\nhello', 'hello'],
     ['transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n', 'hello'],
     ['content-length: 0\r\n\r\n', ''],
-  ])('that comes byte by byte is the same: %j', async (rest, wanted) => {
+  ])('an answer that arrives byte by byte is the same: %j', async (rest, wanted) => {
     const { url, peers } = serve((peer) => {
       const bytes = [...Buffer.from(`HTTP/1.1 200 OK\r\n${rest}`)];
       const next = () => {

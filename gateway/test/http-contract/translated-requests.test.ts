@@ -470,7 +470,7 @@ describe('counting tokens', () => {
     expect((await pair.gateway.calls()).length).toBe(before);
   });
 
-  test('of what could not be translated is an estimate all the same', async () => {
+  test('a count of a request that cannot be translated is an estimate', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     const response = await post(pair.gateway, path, { model: MODELS.own, ...prompt('Good day.', { tools }) });
     expect(response.status).toBe(200);

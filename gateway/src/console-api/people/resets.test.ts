@@ -157,7 +157,7 @@ describe('a link', () => {
     });
   });
 
-  test('of the ways in keeps linked services alone: the old password, passkeys and sessions end', async () => {
+  test('a reset keeps only linked services: the old password, passkeys and sessions end', async () => {
     for (const isVerified of [false, true]) {
       const person = await member({ role: 'viewer' });
       const email = await emailOf(person);
