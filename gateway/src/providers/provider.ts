@@ -6,6 +6,7 @@
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
@@ -230,6 +231,8 @@ export interface Upstream {
   readonly model: string;
   /** The formats it speaks; a call in another one is translated. */
   readonly protocols: readonly UpstreamProtocolName[];
+  /** The format of a call to it, by the client's. */
+  readonly protocolFor: UpstreamProtocols;
   /** How its streams are cut into records. */
   readonly framing: Framing;
   /** The target in what is learned about it: a provider whose address changes on reload is a different target. */

@@ -4,6 +4,7 @@
  */
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { chooseUpstreamProtocols } from '../protocols/registry.ts';
 import { parseBaseUrl } from '../upstream/connection.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener, type RequestHead } from '../upstream/exchange.ts';
 import type {
@@ -33,6 +34,7 @@ export function openUpstream({ provider, model, timeouts }: Target): Upstream {
     provider: name,
     model,
     protocols: kind.protocols,
+    protocolFor: chooseUpstreamProtocols(kind.protocols),
     framing: kind.framing,
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     provenLimits,
