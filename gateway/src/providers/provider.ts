@@ -61,8 +61,6 @@ export interface UpstreamRequest {
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;
-  /** Called when the first bytes go out: from then on the upstream may have the request. */
-  readonly onSent: () => void;
 }
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */

@@ -110,7 +110,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         totalMs: timeouts.totalMs,
         responseBytesMax,
       };
-      return new Exchange(origin, renderHead(request), request, limits, listener);
+      return new Exchange(origin, renderHead(request), request.body, limits, listener);
     },
   };
 }
@@ -129,7 +129,7 @@ export function openListing(provider: RemoteProvider, limits: ExchangeLimits, li
   ];
   const path = basePath + kind.listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
-  return new Exchange(origin, renderAuthorized(provider, path, request), request, limits, listener);
+  return new Exchange(origin, renderAuthorized(provider, path, request), NO_BODY, limits, listener);
 }
 
 /** The destination of a provider's requests. Throws if its credentials are bound to another origin. */
