@@ -1,5 +1,5 @@
 /**
- * Tests price-modifiers.ts: tiers multiply all rates exactly, their versions parse again, and no unknown word has a
+ * Tests prices of service tiers: tiers multiply all rates exactly, their versions parse again, and no unknown word has a
  * price.
  */
 import { expect, test } from 'bun:test';

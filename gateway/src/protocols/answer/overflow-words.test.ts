@@ -1,5 +1,5 @@
 /**
- * Tests overflow-words.ts: every provider's message is recognized by its numbers, and messages about anything else are
+ * Tests how context overflows are recognized: every provider's message is recognized by its numbers, and messages about anything else are
  * not.
  */
 import { describe, expect, test } from 'bun:test';

@@ -1,5 +1,5 @@
 /**
- * Tests check-request.ts: founding specification 2.4, the chat-only members, and members that the newer version no
+ * Tests the checks of a messages request: founding specification 2.4, the chat-only members, and members that the newer version no
  * longer accepts.
  */
 import { describe, expect, test } from 'bun:test';
