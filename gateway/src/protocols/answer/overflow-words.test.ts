@@ -1,6 +1,6 @@
 /**
- * Tests how context overflows are recognized: every provider's message is recognized by its numbers, and messages about anything else are
- * not.
+ * Tests how context overflows are recognized: every provider's message is recognized by its numbers, and messages
+ * about anything else are not.
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

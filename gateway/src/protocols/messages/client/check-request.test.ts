@@ -1,6 +1,6 @@
 /**
- * Tests the checks of a messages request: founding specification 2.4, the chat-only members, and members that the newer version no
- * longer accepts.
+ * Tests the checks of a messages request: founding specification 2.4, the chat-only members, and members that the
+ * newer version no longer accepts.
  */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
