@@ -15,6 +15,13 @@ export interface Installation {
 }
 
 const TIMEOUT_MS = 300_000;
+/** What npm and pip need on this machine: their settings, certificates, a proxy. The subject itself gets none of it. */
+const INSTALLER_SETTING = /^(?:npm_config_|pip_|ssl_cert|node_extra_ca_certs|(?:https?|no)_proxy$)/i;
+
+function installerEnvironment(): Record<string, string> {
+  const settings = Object.entries(process.env).filter(([name]) => INSTALLER_SETTING.test(name));
+  return Object.fromEntries(settings.map(([name, value]) => [name, value ?? '']));
+}
 
 /** Returns the folder of the installation. Throws SubjectUnavailable with the last output if a command fails. */
 export async function installOnce({ name, entry, commands }: Installation): Promise<string> {
@@ -23,7 +30,7 @@ export async function installOnce({ name, entry, commands }: Installation): Prom
   process.stderr.write(`installing ${name} into ${dir} (once)\n`);
   mkdirSync(dir, { recursive: true });
   for (const command of commands) {
-    const group = startGroup({ command, cwd: dir });
+    const group = startGroup({ command, cwd: dir, env: installerEnvironment() });
     const timer = setTimeout(() => void group.stop(), TIMEOUT_MS);
     const status = await group.exited;
     clearTimeout(timer);

@@ -7,7 +7,7 @@ import { installOnce } from './install.ts';
 import { startServing } from './start-serving.ts';
 import { type Subject, SubjectUnavailable } from './subject.ts';
 
-const VERSION = '1.109.1';
+const VERSION = '1.99.4';
 const ENTRY = 'bin/litellm';
 const KEY = 'sk-bench-of-litellm';
 /** Its imports alone take ten seconds on a small machine. */

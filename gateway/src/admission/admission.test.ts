@@ -1,5 +1,5 @@
 /**
- * Tests admission.ts and money-seeds.ts: a call ends exactly once with any store of limits, and spending is known
+ * Tests admission and the seeds of money: a call ends exactly once with any store of limits, and spending is known
  * before its limit applies.
  */
 

@@ -1,4 +1,4 @@
-/** Tests refusal-words.ts: kind, message and wait of each refusal, and what clients read from the message. */
+/** Tests the messages of refusals: kind, message and wait of each refusal, and what clients read from the message. */
 
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';

@@ -5,10 +5,10 @@
 import { groupSetPrices } from '../billing/price-book.ts';
 import type { ProviderHealth } from '../call/attempt/provider-health.ts';
 import type { Settings } from '../call/deps.ts';
-import { findModel, listModels } from '../catalog/catalog.ts';
+import { findModel, listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
-import { type ListCatalogNames, type ListedModels, listServedModels } from '../config/served-models.ts';
+import { type ListedModels, listServedModels } from '../config/served-models.ts';
 import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -110,15 +110,12 @@ async function readEntered(book: ProviderStore): Promise<Entered> {
   return { providers, prices };
 }
 
-const listCatalogNames: ListCatalogNames = (provider) =>
-  listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
-
 function build({ config, listed }: Configured, { providers, prices }: Entered, seal: CredentialSeal): Running {
   const resolved = resolveConsoleProviders(config, providers, ({ name, sealed }, origin) =>
     seal.open({ tenant: OPERATOR_ACCOUNT, provider: name, origin }, sealed ?? ''),
   );
-  const configured = listServedModels(config, listCatalogNames, listed);
-  const { models, providers: added } = addConsoleModels(configured, resolved, listCatalogNames);
+  const configured = listServedModels(config, listModelNames, listed);
+  const { models, providers: added } = addConsoleModels(configured, resolved, listModelNames);
   const periods = groupSetPrices(prices);
   const routes = buildRouteTable(models, findModel, (model) => periods.get(model) ?? []);
   return { settings: { config, routes }, served: models, added };

@@ -54,15 +54,15 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const secret = deriveAuthSecret(masterKey);
   const onFault = (cause: unknown) =>
     log.error({ cause: String(cause) }, 'the last-seen time of a user could not be stored');
-  const onWords = (words: string) => log.warn({ words }, 'sign-in rejected');
+  const onRejected = (cause: string) => log.warn({ cause }, 'sign-in rejected');
   const services = () => config().server.oidc;
   const attempts = createAttempts(nowMs);
   const sessions = createSessions({ people, secret, nowMs, onFault });
   changes.subscribe(sessions.follower);
   const publicUrl = () => config().server.publicUrl;
-  const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords });
+  const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onRejected });
   const challenges = createPasskeyChallenges(nowMs);
-  const passkeyProof = createPasskeyProof({ people, challenges, onWords, nowMs });
+  const passkeyProof = createPasskeyProof({ people, challenges, onRejected, nowMs });
   const proveFresh = createFreshProof({ people, attempts, nowMs });
   const spentCodes = createSpentCodes(nowMs);
   const waysIn = createSignInMethods({ people, services });

@@ -1,6 +1,6 @@
 /**
- * Tests price-modifiers.ts: tiers multiply all rates exactly, their versions parse again, and no unknown word has a
- * price.
+ * Tests prices of service tiers: tiers multiply all rates exactly, their versions parse again, and no unknown word has
+ * a price.
  */
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from './config-price.ts';

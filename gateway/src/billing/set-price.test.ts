@@ -21,7 +21,7 @@ test('the known price applies before the first set price, then each from its sta
   expect([at(999), at(1_000), at(1_999), at(2_000)]).toEqual([0n, 1_000_000n, 1_000_000n, 2_000_000n]);
 });
 
-test('of two with one beginning the later one holds', () => {
+test('of two periods with the same start, the later one applies', () => {
   const book = addPeriods(null, groupSetPrices([set(5, '3'), set(5, '4')]).get('m') ?? []);
   expect(priceAt(book, 5)?.input).toBe(4_000_000n);
   expect(book).toHaveLength(2);

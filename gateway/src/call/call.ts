@@ -60,7 +60,7 @@ class Call {
   version: string | null = null;
   /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted = false;
-  /** Bytes were sent to an upstream: from here on the call may cost money. */
+  /** Bytes were sent to an upstream, so the call may cost money. Known once its attempt is noted. */
   dispatched = false;
   firstByteMs: number | null = null;
   /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
@@ -195,6 +195,7 @@ export class AttemptRow {
   note(status: number | null, error: FailureKind | null): void {
     const { route, attempts, startMs } = this.#call;
     if (this.#row !== null) return;
+    if (this.marks !== null && this.marks.sentAtMs > 0) this.#call.dispatched = true;
     const { provider, model } = route.upstream;
     this.#row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
     attempts.push(this.#row);

@@ -160,7 +160,7 @@ describe('tiers', () => {
     return price === undefined ? undefined : priceOfTier(price, words)?.input;
   };
 
-  /** As published by the vendors, USD per million input tokens. Sources are in price-modifiers.ts. */
+  /** As published by the vendors, USD per million input tokens. */
   test.each([
     ['anthropic', 'claude-opus-5', { speed: 'fast' }, 10],
     ['anthropic', 'claude-opus-5-5', { speed: 'fast' }, 8],

@@ -168,3 +168,8 @@ export function findModel(provider: string, modelName: string): CatalogModel | n
 export function listModels(provider: string): readonly CatalogModel[] {
   return byProvider.get(provider) ?? [];
 }
+
+/** The names of all models of a provider, aliases included. */
+export function listModelNames(provider: string): readonly string[] {
+  return listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
+}

@@ -172,7 +172,7 @@ describe('without a server', () => {
   });
 });
 
-describe('a data folder that is not as it should be', () => {
+describe('an invalid data folder', () => {
   const create = (dataDir: string) => runProgram(dataDir, 'keys', 'create', '--name', 'n');
 
   test('of a newer program', async () => {

@@ -1,9 +1,9 @@
 /** Runs a command that changes data: through the running server, or directly under the lock if none runs. */
 import { createLimitRules } from '../admission/limit-rules.ts';
-import { listModels } from '../catalog/catalog.ts';
+import { listModelNames } from '../catalog/catalog.ts';
 import { addConsoleModels, resolveConsoleProviders } from '../config/console-providers.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
-import { type ListCatalogNames, listServedModels } from '../config/served-models.ts';
+import { listServedModels } from '../config/served-models.ts';
 import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } from '../control/command.ts';
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
@@ -132,9 +132,6 @@ export async function withReading<Found>(
   }
 }
 
-const listCatalogNames: ListCatalogNames = (provider) =>
-  listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
-
 /**
  * The names of the models in a configuration file and of those of the console's providers. Null if no file names the
  * providers: then they depend on the server's environment and on an Ollama running on its machine.
@@ -145,9 +142,9 @@ export function findModelNames(
 ): ModelNames | null {
   const { config } = loadConfig(source);
   if (config === null || config.file === null || config.providersFrom !== 'file') return null;
-  const configured = listServedModels(config, listCatalogNames);
+  const configured = listServedModels(config, listModelNames);
   // The names of a provider's models do not depend on whether its secrets can be decrypted.
   const providers = resolveConsoleProviders(config, entered, () => ({}));
-  const { models } = addConsoleModels(configured, providers, listCatalogNames);
+  const { models } = addConsoleModels(configured, providers, listModelNames);
   return { names: [...models.keys()], place: `in ${config.file}` };
 }

@@ -1,4 +1,4 @@
-/** Tests resolve-capabilities.ts: the allowed `capabilities` of a model, and the messages for the others. */
+/** Tests the capabilities of models: the allowed `capabilities` of a model, and the messages for the others. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

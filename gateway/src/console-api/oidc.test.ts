@@ -4,7 +4,15 @@ import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CLIENT_ID, startFakeOidc } from './testing/fake-oidc.ts';
-import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
+import {
+  type Browser,
+  inviteMember,
+  OWNER,
+  openPeopleRig,
+  type PeopleRig,
+  setUpOwner,
+  stateOf,
+} from './testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -60,8 +68,6 @@ async function follow(browser: Browser, { json }: { readonly json: Record<string
   const back = await browser.ask(`GET /sign-in/oidc/lab/callback?${oidc.signIn(String(json.url))}`);
   return { location: back.headers.get('location') ?? '' };
 }
-
-const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
 test('a signed-in user links the service and keeps other sign-in methods; no tokens are stored', async () => {
   oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true, name: 'Ada L.' };

@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { CLIENT_ID, type FakeOidc, startFakeOidc } from './testing/fake-oidc.ts';
-import { type Browser, inviteMember, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
+import {
+  type Browser,
+  inviteMember,
+  openPeopleRig,
+  type PeopleRig,
+  setUpOwner,
+  tokenOf,
+} from './testing/people-rig.ts';
 import { openAuthenticator } from './testing/soft-authenticator.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
@@ -39,7 +46,6 @@ afterAll(async () => {
 });
 
 const newAddress = () => `ceo${++count}@corp.example`;
-const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 
 /** The token of an invitation's link. */
 async function invite(granter: Browser, account: string, email: string, role: string): Promise<string> {

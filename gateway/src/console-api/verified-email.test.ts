@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { authenticate } from '../identity/principal.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
-import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
+import { type Browser, openPeopleRig, type PeopleRig, setUpOwner, tokenOf } from './testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -21,7 +21,6 @@ afterAll(async () => {
   expect(rig.faults).toEqual([]);
 });
 
-const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 async function invite(account: string, email: string): Promise<string> {
   const body = { email, role: 'developer', workspaces: null };
   return tokenOf((await owner.ask(`POST /accounts/${account}/invitations`, { body })).json);
@@ -149,7 +148,7 @@ describe('a password', () => {
     expect((await signIn(email, 'another password', 'a')).status).toBe(401);
   });
 
-  test('of one user does not make guesses at another user of the address forgotten', async () => {
+  test('a correct password of one user does not reset the failed attempts of another user of the address', async () => {
     const email = 'target@example.com';
     await join('a', email, 'the attacker’s own');
     await join('b', email, 'what is guessed at');

@@ -222,7 +222,7 @@ describe('run', () => {
     expect(await run('keys.list')).toMatchObject([{ name: 'other', models: ['a'], ips: ['::1'], status: 'disabled' }]);
   });
 
-  test('where the store fails nothing has changed, and the next command works', async () => {
+  test('if the store fails nothing changes, and the next command works', async () => {
     const { id, key } = await run('keys.create', { name: 'n' });
     rig.disk.full = true;
     await expect(rig.control.run('keys.revoke', { id }, rig.by)).rejects.toThrow('the disk is full');

@@ -11,7 +11,6 @@ const ask = (body: object | string) => ({
   answers: 1,
   requestId: 'req_1',
   atMs: 1_760_000_000_000,
-  onSent: () => undefined,
 });
 const hello = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 12 };
 

@@ -32,9 +32,8 @@ export class DemoExchange implements UpstreamTap {
   #isOver = false;
   #isPaused = false;
 
-  constructor(call: DemoCall & { readonly onSent: () => void }, listener: ExchangeListener) {
+  constructor(call: DemoCall, listener: ExchangeListener) {
     this.#listener = listener;
-    call.onSent();
     queueMicrotask(() => this.#guard(() => this.#begin(call)));
   }
 

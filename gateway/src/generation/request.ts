@@ -127,3 +127,10 @@ export interface GenerationRequest {
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
 }
+
+/** Whether the answer must call a tool. */
+export function forcesTool(choice: ToolChoice | null): boolean {
+  return (
+    choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.mode === 'required')
+  );
+}

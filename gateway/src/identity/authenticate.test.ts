@@ -240,7 +240,7 @@ describe('a directory that follows changes', () => {
     expect(stateOf(first)).toBe('ownerless');
   });
 
-  test('that missed changes reads all of it again', async () => {
+  test('a directory that missed changes is read again', async () => {
     const { stored, follower, stateOf } = follow();
     stored.workspaces.push({ ...WORKSPACE, id: 'team' });
     stored.keys.push(storedKey(second, { id: 'key_2', workspaceId: 'team', status: 'revoked' }));

@@ -1,4 +1,4 @@
-/** Tests server-tools.ts: known and unknown kinds, and invalid numbers. */
+/** Tests counts of server-side tool requests: known and unknown kinds, and invalid numbers. */
 import { expect, test } from 'bun:test';
 import { readRequests, readServerToolUse } from './json.ts';
 

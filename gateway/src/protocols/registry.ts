@@ -4,7 +4,7 @@ import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol } from './client-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
-import type { ClientProtocolName, UpstreamProtocolName } from './names.ts';
+import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, type UpstreamProtocolName } from './names.ts';
 import type { UpstreamProtocol } from './upstream-protocol.ts';
 
 export const CLIENT_PROTOCOLS: { readonly [name in ClientProtocolName]: ClientProtocol } = {
@@ -17,18 +17,21 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in UpstreamProtocolName]: Upst
   messages: messagesUpstream,
 };
 
+/** The format of calls to one host, by the client's. */
+export type UpstreamProtocols = { readonly [client in ClientProtocolName]: UpstreamProtocol };
+
 /** The half that providers use of a format that clients use; null: it has none. */
 export function upstreamHalfOf(client: ClientProtocolName): UpstreamProtocol | null {
   return (UPSTREAM_PROTOCOLS as { readonly [name: string]: UpstreamProtocol })[client] ?? null;
 }
 
-/** The format for a client's call to a host: the client's own if the host speaks it, else the first that it speaks. */
-export function chooseUpstreamProtocol(
-  client: ClientProtocolName,
-  spoken: readonly UpstreamProtocolName[],
-): UpstreamProtocol {
+/** For each client format, the format of calls to a host: the client's own if the host speaks it, else its first. */
+export function chooseUpstreamProtocols(spoken: readonly UpstreamProtocolName[]): UpstreamProtocols {
   const [first] = spoken;
   if (first === undefined) throw new Error('a provider speaks at least one format');
-  const own = upstreamHalfOf(client);
-  return own !== null && spoken.includes(own.name) ? own : UPSTREAM_PROTOCOLS[first];
+  const choose = (client: ClientProtocolName) => {
+    const own = upstreamHalfOf(client);
+    return own !== null && spoken.includes(own.name) ? own : UPSTREAM_PROTOCOLS[first];
+  };
+  return Object.fromEntries(CLIENT_PROTOCOL_NAMES.map((name) => [name, choose(name)])) as UpstreamProtocols;
 }

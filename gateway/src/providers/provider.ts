@@ -6,6 +6,7 @@
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
@@ -60,8 +61,6 @@ export interface UpstreamRequest {
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;
-  /** Called when the first bytes go out: from then on the upstream may have the request. */
-  readonly onSent: () => void;
 }
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */
@@ -230,6 +229,8 @@ export interface Upstream {
   readonly model: string;
   /** The formats it speaks; a call in another one is translated. */
   readonly protocols: readonly UpstreamProtocolName[];
+  /** The format of a call to it, by the client's. */
+  readonly protocolFor: UpstreamProtocols;
   /** How its streams are cut into records. */
   readonly framing: Framing;
   /** The target in what is learned about it: a provider whose address changes on reload is a different target. */

@@ -60,7 +60,6 @@ const REQUEST: UpstreamRequest = {
   answers: 1,
   requestId: 'req_1',
   atMs: 0,
-  onSent: () => undefined,
 };
 
 /** Sends the request and waits for the end of its exchange: `end`, or the failure. */

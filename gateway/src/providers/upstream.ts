@@ -4,6 +4,7 @@
  */
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { chooseUpstreamProtocols } from '../protocols/registry.ts';
 import { parseBaseUrl } from '../upstream/connection.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener, type RequestHead } from '../upstream/exchange.ts';
 import type {
@@ -33,6 +34,7 @@ export function openUpstream({ provider, model, timeouts }: Target): Upstream {
     provider: name,
     model,
     protocols: kind.protocols,
+    protocolFor: chooseUpstreamProtocols(kind.protocols),
     framing: kind.framing,
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     provenLimits,
@@ -108,7 +110,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         totalMs: timeouts.totalMs,
         responseBytesMax,
       };
-      return new Exchange(origin, renderHead(request), request, limits, listener);
+      return new Exchange(origin, renderHead(request), request.body, limits, listener);
     },
   };
 }
@@ -127,7 +129,7 @@ export function openListing(provider: RemoteProvider, limits: ExchangeLimits, li
   ];
   const path = basePath + kind.listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
-  return new Exchange(origin, renderAuthorized(provider, path, request), request, limits, listener);
+  return new Exchange(origin, renderAuthorized(provider, path, request), NO_BODY, limits, listener);
 }
 
 /** The destination of a provider's requests. Throws if its credentials are bound to another origin. */

@@ -301,7 +301,7 @@ describe('GET /v1/key', () => {
     expect(refused instanceof CallFailure && refused.kind).toBe(kind);
   });
 
-  test('from an address of its list it is answered', async () => {
+  test('a key is served from an address of its list', async () => {
     expect((await ask({ key: { ips: ['10.0.0.0/8'] }, address: '10.1.2.3' })).status).toBe(200);
   });
 });

@@ -3,7 +3,7 @@
  * with tokens of their own. Contains no weights.
  */
 import type { JsonText, Part } from '../generation/part.ts';
-import type { GenerationRequest, Tool, Turn } from '../generation/request.ts';
+import { forcesTool, type GenerationRequest, type Tool, type Turn } from '../generation/request.ts';
 import { countText, emptyTextCounts, type TextCounts } from './count-text.ts';
 
 /** Items that cost tokens in addition to their text. */
@@ -56,15 +56,9 @@ export function measureRequest(request: GenerationRequest, style: ToolStyle): Pr
       call: parts.filter((part) => part.kind === 'tool_call').length,
       result: parts.filter((part) => part.kind === 'tool_result').length,
       format: format === null ? 0 : 1,
-      forced: request.tools.length > 0 && forces(request) ? 1 : 0,
+      forced: request.tools.length > 0 && forcesTool(request.tool_choice) ? 1 : 0,
     },
   };
-}
-
-function forces({ tool_choice: choice }: GenerationRequest): boolean {
-  return (
-    choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.mode === 'required')
-  );
 }
 
 /** Models see their reasoning since the last user question; every vendor's template omits earlier reasoning. */

@@ -290,27 +290,27 @@ export interface ResponseHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const LENGTH = /^\d{1,15}$/;
 const HEADER_LINES_MAX = 256;
 const NO_TOKENS: readonly string[] = [];
 
 /** Parses the head's text (without the blank line). Returns a string that describes the error if it is not HTTP/1.1. */
 export function parseResponseHead(text: string): ResponseHead | string {
-  const lines = text.split('\r\n');
-  const status = STATUS_LINE.exec(lines[0] ?? '');
+  let end = lineEnd(text, 0);
+  const status = STATUS_LINE.exec(text.slice(0, end));
   if (status === null) return 'the status line is not HTTP/1.1';
-  if (lines.length - 1 > HEADER_LINES_MAX) return `more than ${HEADER_LINES_MAX} header lines`;
   const headers: Array<readonly [string, string]> = [];
   let length: string | null = null;
   let codings: string | null = null;
   let connection = '';
-  for (let index = 1; index < lines.length; index++) {
-    const line = lines[index] ?? '';
-    const colon = line.indexOf(':');
-    const name = line.slice(0, Math.max(0, colon)).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    if (!FIELD_NAME.test(name) || hasControl(value)) return 'a header line is malformed';
+  while (end < text.length) {
+    if (headers.length === HEADER_LINES_MAX) return `more than ${HEADER_LINES_MAX} header lines`;
+    const start = end + 2;
+    end = lineEnd(text, start);
+    const colon = nameEnd(text, start);
+    const value = fieldValue(text, colon + 1, end);
+    if (colon === start || text[colon] !== ':' || value === null) return 'a header line is malformed';
+    const name = text.slice(start, colon).toLowerCase();
     if (name === 'content-length') {
       if (length !== null && length !== value) return 'two different content-length headers';
       length = value;
@@ -322,6 +322,40 @@ export function parseResponseHead(text: string): ResponseHead | string {
     headers.push([name, value]);
   }
   return frame(Number(status[2]), status[1] === '1', headers, length, codings, connection);
+}
+
+function lineEnd(text: string, start: number): number {
+  const end = text.indexOf('\r\n', start);
+  return end === -1 ? text.length : end;
+}
+
+/** By character code: whether a field name may contain it. RFC 9110 section 5.6.2. */
+const NAME_CHARS = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(/[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(String.fromCharCode(code))),
+);
+
+/** The first character from `start` on that no field name contains. */
+function nameEnd(text: string, start: number): number {
+  let at = start;
+  while (NAME_CHARS[text.charCodeAt(at)] === 1) at += 1;
+  return at;
+}
+
+/** The text between the positions without white space around it; null if it contains a control character. */
+function fieldValue(text: string, start: number, end: number): string | null {
+  const from = text[start] === ' ' ? start + 1 : start;
+  let value = text.slice(from, end);
+  // Nearly every value follows one space and ends its line.
+  if (isSpace(text.charCodeAt(from)) || isSpace(text.charCodeAt(end - 1))) value = value.trim();
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index);
+    if ((code < 32 && code !== 9) || code === 127) return null;
+  }
+  return value;
+}
+
+function isSpace(code: number): boolean {
+  return code <= 32 || code === 160;
 }
 
 function frame(
@@ -345,14 +379,6 @@ function frame(
   if (length === null) return { status, headers, framing: 'close', lengthBytes: 0, keepAlive: false };
   if (!LENGTH.test(length)) return 'content-length is not a number';
   return { status, headers, framing: 'length', lengthBytes: Number(length), keepAlive };
-}
-
-function hasControl(value: string): boolean {
-  for (let index = 0; index < value.length; index++) {
-    const code = value.charCodeAt(index);
-    if ((code < 32 && code !== 9) || code === 127) return true;
-  }
-  return false;
 }
 
 /** A header of a response head; null if absent. */

@@ -41,7 +41,7 @@ describe('an answer', () => {
     ['content-length: 5\r\n\r\nhello', 'hello'],
     ['transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n', 'hello'],
     ['content-length: 0\r\n\r\n', ''],
-  ])('that comes byte by byte is the same: %j', async (rest, wanted) => {
+  ])('an answer that arrives byte by byte is the same: %j', async (rest, wanted) => {
     const { url, peers } = serve((peer) => {
       const bytes = [...Buffer.from(`HTTP/1.1 200 OK\r\n${rest}`)];
       const next = () => {
@@ -194,29 +194,30 @@ describe('a fresh connection that ends without an answer is not retried', () => 
   });
 });
 
-describe('onSent is called', () => {
-  test('once on a fresh connection, and again after a stale one', async () => {
+describe('the time of sending', () => {
+  test('is that of the last connection', async () => {
     const raw = serve((peer, requests) => (requests === 2 ? peer.reset() : peer.send(OK)));
     const first = runExchange(raw.url);
-    expect([await first.end, first.sendings()]).toEqual(['end', 1]);
+    expect([await first.end, first.exchange.sentAtMs > 0]).toEqual(['end', true]);
     const second = runExchange(raw.url);
-    expect([await second.end, second.sendings()]).toEqual(['end', 2]);
+    const { sentAtMs } = second.exchange;
+    expect([await second.end, sentAtMs > 0, second.exchange.sentAtMs > sentAtMs]).toEqual(['end', true, true]);
   });
 
-  test('is never called if no connection is made', async () => {
+  test('is absent if no connection is made', async () => {
     const { url, stop } = startRawServer(() => undefined);
     stop();
     const running = runExchange(url);
     expect(await running.end).toMatchObject({ kind: 'connect' });
-    expect(running.sendings()).toBe(0);
+    expect(running.exchange.sentAtMs).toBe(0);
   });
 
-  test('never if the exchange is aborted before', async () => {
+  test('is absent if the exchange is aborted before', async () => {
     const { url, peers } = serve((peer) => peer.send(OK));
     const given = runExchange(url);
     given.exchange.abort();
     expect(await runExchange(url).end).toBe('end');
-    expect(given.sendings()).toBe(0);
+    expect(given.exchange.sentAtMs).toBe(0);
     expect(peers.map((peer) => peer.received().length > 0)).toContain(true);
   });
 });

@@ -23,16 +23,6 @@ import {
  */
 export type RequestHead = string | Promise<string>;
 
-/** What follows the head, unchanged. */
-export interface ExchangeRequest {
-  readonly body: Uint8Array;
-  /**
-   * Called when the first bytes go out: from then on the upstream may have the request. Called again if it is sent
-   * again.
-   */
-  readonly onSent?: () => void;
-}
-
 /** Milliseconds. `idle` counts from the last upstream byte; `total` from the start. */
 export interface ExchangeLimits {
   readonly connectMs: number;
@@ -52,7 +42,7 @@ export interface ExchangeListener {
 
 /** Times at which an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
 export interface UpstreamMarks {
-  /** The request started to go out. */
+  /** The request started to go out: from then on the upstream may have it. */
   readonly sentAtMs: number;
   readonly headAtMs: number;
   /** The latest bytes received. */
@@ -89,7 +79,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   headAtMs = 0;
   lastByteAtMs = 0;
   readonly #origin: Origin;
-  readonly #request: ExchangeRequest;
+  readonly #body: Uint8Array;
   readonly #limits: ExchangeLimits;
   readonly #listener: ExchangeListener;
   readonly #totalDueMs: number;
@@ -109,15 +99,9 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   #received = 0;
   #paused = false;
 
-  constructor(
-    origin: Origin,
-    head: RequestHead,
-    request: ExchangeRequest,
-    limits: ExchangeLimits,
-    listener: ExchangeListener,
-  ) {
+  constructor(origin: Origin, head: RequestHead, body: Uint8Array, limits: ExchangeLimits, listener: ExchangeListener) {
     this.#origin = origin;
-    this.#request = request;
+    this.#body = body;
     this.#limits = limits;
     this.#listener = listener;
     const nowMs = performance.now();
@@ -234,9 +218,8 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     this.sentAtMs = performance.now();
     this.#touch(this.#limits.firstByteMs, this.sentAtMs);
     this.#firstByteDueMs = this.dueMs;
-    const { body } = this.#request;
+    const body = this.#body;
     const head = this.#requestHead;
-    this.#request.onSent?.();
     const size = head.length + body.length;
     if (size > joined.length) {
       this.#unsent = [Buffer.from(head, 'latin1'), body];

@@ -1,4 +1,4 @@
-/** Tests response-head.ts: what HTTP/1.1 allows is accepted, and an ambiguous end of the body is refused. */
+/** Tests the parsing of response heads: what HTTP/1.1 allows is accepted, and an ambiguous end of the body is refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseResponseHead } from './connection.ts';

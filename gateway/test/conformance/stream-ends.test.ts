@@ -131,7 +131,7 @@ describe('a chat stream', () => {
     expect((await stream({ records })).text).toBe(records.join(''));
   });
 
-  test('that fails before its first event is a status, comments or not', async () => {
+  test('a failure before the first event is a status, with or without comments', async () => {
     const error = 'data: {"error":{"message":"no room","code":503}}\n\n';
     const { status, text: got, record } = await stream({ records: [': PROCESSING\n\n', error, DONE] });
     expect([status, JSON.parse(got).error.type, record?.status, record?.usage_source]).toEqual([
@@ -149,7 +149,7 @@ describe('a chat stream', () => {
     expect(record).toMatchObject({ status: 200, usage_source: 'partial', error: 'upstream_rejected' });
   });
 
-  test('that names itself otherwise is a stream by its first byte', async () => {
+  test('a stream with another content type is recognized by its first byte', async () => {
     const headers = { 'content-type': 'application/json' };
     expect((await stream({ records: [text('a'), finish, DONE], headers })).text).toBe(text('a') + finish + DONE);
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Pair } from '../harness/start-pair.ts';
+import { sentTexts } from '../harness/start-pair.ts';
 import { anthropic } from './sdk-rig.ts';
 import {
   ANSWER,
@@ -12,7 +13,6 @@ import {
   PNG,
   QUESTION,
   sentBodies,
-  sentTexts,
   startTranslatedRig,
   TOOLS,
   weatherOf,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type OpenAI from 'openai';
 import { SIGNATURE } from '../fake-upstream/answer/messages-answer.ts';
 import type { Pair } from '../harness/start-pair.ts';
+import { sentTexts } from '../harness/start-pair.ts';
 import { drainStream, openAi } from './sdk-rig.ts';
 import {
   ANSWER,
@@ -15,7 +16,6 @@ import {
   PNG,
   QUESTION,
   sentBodies,
-  sentTexts,
   startTranslatedRig,
   TOOLS,
   weatherOf,

@@ -1,7 +1,7 @@
 /** Starts the gateway for the suites on translated routes, and defines their long conversation with tools. */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, sentTexts, startPair } from '../harness/start-pair.ts';
 
 /** Models of a chat completions upstream: a plain one, and one that requires earlier reasoning in the request. */
 export const CHAT_MODELS = ['own', 'thinker'] as const;
@@ -35,11 +35,6 @@ export interface SentBody {
 /** Returns the bodies that upstream received for a model, in order. */
 export function sentBodies({ fake }: Pair, model: string): SentBody[] {
   return sentTexts({ fake }, model).map((text) => JSON.parse(text) as SentBody);
-}
-
-/** Like `sentBodies`, but the raw text. */
-export function sentTexts({ fake }: Pick<Pair, 'fake'>, model: string): string[] {
-  return fake.served(model).map(({ requestBody }) => Buffer.from(requestBody).toString());
 }
 
 /** One pixel. */

@@ -13,13 +13,7 @@ import { openBooks, type RecordLine } from './exit-books.ts';
 import { type Cell, listCells, matrixConfig, PRICE_NANO } from './exit-cells.ts';
 import { judgeBalance } from './exit-judge.ts';
 import { type ExitRig, openCell, startExitRig } from './exit-rig.ts';
-import { ENDINGS, type Ending } from './exit-table.ts';
-
-const [WHOLE] = ENDINGS;
-function endingWith(row: Partial<Ending>): Ending {
-  if (WHOLE === undefined) throw new Error('the table of endings is empty');
-  return { ...WHOLE, ...row };
-}
+import { endingWith } from './exit-table.ts';
 
 /** Silent before the first byte. */
 const WAITING = endingWith({ outcome: 'nothing has come', upstream: { delayBeforeFirstByteMs: 60_000 } });

@@ -10,19 +10,13 @@ import { ask, bodyOf, untilServed } from './exit-acts.ts';
 import { type Cell, listCells } from './exit-cells.ts';
 import { judge, judgeBalance } from './exit-judge.ts';
 import { callNext, type ExitRig, type Opened, openCell, runCell, startExitRig } from './exit-rig.ts';
-import { ENDINGS, type Ending } from './exit-table.ts';
+import { ENDINGS, type Ending, endingWith } from './exit-table.ts';
 import { prepareSteering, type Steering } from './steer.ts';
 
 /** Time limit for a start on a busy machine. */
 const START_MS = 30_000;
 const HOUR_MS = 3_600_000;
-const [WHOLE] = ENDINGS;
 const replayed = ENDINGS.filter(({ act }) => act === 'replay');
-
-function endingWith(row: Partial<Ending>): Ending {
-  if (WHOLE === undefined) throw new Error('the table of endings is empty');
-  return { ...WHOLE, ...row };
-}
 
 const RUNNING = endingWith({
   outcome: 'a running call',

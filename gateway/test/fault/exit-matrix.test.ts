@@ -50,7 +50,7 @@ test.each(ENDINGS.map((ending) => [ending.outcome, ending] as const))('%s', (_, 
   expect(ran.flatMap(([, wrong]) => wrong)).toEqual([]);
 });
 
-test('after all of them nothing is held, and the ledger proves itself', async () => {
+test('after all of them nothing is held, and the ledger is valid', async () => {
   expect(problems.size).toBe(CELLS.length);
   expect(await rig.books.openHolds()).toEqual([]);
   const { status, stdout } = await rig.gateway.run('verify');

@@ -358,3 +358,10 @@ export const ENDINGS: readonly Ending[] = [
     error: 'invalid_request',
   }),
 ];
+
+/** The first ending of the table, a complete answer, with these members changed. */
+export function endingWith(row: Partial<Ending>): Ending {
+  const [complete] = ENDINGS;
+  if (complete === undefined) throw new Error('the table of endings is empty');
+  return { ...complete, ...row };
+}

@@ -61,7 +61,7 @@ test('silence before the first byte is bridged by an early 200 and keep-alives, 
     expect(text.split(KEEP_ALIVE[protocol]).length - 1).toBeGreaterThanOrEqual(3);
   }));
 
-test('after the early 200 an upstream that fails is an in-band error', () =>
+test('a failure of upstream after the early 200 is an in-band error', () =>
   onBoth(async (protocol) => {
     patient.fake.script(silentOf(protocol), {
       delayBeforeFirstByteMs: 400,

@@ -50,3 +50,8 @@ export function sharePair(configure: Configure): Promise<SharedPair> {
   atEndOfRun(async () => (await pair).stop());
   return pair;
 }
+
+/** Returns the bodies that upstream received for a model, as text. */
+export function sentTexts({ fake }: Pick<Pair, 'fake'>, model: string): string[] {
+  return fake.served(model).map(({ requestBody }) => Buffer.from(requestBody).toString());
+}

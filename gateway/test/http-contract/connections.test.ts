@@ -172,7 +172,7 @@ describe('an idle connection', () => {
     client.leave();
   });
 
-  test.concurrent('with the beginning of a next request that does not come is closed', async () => {
+  test.concurrent('a connection with an unfinished next request is closed', async () => {
     const client = await connect(healthz);
     await nextAnswer(client);
     const drip = setInterval(() => client.send('G'), 300);

@@ -86,7 +86,7 @@ describe('a plain answer to a request for a stream', () => {
     await expectBilled();
   });
 
-  test('that is an error is that error', async () => {
+  test('a plain error is passed on as that error', async () => {
     pair.fake.script(MODELS.own, { json: { error: { message: 'over capacity', code: 503 } } });
     for (const side of ['chat', 'messages'] as const) {
       const response = await ask(side, MODELS.own);

@@ -296,7 +296,7 @@ describe('the reason of a call that failed', () => {
     }
   });
 
-  test('of a stream that broke off, the attempt has the error too', () => {
+  test('the attempt of a stream that broke off has the error too', () => {
     for (const side of SIDES) {
       const [cut] = named(`${side} no-end, stream`);
       expect(cut?.attempts).toMatchObject([{ status: 200, error: 'upstream_truncated' }]);

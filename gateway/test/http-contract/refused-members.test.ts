@@ -104,7 +104,7 @@ test('a refused value is dropped, but not remembered', async () => {
   expect((await meet('messages', model, null, { temperature: 0.3 })).sent).toMatchObject([{ temperature: 0.3 }]);
 });
 
-test('of two that do not go together one stays', async () => {
+test('one of two conflicting members stays', async () => {
   const refused = refusal('`temperature` and `top_p` cannot both be specified for this model.');
   const exchange = await meet('chat', newModel('chat'), [refused, OK], { temperature: 0.3, top_p: 0.4 });
   expect([exchange.status, exchange.dropped, exchange.sent[1]]).toEqual([

@@ -77,7 +77,7 @@ describe('stop texts for a model that takes none', () => {
     });
   });
 
-  test('that do not come change nothing', async () => {
+  test('stop texts that do not occur change nothing', async () => {
     pair.fake.script(MODELS.openAi, { say: { text: 'STO is not it, nor is ST' } });
     for (const stream of [false, true]) {
       const members = { stop_sequences: ['STOP'], stream };
@@ -118,7 +118,7 @@ describe('JSON output that only the prompt can request', () => {
     expect(deltas.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"a": 1}');
   });
 
-  test('that does not come is an answer all the same, paid for, and response_format is named', async () => {
+  test('an answer without JSON is delivered and charged, and response_format is reported', async () => {
     pair.fake.script(MODELS.sonnet46, { say: { text: 'I would rather not.' } });
     const plain = await postTranslated(pair.gateway, 'chat', sentMembers);
     expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, 'response_format']);

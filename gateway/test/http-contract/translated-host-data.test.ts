@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Pair } from '../harness/start-pair.ts';
+import { sentTexts } from '../harness/start-pair.ts';
 import { type Address, post } from './calls.ts';
 import { createKey } from './make-key.ts';
-import { bodyFor, lastSent, MODELS, sentTexts, startTranslatedPair } from './translated-rig.ts';
+import { bodyFor, lastSent, MODELS, startTranslatedPair } from './translated-rig.ts';
 
 let pair: Pair;
 beforeAll(async () => {

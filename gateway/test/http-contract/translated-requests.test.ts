@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { gzipSync } from 'node:zlib';
 import { PNG } from '../e2e/translated-rig.ts';
 import type { Pair } from '../harness/start-pair.ts';
+import { sentTexts } from '../harness/start-pair.ts';
 import { get, post, type Side } from './calls.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 import { createKey, type MadeKey } from './make-key.ts';
@@ -16,7 +17,6 @@ import {
   lastSent,
   MODELS,
   postTranslated,
-  sentTexts,
   startTranslatedPair,
 } from './translated-rig.ts';
 
@@ -470,7 +470,7 @@ describe('counting tokens', () => {
     expect((await pair.gateway.calls()).length).toBe(before);
   });
 
-  test('of what could not be translated is an estimate all the same', async () => {
+  test('a count of a request that cannot be translated is an estimate', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     const response = await post(pair.gateway, path, { model: MODELS.own, ...prompt('Good day.', { tools }) });
     expect(response.status).toBe(200);

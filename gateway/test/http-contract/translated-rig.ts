@@ -1,6 +1,6 @@
 /** Starts the gateway for the suites on translated routes: upstreams of both formats under names from the catalog. */
 import { pointAt } from '../harness/point-at.ts';
-import { type Pair, startPair } from '../harness/start-pair.ts';
+import { type Pair, sentTexts, startPair } from '../harness/start-pair.ts';
 import { type Address, type HeaderChanges, post, type Side } from './calls.ts';
 
 /** Models by upstream and by what the catalog knows of them. */
@@ -72,11 +72,6 @@ export function postTranslated(
   headers: HeaderChanges = {},
 ): Promise<Response> {
   return post(address, side, bodyFor(side, FAR_MODELS[side], members), headers);
-}
-
-/** Returns the bodies that upstream received for a model, as text. */
-export function sentTexts({ fake }: Pick<Pair, 'fake'>, model: string): string[] {
-  return fake.served(model).map(({ requestBody }) => Buffer.from(requestBody).toString());
 }
 
 /** Returns the last body that upstream received for a model. */

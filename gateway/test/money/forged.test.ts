@@ -186,7 +186,7 @@ describe('headers that come twice', () => {
   ];
   for (const side of SIDES) {
     for (const [name, lines] of TWICE) {
-      test(`over ${side}, ${name}: what reached upstream is paid, once, and nothing else is`, async () => {
+      test(`over ${side}, ${name}: the request that reached upstream is charged, once, and nothing else`, async () => {
         const { gateway, fake } = pair;
         const customer = await newPrepaid(gateway, BALANCE);
         const before = fake.served().length;

@@ -148,7 +148,7 @@ test.each(ATTACKED.map((attacked) => [attacked.cap, attacked.how.words, attacked
   },
 );
 
-describe('of two limits upstream gets one, the one that it knows, with the value that binds', () => {
+describe('of two limits upstream gets the one that it knows, with the value that applies', () => {
   test.each([
     ['a plain call', 'older', {}],
     ['a stream', 'older', { stream: true }],
@@ -174,7 +174,7 @@ describe('of two limits upstream gets one, the one that it knows, with the value
   });
 });
 
-describe('a plain call is streamed for the sake of its limit', () => {
+describe('a plain call is streamed because of its limit', () => {
   const streamed = (model: string) =>
     hosts.askedOf(model).map((text) => (JSON.parse(text) as AskedOfHost).stream === true);
 
@@ -182,7 +182,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
     ['chat', 'older', { max_tokens: 5 }],
     ['chat', 'newer', { max_completion_tokens: 5 }],
     ['messages', 'older', { max_tokens: 5 }],
-  ] as const)('over %s until an answer of a host that honours the %s one ended at it', async (side, host, members) => {
+  ] as const)('over %s until an answer of a host that honors the %s one ended at it', async (side, host, members) => {
     const model = modelOf(host, side);
     const customer = await newPrepaid(gateway, PLENTY);
     const strict = await newPrepaid(gateway, PLENTY, { holds: 'strict' });
@@ -191,7 +191,7 @@ describe('a plain call is streamed for the sake of its limit', () => {
     expect(streamed(model)).toEqual([true, false, false]);
   });
 
-  test('by a key without a cap never, and its answers prove the target as well', async () => {
+  test('never for a key without a cap, and its answers prove the target too', async () => {
     const model = modelOf('older');
     await ask(await newCustomer(gateway), 'chat', { model, max_tokens: 5 });
     await ask(await newPrepaid(gateway, PLENTY), 'chat', { model, max_tokens: 5 });

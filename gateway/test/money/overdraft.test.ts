@@ -111,7 +111,7 @@ for (const { side, host, words } of PATHS) {
       expect(await recordOf(client.requestId)).toMatchObject({ error: null, usage_source: 'upstream' });
     });
 
-    test('that outgrows its balance is stopped in-band; nothing is forwarded that is not paid for', async () => {
+    test('a stream that outgrows its balance is stopped in-band; no unpaid output is forwarded', async () => {
       const balance = firstHold(host) + SLICE / 2n;
       const customer = await newPrepaid(gateway, balance);
       const { client, call } = await start(customer, side, host);

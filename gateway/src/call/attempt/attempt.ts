@@ -32,6 +32,7 @@ export type AttemptOutcome =
 type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
 type StreamedOutcome = Exclude<AttemptOutcome, CollectedOutcome>;
 
+const ONCE = { once: true } as const;
 /** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
 
@@ -70,7 +71,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
   }
 
   run(): Promise<CollectedOutcome | Streamed> {
-    this.call.request.signal.addEventListener('abort', this, { once: true });
+    this.call.request.signal.addEventListener('abort', this, ONCE);
     this.#start();
     return this.#done.promise;
   }
@@ -210,9 +211,6 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
         answers: call.facts.answers,
         requestId: call.requestId,
         atMs: call.atMs,
-        onSent() {
-          call.dispatched = true;
-        },
       },
       call.settings.config.limits.responseBytesMax,
       listener,

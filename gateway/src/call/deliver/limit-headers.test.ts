@@ -1,4 +1,4 @@
-/** Tests limit-headers.ts: the header names and values of both formats. */
+/** Tests the limit headers: the header names and values of both formats. */
 
 import { expect, test } from 'bun:test';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';

@@ -5,7 +5,6 @@
  */
 
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
-import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 
 import type { Upstream } from '../../providers/provider.ts';
@@ -174,7 +173,7 @@ function memberOf(
   protocol: ClientProtocolName,
   { upstream, traits }: Pick<Route, 'upstream' | 'traits'>,
 ): OutputLimitMember | null {
-  const known = chooseUpstreamProtocol(protocol, upstream.protocols).outputLimitMember(traits);
+  const known = upstream.protocolFor[protocol].outputLimitMember(traits);
   if (speaks(upstream.protocols, protocol)) return otherLimit === null ? outputLimitMember : known;
   return known;
 }

@@ -40,7 +40,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('that was cut in a text ends there, by a limit of tokens, with the counters that are charged', () => {
+  test('a stream cut inside a text ends there, by a token limit, with the charged counters', () => {
     const { folding } = fold([delta({ content: 'He' })]);
     const { json, finish_reason } = folding.finish(CUT);
     expect([read(json).content[0].text, finish_reason]).toEqual(['He', 'max_tokens']);

@@ -5,7 +5,6 @@
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
-import { chooseUpstreamProtocol } from '../../protocols/registry.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
@@ -35,7 +34,7 @@ import {
 export function planCall(call: Routed, folds = false): UpstreamCall {
   const { protocol, route, outline, facts } = call;
   const { upstream } = route;
-  const format = chooseUpstreamProtocol(protocol.name, upstream.protocols);
+  const format = upstream.protocolFor[protocol.name];
   const own = format.name === protocol.name ? format.passThrough : null;
   if (own === null) return planTranslation(call, format, folds);
   return new PassThroughCall({

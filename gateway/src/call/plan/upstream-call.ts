@@ -1,4 +1,4 @@
-/** Defines how a call is sent upstream and how its answer is read. pass-through.ts and translate.ts implement it. */
+/** Defines how a call is sent upstream and how its answer is read. plan-call.ts and translate.ts implement it. */
 
 import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';

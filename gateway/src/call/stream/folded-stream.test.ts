@@ -87,7 +87,7 @@ describe('a stream', () => {
     expect([text(), reports.at(-1)]).toEqual(['Hey', 'abort']);
   });
 
-  test('that is interrupted fails once, with the first reason', async () => {
+  test('an interrupted stream fails once, with the first reason', async () => {
     const { stream, reports, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
@@ -102,7 +102,7 @@ describe('a stream', () => {
     ['an error of upstream', 'data: {"error":{"message":"a secret","type":"server_error"}}\n\n', 'upstream_failed'],
     ['what is not JSON', 'data: {"a"\n\n', 'upstream_malformed'],
     ['an event beyond its limit', `data: ${'x'.repeat(1_001)}\n\n`, 'upstream_malformed'],
-  ] as const)('that holds %s fails', async (_, record, kind) => {
+  ] as const)('a stream with %s fails', async (_, record, kind) => {
     const { stream, give } = rig();
     stream.onHead(head(200));
     give(...HEY, record);
@@ -121,7 +121,7 @@ describe('a stream', () => {
     await expect(stream.done).rejects.toMatchObject({ kind: 'upstream_failed' });
   });
 
-  test('of which too much waits unread is paused until it does not', () => {
+  test('a stream with too many unread bytes is paused until they are read', () => {
     const { stream, reports } = rig();
     stream.onBacklog(100);
     stream.onBacklog(101);
@@ -147,7 +147,7 @@ describe('an answer in one piece', () => {
     });
   });
 
-  test('that names itself so and is a stream all the same is read as one', async () => {
+  test('an answer declared as plain that is a stream is read as a stream', async () => {
     const { stream, give, text } = rig();
     stream.onHead(head(200, 'application/json'));
     give(...HEY, finish('stop'), DONE);

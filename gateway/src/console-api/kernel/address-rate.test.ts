@@ -23,7 +23,7 @@ test('limits attempts per minute from one address, not from others, and recovers
   expect([ask('a', 19_999), ask('a', 20_000), ask('a', 20_000)]).toEqual([false, true, false]);
 });
 
-test('of very many addresses the one that was silent the longest is forgotten', () => {
+test('beyond the maximum number of addresses the longest inactive one is forgotten', () => {
   const rate = createAddressRate(1);
   rate.take('first', 0);
   rate.take('second', 0);

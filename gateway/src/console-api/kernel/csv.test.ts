@@ -1,4 +1,4 @@
-/** Tests csv.ts: a file that could not be completed does not look complete. */
+/** Tests CSV replies: a file that could not be completed does not look complete. */
 import { expect, test } from 'bun:test';
 import { csvLine, csvResponse } from './handlers.ts';
 

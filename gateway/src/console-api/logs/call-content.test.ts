@@ -114,7 +114,7 @@ describe('the conversation', () => {
     ]);
   });
 
-  test('of a stream that was cut is as far as it came', async () => {
+  test('a cut stream shows the output so far', async () => {
     const chunk = (delta: object) =>
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
     const response = bytes(

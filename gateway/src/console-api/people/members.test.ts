@@ -5,7 +5,16 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
-import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
+import {
+  type Browser,
+  inviteMember,
+  OWNER,
+  openPeopleRig,
+  type PeopleRig,
+  setUpOwner,
+  stateOf,
+  tokenOf,
+} from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -28,14 +37,12 @@ afterAll(async () => {
 
 const invite = (browser: Browser, body: object, account = 'default') =>
   browser.ask(`POST /accounts/${account}/invitations`, { body: { workspaces: null, role: 'viewer', ...body } });
-const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 const accept = (browser: Browser, token: string) =>
   browser.ask(`POST /invitations/${token}`, { body: { name: 'New', password: OWNER.password } });
 /** A session is cached for a second; the test's clock continues. */
 const untilForgotten = async () => {
   rig.nowMs += 1_000;
 };
-const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
 describe('an invitation', () => {
   test('creates a member with the role and workspaces, once', async () => {

@@ -12,6 +12,7 @@ import {
   openPeopleRig,
   type PeopleRig,
   setUpOwner,
+  stateOf,
 } from '../testing/people-rig.ts';
 import { type Lies, openAuthenticator, type SoftAuthenticator } from '../testing/soft-authenticator.ts';
 
@@ -64,7 +65,6 @@ function send(response: object, browser: Browser): Promise<Answered> {
   return browser.ask('POST /sign-in/passkey', { body: { response }, address: `198.51.100.${addressCount}` });
 }
 
-const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 const problemOf = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
 
 describe('making one', () => {

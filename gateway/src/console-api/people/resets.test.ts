@@ -1,7 +1,16 @@
 /** Tests password resets: which roles may start one for which users, what it changes, and what closes it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
-import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
+import {
+  type Browser,
+  inviteMember,
+  OWNER,
+  openPeopleRig,
+  type PeopleRig,
+  setUpOwner,
+  stateOf,
+  tokenOf,
+} from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -42,7 +51,6 @@ async function join(person: Made, account: string, { role }: Rights): Promise<vo
   const body = { name: null, password: null };
   expect((await person.ask(`POST /invitations/${tokenOf(json)}`, { body })).status).toBe(200);
 }
-const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
 const makeLink = (granter: Browser, { person }: { readonly person: string }, account = 'default') =>
   granter.ask(`POST /accounts/${account}/members/${person}/reset-link`, { body: {} });
 const linkFor = async (person: Made) => tokenOf((await makeLink(owner, person)).json);
@@ -54,7 +62,6 @@ const works = async (token: string) => (await rig.browser().ask(`GET /resets/${t
 const emailOf = async (person: Made) => (await person.ask('GET /session')).json.person.email;
 const signIn = (email: string, password: string) =>
   rig.browser().ask('POST /sign-in', { body: { email, password }, address: `203.0.113.${invited}` });
-const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
 describe('a link', () => {
   test('sets a new password once, ends every session, and leaves no secret in the trail', async () => {
@@ -150,7 +157,7 @@ describe('a link', () => {
     });
   });
 
-  test('of the ways in keeps linked services alone: the old password, passkeys and sessions end', async () => {
+  test('a reset keeps only linked services: the old password, passkeys and sessions end', async () => {
     for (const isVerified of [false, true]) {
       const person = await member({ role: 'viewer' });
       const email = await emailOf(person);

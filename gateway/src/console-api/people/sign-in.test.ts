@@ -5,7 +5,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
-import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
+import {
+  type Browser,
+  inviteMember,
+  OWNER,
+  openPeopleRig,
+  type PeopleRig,
+  setUpOwner,
+  stateOf,
+} from '../testing/people-rig.ts';
 
 /** Each sign-in hashes a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
@@ -27,7 +35,6 @@ const signIn = (
   address = '192.0.2.1',
   email: string = OWNER.email,
 ) => browser.ask('POST /sign-in', { body: { email, password }, address });
-const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 const nameOfSession = 'tollgate.session_token';
 
 describe('by password', () => {

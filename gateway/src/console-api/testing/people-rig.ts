@@ -199,3 +199,13 @@ export async function inviteMember(
   if (accepted.status !== 200) throw new Error(JSON.stringify(accepted.json));
   return Object.assign(browser, { person: String(accepted.json.person.id) });
 }
+
+/** The token at the end of a reply's link. */
+export function tokenOf(json: { readonly link?: unknown }): string {
+  return String(json.link).split('/').at(-1) ?? '';
+}
+
+/** The state of the browser's session. */
+export async function stateOf(browser: Browser): Promise<unknown> {
+  return (await browser.ask('GET /session')).json.state;
+}

@@ -1,4 +1,4 @@
-/** Tests chain.ts: filters receive each other's output in order, and an empty chain costs nothing. */
+/** Tests the chain of filters: filters receive each other's output in order, and an empty chain costs nothing. */
 import { expect, test } from 'bun:test';
 import { chainFilters, type EventFilter, type GenerationEvent } from '../event.ts';
 

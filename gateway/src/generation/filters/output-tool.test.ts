@@ -1,4 +1,4 @@
-/** Tests output-tool.ts: output requested through a tool becomes the answer, and other calls stay calls. */
+/** Tests the output tool: output requested through a tool becomes the answer, and other calls stay calls. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { foldGeneration } from '../generation.ts';

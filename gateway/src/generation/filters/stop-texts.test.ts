@@ -32,19 +32,19 @@ describe('a stop text', () => {
     ]);
   });
 
-  test('over the borders of deltas is found', () => {
+  test('a stop text across deltas is found', () => {
     const out = through(['END'], [...text('one E', 'N', 'D two'), ...END]);
     expect(joinDeltas(out)).toEqual([...text('one '), finishEvent('stop_sequence', 'END'), USAGE, { kind: 'end' }]);
   });
 
-  test('at the very beginning leaves an empty part', () => {
+  test('a stop text at the start leaves an empty part', () => {
     expect(through(['END'], [...text('END'), ...END]).slice(0, 3)).toEqual([
       ...text(),
       finishEvent('stop_sequence', 'END'),
     ]);
   });
 
-  test('that repeats itself is found at its first end', () => {
+  test('a repeating stop text is found at its first end', () => {
     expect(foldGeneration(through(['aab'], [...text('aa', 'ab', 'aab'), ...END])).parts[0]).toMatchObject({
       text: 'a',
     });
@@ -56,7 +56,7 @@ describe('a stop text', () => {
     [['b', 'a'], 'cab', 'c', 'a'],
     [['\n\n'], 'a\n\nb', 'a', '\n\n'],
     [['😀'], 'a😁😀b', 'a😁', '😀'],
-  ])('of %p in %p leaves %p: the first that is complete, of several the longest', (stops, given, left, stop) => {
+  ])('%p in %p leaves %p: the first complete one, of several the longest', (stops, given, left, stop) => {
     const generation = foldGeneration(through(stops, [...text(given), ...END]));
     expect([generation.parts[0], generation.stop_sequence]).toMatchObject([{ text: left }, stop]);
   });

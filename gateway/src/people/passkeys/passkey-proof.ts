@@ -20,13 +20,13 @@ interface ProofParts {
   readonly people: PeopleStore;
   readonly challenges: PasskeyChallenges;
   /** Reports to the operator why a passkey was refused. Contains no secret. */
-  onWords(words: string): void;
+  onRejected(cause: string): void;
   nowMs(): number;
 }
 
 const PURPOSE = 'sign in';
 
-export function createPasskeyProof({ people, challenges, onWords, nowMs }: ProofParts): PasskeyProof {
+export function createPasskeyProof({ people, challenges, onRejected, nowMs }: ProofParts): PasskeyProof {
   return {
     ask: (party, arrival, outgoing) => renderSignOptions(party, challenges.ask(PURPOSE, arrival, outgoing)),
     async find({ id }) {
@@ -38,7 +38,7 @@ export function createPasskeyProof({ people, challenges, onWords, nowMs }: Proof
       if (passkey === null || challenge === null) return false;
       const { checkSigned } = await import('./passkey-check.ts');
       const counter = await checkSigned(given, passkey, { challenge, party }).catch((cause: Error) => {
-        onWords(`the passkey ${passkey.id} of ${passkey.person}: ${cause.message.slice(0, 300)}`);
+        onRejected(`the passkey ${passkey.id} of ${passkey.person}: ${cause.message.slice(0, 300)}`);
         return null;
       });
       if (counter === null) return false;

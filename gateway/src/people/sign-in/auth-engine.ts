@@ -38,7 +38,7 @@ interface EngineParts {
   /** The gateway's public address, without a trailing slash. */
   readonly baseUrl: string;
   /** Receives the library's error messages. */
-  readonly onWords: (words: string) => void;
+  readonly onRejected: (cause: string) => void;
   readonly service: { readonly of: OidcService; mayEnter(person: ServicePerson): Promise<boolean> } | null;
 }
 
@@ -55,7 +55,7 @@ const ID_WORDS: { readonly [model: string]: string } = {
 export type AuthEngine = ReturnType<typeof createAuthEngine>;
 
 /** Creates the library over our store. With a service, it fetches that service's discovery document. */
-export function createAuthEngine({ people, secret, baseUrl, onWords, service }: EngineParts) {
+export function createAuthEngine({ people, secret, baseUrl, onRejected, service }: EngineParts) {
   return betterAuth({
     appName: 'Tollgate',
     baseURL: baseUrl,
@@ -66,7 +66,7 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
     secrets: [{ version: 1, value: secret.reveal() }],
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    logger: { level: 'error', log: (level, words) => (level === 'error' ? onWords(words) : undefined) },
+    logger: { level: 'error', log: (level, cause) => (level === 'error' ? onRejected(cause) : undefined) },
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,

@@ -25,13 +25,20 @@ interface EnginesParts {
   publicUrl(): string | null;
   nowMs(): number;
   /** Receives the library's messages about refused sign-ins, for the operator. Contains no secret. */
-  onWords(words: string): void;
+  onRejected(cause: string): void;
 }
 
 /** Used where the library needs no real address. */
 const NO_ADDRESS = 'http://localhost';
 
-export function createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords }: EnginesParts): AuthEngines {
+export function createAuthEngines({
+  people,
+  secret,
+  services,
+  publicUrl,
+  nowMs,
+  onRejected,
+}: EnginesParts): AuthEngines {
   let own: Promise<AuthEngine> | null = null;
   /** Weak, so that services of a replaced configuration are dropped. */
   const byService = new WeakMap<OidcService, Promise<AuthEngine>>();
@@ -42,7 +49,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
       people,
       secret,
       baseUrl: publicUrl() ?? NO_ADDRESS,
-      onWords,
+      onRejected,
       service: service === null ? null : { of: service, mayEnter },
     });
   }

@@ -17,8 +17,8 @@ let store: Store;
 let context: Awaited<ReturnType<typeof createAuthEngine>['$context']>;
 beforeAll(async () => {
   store = await openStore({ dataDir: folder() });
-  const words = { baseUrl: 'http://gw.test', onWords: () => undefined, service: null };
-  context = await createAuthEngine({ people: store.people, secret, ...words }).$context;
+  const settings = { baseUrl: 'http://gw.test', onRejected: () => undefined, service: null };
+  context = await createAuthEngine({ people: store.people, secret, ...settings }).$context;
 });
 afterAll(() => store.close());
 
@@ -116,8 +116,8 @@ test('a cookie that we sign is one that the library would have', async () => {
   const [row] = await store.people.find('person', { where: [], limit: 1 });
   const session = await context.internalAdapter.createSession(String(row?.id));
   const cookie = renderSessionCookie(session.token, secret, 60).split(';', 1)[0] ?? '';
-  const words = { baseUrl: 'http://gw.test', onWords: () => undefined, service: null };
-  const { api } = createAuthEngine({ people: store.people, secret, ...words });
+  const settings = { baseUrl: 'http://gw.test', onRejected: () => undefined, service: null };
+  const { api } = createAuthEngine({ people: store.people, secret, ...settings });
   const found = await api.getSession({ headers: new Headers({ cookie }) });
   expect(found?.session.id).toBe(session.id);
   const forged = new Headers({ cookie: renderSessionCookie(session.token, new Secret('cd'.repeat(32)), 60) });

@@ -1,4 +1,4 @@
-/** Tests account-words.ts: its rows by code and by phrase, and that a quoted phrase does not match. */
+/** Tests how account troubles are recognized: by code and by phrase, but not by a quoted phrase. */
 import { expect, test } from 'bun:test';
 import { readAccountTrouble } from './error-body.ts';
 

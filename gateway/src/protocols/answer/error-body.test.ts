@@ -54,7 +54,7 @@ describe('the words of an error body', () => {
     expect(readErrorBody(Buffer.from(text)).message).toBe(message);
   });
 
-  test('of bytes that are no text, and of a body far too large, are none', () => {
+  test('bytes that are no text, and a body far too large, have no message', () => {
     expect(readErrorBody(Buffer.from([0xff, 0xfe, 0x00, 0x41])).message).toBe('');
     expect(readErrorBody(json({ error: { message: 'a'.repeat(300_000) } })).message).toBe('');
   });

@@ -1,6 +1,6 @@
 /**
- * Tests overflow-words.ts: every provider's message is recognized by its numbers, and messages about anything else are
- * not.
+ * Tests how context overflows are recognized: every provider's message is recognized by its numbers, and messages
+ * about anything else are not.
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -201,7 +201,7 @@ describe('words of a prompt that is too long', () => {
     },
   );
 
-  test('that fills the context to the last token is not mended by a shorter answer', () => {
+  test('a prompt that fills the context exactly is not fixed by a shorter answer', () => {
     const words =
       "You passed 4096 input tokens and requested 10 output tokens. However, the model's context length is only 4096 tokens.";
     expect(readOverflow(words, null)?.condition).toBe('context_overflow');

@@ -88,7 +88,7 @@ describe('a template', () => {
     expect(learnTemplate('data: {"content":"a"}\r\n\r\n', [['content', 'a']])).toBeNull();
   });
 
-  test('that skims means JSON that is equal but for the hole', () => {
+  test('a template that skims matches JSON that is equal except for the hole', () => {
     const json = fc.dictionary(fc.constantFrom('a', 'content', 'b', 'é'), fc.jsonValue({ maxDepth: 2 }));
     const piece = fc.string({ unit: fc.constantFrom('a', 'é', '{', '}', ',', ':', '"', '\\', ' ') });
     const value = (around: object, content: string) => ({ ...around, delta: { content } });

@@ -171,7 +171,7 @@ describe('usage is final', () => {
     expect([usage, usageSoFar?.output]).toEqual([isFinal ? usageSoFar : null, 7]);
   });
 
-  test('of a messages stream: where its message_delta counts the output', () => {
+  test('a messages stream: if its message_delta counts the output', () => {
     const whole = messagesStream(['ab'], 'text').toString();
     const without = whole.replace(',"usage":{"output_tokens":9}', '');
     const found = [whole, without].map((text) => translated('messages', 'chat', [Buffer.from(text)]).observer.facts());

@@ -1,4 +1,4 @@
-/** Tests output-limit.ts: which members a provider may read as an output limit other than the caller's. */
+/** Tests output limits: which members a provider may read as an output limit other than the caller's. */
 import { expect, test } from 'bun:test';
 import { checkRequest as checkChat } from '../chat/client/client-protocol.ts';
 import { checkRequest as checkMessages } from '../messages/client/client-protocol.ts';

@@ -21,8 +21,6 @@ export interface RunningExchange {
   bodyBytes(): number;
   /** How many times `onEnd` and `onFailure` were called in total. */
   endings(): number;
-  /** How many times the request began to be sent. */
-  sendings(): number;
   /** Resolves once this many bytes of the body have arrived. */
   untilBytes(count: number): Promise<void>;
 }
@@ -41,7 +39,6 @@ export function runExchange(
 ): RunningExchange {
   let head: ResponseHead | null = null;
   let endings = 0;
-  let sendings = 0;
   let bytes = 0;
   const spans: Buffer[] = [];
   const waiting: Array<{ readonly count: number; resolve(): void }> = [];
@@ -51,13 +48,10 @@ export function runExchange(
     resolve(how);
   };
   const { origin } = parseBaseUrl(url);
-  const onSent = () => {
-    sendings += 1;
-  };
   const exchange = new Exchange(
     origin,
     `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
-    { body, onSent },
+    body,
     { ...PATIENT, ...limits },
     {
       onHead(given) {
@@ -83,7 +77,6 @@ export function runExchange(
     body: () => Buffer.concat(spans),
     bodyBytes: () => bytes,
     endings: () => endings,
-    sendings: () => sendings,
     untilBytes: (count) =>
       new Promise((resolveBytes) => {
         if (bytes >= count) resolveBytes();

@@ -84,7 +84,7 @@ if (prompts !== null)
       expect(error.p95).toBeLessThanOrEqual(limits.p95);
     });
 
-    test(`over all prompts of ${JUDGED_TOKENS_MIN} tokens and more the estimate is rather high than low`, () => {
+    test(`over all prompts of at least ${JUDGED_TOKENS_MIN} tokens the estimate is high rather than low`, () => {
       const promised = Object.entries(LIMITS).filter(([, { p95 }]) => p95 === PROMISED.p95);
       const error = estimateError(promised.flatMap(([family]) => judged(family as TokenFamily)));
       expect(error.bias).toBeGreaterThan(0);

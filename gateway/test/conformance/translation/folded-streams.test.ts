@@ -40,7 +40,7 @@ function named(format: Format) {
 
 describe('a folded stream', () => {
   for (const format of ['chat', 'messages'] as const) {
-    test.each(named(format))(`of ${format}, %s, reads as the stream does`, (_id, { exchange, events }) => {
+    test.each(named(format))(`a folded stream of ${format}, %s, reads like the stream`, (_id, { exchange, events }) => {
       const streamed = foldGeneration(events);
       const folded = foldGeneration(UPSTREAM_PROTOCOLS[format].parseAnswer(Buffer.from(foldOf(exchange))));
       const [found, wanted] = [folded, streamed].map((one) => withoutCitations(readBack(one, format, 'plain')));

@@ -1,5 +1,6 @@
 /**
- * Tests check-request.ts: members limited by founding specification 2.1 are refused by name, everything else passes.
+ * Tests the checks of a chat request: members limited by founding specification 2.1 are refused by name, everything
+ * else passes.
  */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';

@@ -31,7 +31,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('of free text keep their grammar', () => {
+  test('tools of free text keep their grammar', () => {
     const grammar = { definition: 'start: "a"', syntax: 'lark' };
     expect(
       toolsOf(
@@ -44,7 +44,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('of an unknown type stay as they came', () => {
+  test('tools of an unknown type are unchanged', () => {
     const tool = { type: 'openrouter:web_search', parameters: { max_uses: 1 } };
     expect(toolsOf(tool)).toEqual([
       { kind: 'opaque', type: tool.type, name: null, native: { origin: 'chat', json: JSON.stringify(tool) } },

@@ -67,12 +67,12 @@ describe('an assistant’s message', () => {
     for (const content of [null, '', undefined]) expect(partsOf({ role: 'assistant', content })).toEqual([]);
   });
 
-  test('that names earlier sound is refused', () => {
+  test('a turn that refers to earlier audio is refused', () => {
     const refusal = refusalOf(() => turnsOf(USER, { role: 'assistant', audio: { id: 'a1' } }));
     expect(refusal.param).toBe('messages.1.audio');
   });
 
-  test('with a call without an id or a name is refused by its path', () => {
+  test('a call without an id or a name is refused with its path', () => {
     const call = (written: object) => () => turnsOf(USER, { role: 'assistant', tool_calls: [written] });
     expect(refusalOf(call({ function: { name: 'f' } })).param).toBe('messages.1.tool_calls.0.id');
     expect(refusalOf(call({ id: 'c', function: {} })).param).toBe('messages.1.tool_calls.0.function.name');
@@ -104,7 +104,7 @@ describe('reasoning that comes back', () => {
     ]);
   });
 
-  test('of another issuer is not taken for Anthropic’s', () => {
+  test('reasoning of another issuer is not taken for Anthropic’s', () => {
     const reasoning_details = [
       { type: 'reasoning.summary', format: 'openai-responses-v1', summary: 'sum' },
       { type: 'reasoning.encrypted', format: 'openai-responses-v1', data: 'abc' },
@@ -133,7 +133,7 @@ describe('reasoning that comes back', () => {
     expect(reasoningOf({ content })).toEqual([{ ...signed, signature: null, issuer: null }, textPart('8')]);
   });
 
-  test('of an unknown kind is named', () => {
+  test('reasoning of an unknown kind is reported', () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: [{ type: 'reasoning.smell' }, 7] };
     expect(parse({ messages: [message] }).dropped).toEqual(['messages[].reasoning_details']);
   });

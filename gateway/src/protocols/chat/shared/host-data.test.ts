@@ -47,7 +47,7 @@ const dataOf = (parts: readonly Part[]) =>
 const GIVEN = { call: signed('one'), message: { reasoning_details: DETAILS } };
 
 describe('is read', () => {
-  test('of an answer in one piece: of a call with the call, of the message with the first', () => {
+  test('from a plain answer: a call’s data with the call, the message’s with the first call', () => {
     const parts = plain({ reasoning_details: DETAILS, tool_calls: [call('a', signed('one')), call('b')] });
     expect(dataOf(parts)).toEqual([GIVEN, null]);
     const beside = plain({ ...signed('around'), tool_calls: [call('a')] });
@@ -87,7 +87,7 @@ describe('is read', () => {
     expect(dataOf(parts)).toEqual([{ call: null, message: { reasoning_details: [sealed, other] } }]);
   });
 
-  test('of an answer without calls, or of too much: not at all', () => {
+  test('not from an answer without calls, or with too much data', () => {
     expect(plain({ content: 'hi', reasoning_details: DETAILS }).every((part) => !('host_data' in part))).toBe(true);
     const huge = [{ type: 'reasoning.encrypted', data: 'x'.repeat(1024 * 1024) }];
     expect(dataOf(plain({ reasoning_details: huge, tool_calls: [call('a')] }))).toEqual([null]);
@@ -103,7 +103,7 @@ describe('is written', () => {
     return render(requestOf({ turns: [assistantTurn(...calls), userTurn(...results)] })).body.messages[0];
   };
 
-  test('where it stood', () => {
+  test('at its original position', () => {
     const host_data = packHostData({ call: signed('one'), message: { reasoning_details: DETAILS } });
     const message = messageOf({ ...callOf('a'), host_data }, callOf('b'));
     expect(message.reasoning_details).toEqual(DETAILS);
@@ -113,14 +113,14 @@ describe('is written', () => {
     ]);
   });
 
-  test('of messages that became one: the details of both', () => {
+  test('from merged messages: the details of both', () => {
     const [first, second] = DETAILS;
     const of = (detail: object | undefined) => packHostData({ call: null, message: { reasoning_details: [detail] } });
     const message = messageOf({ ...callOf('a'), host_data: of(first) }, { ...callOf('b'), host_data: of(second) });
     expect(message.reasoning_details).toEqual(DETAILS);
   });
 
-  test('not where it is of another format', () => {
+  test('not if it belongs to another format', () => {
     const message = messageOf({ ...callOf('a'), host_data: { ...UNSIGNED_CALL, origin: 'messages' } });
     expect(message.tool_calls[0]).not.toHaveProperty('extra_content');
   });

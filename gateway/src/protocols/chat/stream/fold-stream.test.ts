@@ -154,7 +154,7 @@ describe('a message', () => {
   });
 });
 
-test('where it is cut, each choice that had not finished ends by length, and the counters are those that are charged', () => {
+test('when cut, each unfinished choice ends by length, with the charged counters', () => {
   const of = (index: number, finish_reason: string | null) =>
     chunk({ choices: [{ index, delta: { content: 'a' }, finish_reason }] });
   const { choices, usage } = fold([of(0, null), of(1, 'stop')], CUT);

@@ -1,5 +1,6 @@
 /**
- * Tests read-answer.ts: an answer, a disguised error, malformed bodies; and the bytes that stand for uncounted tokens.
+ * Tests the reading of plain answers: an answer, a disguised error, malformed bodies; and the bytes that stand for
+ * uncounted tokens.
  */
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, messageOf, readAnswer, statusOf } from '../shared/usage.ts';

@@ -74,7 +74,7 @@ describe('an answer in one piece', () => {
       'stop',
       [delta({ content: 'abc' }), delta({ annotations: [annotation] })],
     ],
-  ] as const)('with %s is what its stream is', (_name, message, reason, records) => {
+  ] as const)('an answer with %s equals its stream', (_name, message, reason, records) => {
     const streamed = generationOf(...records, finish(reason), usageChunk, DONE);
     expect(foldGeneration(parse(bodyOf(message, reason)))).toEqual(streamed);
     expect(streamed).toMatchObject({ id: 'c1', model: 'm', complete: true, usage: { input: 10, output: 4 } });

@@ -1,5 +1,5 @@
 /**
- * Tests parse-stream.ts and answer-reader.ts: how a stream is parsed, when it is complete, and which faults it
+ * Tests parse-stream.ts: how a stream is parsed, when it is complete, and which faults it
  * tolerates.
  */
 import { describe, expect, test } from 'bun:test';

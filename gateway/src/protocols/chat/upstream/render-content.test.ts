@@ -50,12 +50,12 @@ describe('documents', () => {
     ]);
   });
 
-  test('of text are text under their title, also where no files are taken', () => {
+  test('text documents become text under their title, also without file support', () => {
     const part = documentPart({ kind: 'text', text: 'body' }, { title: 'Notes', context: 'of May' });
     expect(contentOf([part], withChatTraits({ files: false }))).toBe('Document: Notes\n\nof May\n\nbody');
   });
 
-  test('with citations requested are sent, and the request for citations is named', () => {
+  test('documents with requested citations are sent, and the option is reported', () => {
     expect(render(requestOf({ turns: [userTurn(documentPart(PDF, { cites: true }))] })).dropped).toEqual(['citations']);
   });
 });
@@ -101,7 +101,7 @@ describe('marks', () => {
     expect([body.messages[0].content, dropped]).toEqual(['a', ['cache_control']]);
   });
 
-  test('of more than four the last four are set', () => {
+  test('more than four marks: the last four are set', () => {
     const parts = ['a', 'b', 'c', 'd', 'e', 'f'].map((text) => marked(text, null));
     const { body, dropped } = render(requestOf({ turns: [userTurn(...parts)] }));
     const set = body.messages[0].content.map(

@@ -15,7 +15,7 @@ const answer = (...records: readonly string[]) => callsOf(generationOf(...record
 const refusalOf = (...records: readonly string[]) => eventsOf(...records, finish('tool_calls'), DONE).at(-1);
 
 describe('fragments', () => {
-  test('of one call come as one part, open until the finish', () => {
+  test('fragments of one call are one part, open until the finish', () => {
     const records = [
       delta({ content: 'So: ' }),
       calls(start(0, 'a', 'f')),
@@ -136,7 +136,7 @@ describe('fragments', () => {
     expect(answer(...late)).toEqual([['call_c1_0', 'f', '{}']]);
   });
 
-  test('with an id that another call has get one of their own', () => {
+  test('fragments with the id of another call get a new id', () => {
     expect(answer(calls(start(0, 'a', 'f', '{}'), start(1, 'a', 'g', '{}')))).toEqual([
       ['a', 'f', '{}'],
       ['call_c1_1', 'g', '{}'],
@@ -252,7 +252,7 @@ describe('arguments', () => {
     expect(readCall(...pieces)).toEqual([text]);
   });
 
-  test('that are JSON and no text stay as they were written, digit by digit', () => {
+  test('arguments that are JSON instead of text stay as written, digit by digit', () => {
     const json = '{ "n": 12345678901234567890, "b":1.0}';
     const call = `{"index":0,"id":"a","function":{"name":"f","arguments":${json}}}`;
     const choice = (member: string) => `{"index":1,"${member}":{}},{"index":0,"${member}":{"tool_calls":[${call}]}}`;

@@ -1,6 +1,6 @@
 /**
- * Tests check-request.ts: founding specification 2.4, the chat-only members, and members that the newer version no
- * longer accepts.
+ * Tests the checks of a messages request: founding specification 2.4, the chat-only members, and members that the
+ * newer version no longer accepts.
  */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
@@ -56,7 +56,7 @@ describe('a messages body is refused', () => {
     expect(found?.message).toMatch(/: found .+; expected .+/s);
   });
 
-  test('for exactly the nineteen chat-only members, each with the way of saying it here', () => {
+  test('for exactly the nineteen chat-only members, each with its equivalent here', () => {
     expect(CHAT_ONLY.size).toBe(19);
     for (const [name, way] of CHAT_ONLY) {
       expect(refusal(body({ [name]: null }))).toMatchObject({ param: name, message: expect.stringContaining(way) });

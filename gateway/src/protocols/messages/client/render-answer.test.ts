@@ -115,7 +115,7 @@ test('a refusal and a stop text have their members', () => {
   expect(render({ finish_reason: 'stop_sequence', stop_sequence: 'END' })).toMatchObject({ stop_sequence: 'END' });
 });
 
-test('where nothing was counted, usage is estimated', () => {
+test('usage is estimated if nothing was counted', () => {
   expect(render({ usage: null, parts: [textPart('12345')] }).usage).toMatchObject({
     input_tokens: 1000,
     output_tokens: 2,

@@ -189,7 +189,7 @@ describe('iterations', () => {
     ]);
   });
 
-  test('of more runs than an answer takes are one for each model', () => {
+  test('more iterations than allowed are merged by model', () => {
     const iterations = Array.from({ length: 1_000 }, (_, nth) => one('message', 1, 1, { model: `m${nth % 3}` }));
     const usage = tallied({ ...totals, iterations });
     expect(usage).toMatchObject({ input: 1_000, output: 1_000 });

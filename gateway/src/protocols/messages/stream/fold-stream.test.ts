@@ -64,12 +64,12 @@ describe('a message', () => {
 });
 
 describe('a block', () => {
-  test('that no delta touched stays as it was written', () => {
+  test('a block without deltas stays as written', () => {
     const block = '{"type":"web_search_tool_result", "n":12345678901234567890, "x":1.0}';
     expect(blocksOf(begin(0, block), stop(0))).toBe(`[${block}]`);
   });
 
-  test('of a call has its arguments as they were written', () => {
+  test('the block of a call has its arguments as written', () => {
     const call = (index: number, type: string) => [
       begin(index, `{"type":"${type}","id":"t${index}","name":"f","input":{}}`),
       delta(index, 'input_json_delta', '"partial_json":""'),
@@ -88,7 +88,7 @@ describe('a block', () => {
     expect(blocksOf(begun, delta(0, 'input_json_delta', '"partial_json":""'), stop(0))).toContain('"input":{"a":1.0}');
   });
 
-  test('of thinking has its signature; of text its citations; of an unknown kind what its deltas say', () => {
+  test('thinking has its signature, text its citations, an unknown block the members of its deltas', () => {
     expect(
       blocksOf(
         begin(0, '{"type":"thinking","thinking":"","signature":""}'),

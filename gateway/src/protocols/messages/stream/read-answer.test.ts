@@ -1,4 +1,4 @@
-/** Tests read-answer.ts: an answer, a disguised error, malformed bodies. */
+/** Tests the reading of plain answers: an answer, a disguised error, malformed bodies. */
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, readAnswer } from '../shared/usage.ts';
 

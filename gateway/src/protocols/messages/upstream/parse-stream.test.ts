@@ -195,7 +195,7 @@ describe('blocks', () => {
     });
   });
 
-  test('that upstream never closed are closed by the end, but no call is', () => {
+  test('blocks that upstream never closed are closed by the end, except calls', () => {
     expect(answer(opens(0, text), adds(0, word('a')))).toMatchObject({ parts: [{ text: 'a' }], complete: true });
     expect(last(opens(0, tool), adds(0, json('{')), stopped('tool_use'), end)).toEqual({
       kind: 'malformed',
@@ -349,7 +349,7 @@ describe('malformed', () => {
     expect(parts).toMatchObject([{ text: 'a' }]);
   });
 
-  test('of any kind never throws, and the events can always be folded', () => {
+  test('malformed input never throws, and the events can always be folded', () => {
     const member = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom(0, 1, 'text_delta', 'text', 'tool_use', 'input_json_delta'),

@@ -97,7 +97,7 @@ describe('a budget', () => {
     });
   });
 
-  test('of less than the least that Anthropic takes is raised, and named', () => {
+  test('a budget below Anthropic’s minimum is raised and reported', () => {
     expect(reason({ mode: 'budget', budgetTokens: 500 }, BUDGET)).toEqual({
       thinking: { type: 'enabled', budget_tokens: 1024 },
       effort: undefined,
@@ -131,7 +131,7 @@ describe('a forced tool', () => {
     expect(forced(model, 'max').effort).toBe('high');
   });
 
-  test('that is only allowed leaves the thinking', () => {
+  test('a tool that is only allowed keeps the thinking', () => {
     const { thinking } = reason({ effort: 'low' }, ADAPTIVE, { tools, tool_choice: { kind: 'auto' } });
     expect(thinking).toEqual({ type: 'adaptive' });
   });

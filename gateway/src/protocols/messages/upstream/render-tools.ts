@@ -3,7 +3,13 @@
  * a tool, or by an instruction. Source: wire reference B.4 and C.1.
  */
 import type { JsonText } from '../../../generation/part.ts';
-import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
+import {
+  forcesTool,
+  type GenerationRequest,
+  type Tool,
+  type ToolChoice,
+  type WebSearchRequest,
+} from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -231,18 +237,12 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
     );
   }
   // A call that the client forces is the whole response, so no text remains to be formatted.
-  if (forces(choice)) return PLAIN;
+  if (forcesTool(choice)) return PLAIN;
   const name = freeName(request.tools);
   const instruction = traits.messages.forcedToolChoice
     ? null
     : `Give your final answer only by calling the tool "${name}", and write no text beside it.`;
   return { ...PLAIN, tool: { name, schema: format.schema, description: format.description }, instruction };
-}
-
-function forces(choice: GenerationRequest['tool_choice']): boolean {
-  return (
-    choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.mode === 'required')
-  );
 }
 
 function freeName(tools: readonly Tool[]): string {
