@@ -38,7 +38,7 @@ export function openBooks(dataDir: string): Books {
   const stored: Frame[] = [];
   let lastSeq = 0;
 
-  /** The blocks in the tables never change, those of the journal are read anew. */
+  /** The blocks in the tables never change, those of the journal are read again. */
   function look(): Promise<FrameBooks> {
     return read(async (tail) => {
       for (const block of readBlocks(database, lastSeq)) {

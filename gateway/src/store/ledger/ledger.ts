@@ -156,7 +156,7 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
     correct: (movement, entry) => moveNext('correct', movement, entry),
     readMovement,
     async readBalances(account) {
-      // A record that is read before is in these sums. While the journal takes no frames, they are what is certain.
+      // A record that is read before is in these sums. While the journal takes no frames, they are the durable sums.
       await journal.flush().catch(() => undefined);
       return book.read(account);
     },
