@@ -40,7 +40,7 @@ function drawDeaths(count: number | null): Death[] {
     ...IN_RECOVERY.map(
       (point): Death =>
         (swept) =>
-          dieInRecovery(fake, swept, point, seed),
+          dieInRecovery(fake, swept, point),
     ),
   ];
   if (count === null) return all;
