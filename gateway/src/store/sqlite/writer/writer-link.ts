@@ -100,7 +100,9 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
         const failure = diskFailure(reply);
         // A success does not prove that the disk accepts writes again: there may have been nothing to write. Only a
         // probe proves it.
-        if (failure !== null) hear(failure);
+        // A block that does not fit the tables fails the ingest alone.
+        const isAboutJournal = message.kind === 'ingest' && failure?.kind === 'incompatible';
+        if (failure !== null && !isAboutJournal) hear(failure);
       });
     },
     writable: () => active && trouble === null,
@@ -113,13 +115,11 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   };
 }
 
-/** Returns the reply's fault where the disk caused it, not the content of the request or of the journal. */
+/** Returns the reply's fault where the disk caused it, not the content of the request. */
 function diskFailure(reply: WriterReply): StoreError | null {
   const said = troubleOf(reply);
   if (said === null) return null;
-  const fault = [said.failed, ...said.writes].find(
-    (each) => each !== null && each.kind !== 'incompatible' && !isAboutRequest(each),
-  );
+  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutRequest(each));
   return fault ? errorOf(fault) : null;
 }
 
