@@ -14,6 +14,7 @@ import {
   inLayer,
   type LimitLayer,
   layerOf,
+  SUBJECT_KINDS,
   type Subject,
   type SubjectKind,
 } from '../store/ports/limits.ts';
@@ -53,6 +54,7 @@ interface Rule {
 /** The rules of one layer, by the id of their subject. */
 type RuleBook = Readonly<Record<SubjectKind, Map<string, Rule>>>;
 
+const LAYERS: readonly LimitLayer[] = ['operator', 'account'];
 const NONE: readonly BindingCaps[] = [];
 const PER_MINUTE_MAX = 1_000_000_000;
 const MODEL_ZONE = 'UTC';
@@ -86,7 +88,7 @@ export function createLimitRules(
   return {
     get: (subject) => find(subject)?.caps ?? null,
     subjects: () =>
-      (['operator', 'account'] as const).flatMap((layer) =>
+      LAYERS.flatMap((layer) =>
         Object.entries(layers[layer]).flatMap(([kind, rules]) =>
           [...rules.keys()].map((id) => inLayer({ kind: kind as SubjectKind, id }, layer)),
         ),
@@ -103,16 +105,27 @@ export function createLimitRules(
       const rule = find(subject);
       return rule === undefined ? null : bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
     },
-    bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, zoneOf, nowMs) {
-      const account = { accountId, zoneOf, nowMs, layers };
-      let found = bindBoth(NONE, 'key', keyId, account);
-      found = bindEndUser(found, 'operator', endUser, account);
-      found = bindEndUser(found, 'account', endUser, account);
-      found = bindBoth(found, 'workspace', workspaceId, account);
-      found = bindBoth(found, 'account', accountId, account);
-      if (layers.operator.model.size > 0)
-        for (const name of models) found = bind(found, 'operator', 'model', name, account);
-      return found;
+    bindingCapsOf(call, zoneOf, nowMs) {
+      const { accountId } = call;
+      let found: BindingCaps[] | null = null;
+      for (const kind of SUBJECT_KINDS) {
+        for (const layer of LAYERS) {
+          const rules = layers[layer][kind];
+          if (rules.size === 0) continue;
+          found ??= [];
+          for (const id of kind === 'model' ? call.models : [idIn(call, kind)]) {
+            const rule = rules.get(id);
+            if (rule !== undefined) {
+              found.push(currentBinding(rule, kind, id, layer, accountId, zoneOf, nowMs));
+              continue;
+            }
+            // In each layer, the end user's own rule, else the rule for every end user.
+            const everyone = kind === 'end_user' && rules.get(endUserSubject(accountId, EVERY_END_USER).id);
+            if (everyone) found.push(bindCaps(everyone.caps, inLayer({ kind, id }, layer), accountId, zoneOf, nowMs));
+          }
+        }
+      }
+      return found ?? NONE;
     },
     budgetOf(subject, accountId, zoneOf, nowMs) {
       const rule = find(subject);
@@ -141,48 +154,11 @@ function newRuleBook(): RuleBook {
   return { key: new Map(), end_user: new Map(), workspace: new Map(), account: new Map(), model: new Map() };
 }
 
-/** The account whose caps are bound, and when. */
-interface Bound {
-  readonly accountId: string;
-  readonly zoneOf: ZoneOf;
-  readonly nowMs: number;
-  readonly layers: Readonly<Record<LimitLayer, RuleBook>>;
-}
-
-/** Adds the caps of a subject's rule to those found; the same list if it has none. */
-function bind(
-  found: readonly BindingCaps[],
-  layer: LimitLayer,
-  kind: SubjectKind,
-  id: string,
-  { layers, accountId, zoneOf, nowMs }: Bound,
-): readonly BindingCaps[] {
-  const rule = layers[layer][kind].get(id);
-  return rule === undefined ? found : [...found, currentBinding(rule, kind, id, layer, accountId, zoneOf, nowMs)];
-}
-
-function bindBoth(found: readonly BindingCaps[], kind: SubjectKind, id: string, bound: Bound): readonly BindingCaps[] {
-  return bind(bind(found, 'operator', kind, id, bound), 'account', kind, id, bound);
-}
-
-/**
- * In each layer, the end user's own rule, else the rule for every end user. A rule of one layer replaces none of the
- * other.
- */
-function bindEndUser(
-  found: readonly BindingCaps[],
-  layer: LimitLayer,
-  endUser: string | null,
-  bound: Bound,
-): readonly BindingCaps[] {
-  const { accountId, zoneOf, nowMs } = bound;
-  const rules = bound.layers[layer].end_user;
-  if (rules.size === 0) return found;
-  const own = endUserSubject(accountId, endUser);
-  if (rules.has(own.id)) return bind(found, layer, 'end_user', own.id, bound);
-  const everyone = rules.get(endUserSubject(accountId, EVERY_END_USER).id);
-  if (everyone === undefined) return found;
-  return [...found, bindCaps(everyone.caps, inLayer(own, layer), accountId, zoneOf, nowMs)];
+/** The id of the call's one subject of this kind. */
+function idIn({ keyId, workspaceId, accountId, endUser }: CallSubjects, kind: Exclude<SubjectKind, 'model'>): string {
+  if (kind === 'key') return keyId;
+  if (kind === 'workspace') return workspaceId;
+  return kind === 'account' ? accountId : endUserSubject(accountId, endUser).id;
 }
 
 /** Thousands of consecutive calls share one binding object per rule and window. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-book.ts';
 import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
-import { catalogVersion, findModel, listModels, listModifiedModels } from './catalog.ts';
+import { findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
 
@@ -40,7 +40,7 @@ describe('findModel', () => {
 
 describe('the snapshot', () => {
   test('states its date and the source of each fact', () => {
-    expect(snapshot.version).toBe(catalogVersion);
+    expect(snapshot.version).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     expect(snapshot.sources.length).toBeGreaterThan(0);
     for (const source of snapshot.sources) {
       expect(source.name).not.toBe('');
@@ -95,7 +95,7 @@ describe('the snapshot', () => {
   });
 
   test('holds no model that was shut down by its date', () => {
-    for (const { shutdown } of models) expect(shutdown === null || shutdown > catalogVersion).toBe(true);
+    for (const { shutdown } of models) expect(shutdown === null || shutdown > snapshot.version).toBe(true);
   });
 
   test.each([

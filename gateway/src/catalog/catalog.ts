@@ -152,9 +152,6 @@ for (const model of catalog.models) {
   for (const name of [model.id, ...model.aliases]) names.set(name, model);
 }
 
-/** The date of the snapshot, ISO. */
-export const catalogVersion: string = catalog.version;
-
 /**
  * The model that `provider` (one of `CATALOG_PROVIDERS`) serves as `modelName`: its id, or a dated name that the
  * snapshot lists as the same model at the same price. Never a guess: unknown names, dated ones too, yield null, since a

@@ -85,6 +85,25 @@ describe('authenticate', () => {
     expect(hashed).toBe(0);
   });
 
+  test('hashes a key that it found only once, until any key changes', () => {
+    let hashed = 0;
+    const count = (text: string) => {
+      hashed += 1;
+      return hashKey(text);
+    };
+    const keyText = generateKeyText();
+    const content = { accounts: [ACCOUNT], workspaces: [WORKSPACE], keys: [storedKey(keyText)] };
+    const directory = createKeyDirectory(count, content);
+    for (const nowMs of [1, 2]) expect(authenticate(directory, keyText, nowMs)).toMatchObject({ keyId: 'key_1' });
+    expect(hashed).toBe(1);
+    putKey(directory, storedKey(keyText, { status: 'revoked' }));
+    expect([authenticate(directory, keyText, 3), hashed]).toEqual(['revoked', 2]);
+    // An unknown key is never remembered.
+    const unknown = generateKeyText();
+    for (const nowMs of [4, 5]) expect(authenticate(directory, unknown, nowMs)).toBe('unknown');
+    expect(hashed).toBe(4);
+  });
+
   test('does not know a key that was never created, or was created under another master key', () => {
     const keyText = generateKeyText();
     expect(authenticate(directoryOf(storedKey(keyText)), generateKeyText(), 1)).toBe('unknown');

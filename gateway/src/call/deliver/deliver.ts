@@ -24,7 +24,7 @@ import type { Held, Routed } from '../call.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
 import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';
-import { decideUsage, type Outcome, settle } from '../money/settle.ts';
+import { decideUsage, type Outcome, settle, unrecorded } from '../money/settle.ts';
 import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
 import { countViolations } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';
@@ -98,15 +98,6 @@ async function deliverStream(call: Held, relay: StreamRelay): Promise<Response> 
   }
   await relay.ended;
   return streamReply(call, relay.body());
-}
-
-/** The failure of a call whose record, or hold, could not be kept. */
-function unrecorded(cause: unknown): CallFailure {
-  if (cause instanceof CallFailure) return cause;
-  return new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
-    cause,
-    retryAfterSeconds: 1,
-  });
 }
 
 export function isJsonObject(body: Buffer): boolean {

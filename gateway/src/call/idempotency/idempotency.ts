@@ -10,7 +10,7 @@ import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '.
 import type { Identified, Routed } from '../call.ts';
 import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
-import { type Outcome, redactKeys, settle } from '../money/settle.ts';
+import { type Outcome, redactKeys, settle, unrecorded } from '../money/settle.ts';
 import type { DirectController } from '../stream/outbox.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, createRunHasher, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
@@ -112,10 +112,7 @@ async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCal
     await recordReplay(call, head);
   } catch (cause) {
     held?.release();
-    throw new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
-      cause,
-      retryAfterSeconds: 1,
-    });
+    throw unrecorded(cause);
   }
   call.content?.answered(body, head.stream);
   const headers = new Headers(baseHeaders(call.requestId));

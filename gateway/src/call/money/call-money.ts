@@ -64,8 +64,8 @@ export class CallMoney {
   readonly price: Price | null;
   readonly draft: CallDraft;
   readonly brokenAnswers: 'bill' | 'free';
-  /** Resolves when it is known whether the hold is on disk. */
-  readonly #decided: Promise<void>;
+  /** Resolves when it is known whether the hold is on disk; null: it was known at once. */
+  readonly #decided: Promise<void> | null = null;
   readonly #parts: CallMoneyParts;
   #held: NanoUsd;
   #slice: HoldSlice;
@@ -81,9 +81,16 @@ export class CallMoney {
     this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
-    this.#decided = parts.saved.catch((cause: unknown) => {
-      this.#unheld = { cause: parts.unsaved.explain(cause) };
-    });
+    // A plain call's hold is usually accepted at once: then nothing waits for it.
+    if (Bun.peek.status(parts.saved) !== 'fulfilled') this.#decided = this.#noteOutcome(parts);
+  }
+
+  async #noteOutcome({ saved, unsaved }: CallMoneyParts): Promise<void> {
+    try {
+      await saved;
+    } catch (cause) {
+      this.#unheld = { cause: unsaved.explain(cause) };
+    }
   }
 
   /** Resolves when the hold is on disk; no byte goes to the client before. Rejects if it could not be kept. */

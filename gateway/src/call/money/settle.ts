@@ -6,7 +6,7 @@ import type { NanoUsd } from '../../billing/money.ts';
 import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
-import type { CallFailure } from '../../errors/call-failure.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 
@@ -303,6 +303,15 @@ export function draftRecord(call: Identified, price_version: string | null): Cal
     stream: facts?.stream ?? false,
     price_version,
   };
+}
+
+/** The failure of a call whose record, or hold, could not be kept. */
+export function unrecorded(cause: unknown): CallFailure {
+  if (cause instanceof CallFailure) return cause;
+  return new CallFailure('store_unavailable', 'the call could not be recorded; try again', {
+    cause,
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Text from a caller or an upstream, for the record: masks keys that were sent in the wrong place. */

@@ -1,6 +1,6 @@
 /** Defines `tollgate check`: validates a configuration and prints its JSON Schema. Starts no server. */
 import type { Command } from 'commander';
-import { listModels } from '../../catalog/catalog.ts';
+import { listModelNames } from '../../catalog/catalog.ts';
 import type { Config } from '../../config/config.ts';
 import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { renderConfigSchema } from '../../config/file/file-schema.ts';
@@ -42,9 +42,7 @@ function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironm
 
 /** Summarizes a configuration without its credentials. */
 function summarize(config: Config) {
-  const served = listServedModels(config, (provider) =>
-    listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),
-  );
+  const served = listServedModels(config, listModelNames);
   return {
     ok: true,
     file: config.file,
