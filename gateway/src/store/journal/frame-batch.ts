@@ -1,8 +1,8 @@
-/** Groups frames of the journal that share a fate: they become durable together, or not at all. */
+/** Groups frames of the journal that share a fate, and queues frames that no block has yet. */
 import type { Frame, FrameWaiter } from '../ports/journal.ts';
 import type { StoreError } from '../ports/store-errors.ts';
 
-/** Reused from block to block. */
+/** Frames that become durable together, or not at all. Reused from block to block. */
 export class FrameBatch {
   waiters: FrameWaiter[] = [];
   /** Frames without a waiter; kept until they are durable, to be written again after a fault. */
@@ -38,5 +38,43 @@ export class FrameBatch {
   clear(): void {
     this.waiters.length = 0;
     this.frames.length = 0;
+  }
+}
+
+interface QueuedFrame {
+  /** Null: only a waiter, for all frames before it. */
+  readonly frame: Frame | null;
+  readonly waiter: FrameWaiter | null;
+}
+
+export class FrameQueue {
+  #items: QueuedFrame[] = [];
+  #at = 0;
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  push(frame: Frame | null, waiter: FrameWaiter | null): void {
+    this.#items.push({ frame, waiter });
+  }
+
+  shift(): QueuedFrame | undefined {
+    const item = this.#items[this.#at];
+    this.#at += 1;
+    if (this.#at >= this.#items.length) {
+      this.#items = [];
+      this.#at = 0;
+    }
+    return item;
+  }
+
+  /** Puts frames without waiters before the others, and takes out those with waiters. Returns the waiters. */
+  putBack(frames: readonly Frame[]): FrameWaiter[] {
+    const items = this.#items.slice(this.#at);
+    const before = frames.map((frame) => ({ frame, waiter: null }));
+    this.#items = [...before, ...items.filter(({ waiter }) => waiter === null)];
+    this.#at = 0;
+    return items.flatMap(({ waiter }) => (waiter === null ? [] : [waiter]));
   }
 }

@@ -7,12 +7,15 @@ import { decodeFrames } from './decode-frames.ts';
 import { DISK } from './file-port.ts';
 import { openJournal } from './journal.ts';
 import { recoverJournal } from './recover-journal.ts';
-import { JournalTrial } from './testing/journal-trial.ts';
+import { FOLDER, JournalTrial, NO_MARK, idsOf as numbersOf } from './testing/journal-trial.ts';
 import { systemError } from './testing/memory-files.ts';
 import { pass } from './testing/run-schedule.ts';
 
+function idsInOrder({ files, journal }: JournalTrial): number[] {
+  return numbersOf(readBlocks(FOLDER, NO_MARK, journal?.durableSeq ?? 0, files));
+}
+
 const newFolder = temporaryFolders();
-const START = { epoch: 0, seq: 0, head: new Uint8Array(32) };
 
 function idsOf(blocks: Iterable<{ body: Uint8Array; frames: number }>): string[] {
   return [...blocks]
@@ -56,7 +59,7 @@ test('frames of several starts and segments are read back in order, and read seg
     expect(problems).toEqual([]);
   }
   const { end } = recoverJournal(folder, null);
-  expect(idsOf(readBlocks(folder, START, end.seq))).toEqual(given);
+  expect(idsOf(readBlocks(folder, NO_MARK, end.seq))).toEqual(given);
 
   const before = DISK.list(folder).length;
   const { stream } = recoverJournal(folder, end);
@@ -75,12 +78,13 @@ test('what is written without a waiter while a slow sync is under way becomes du
   await trial.open();
   trial.append(10, true);
   await pass(5);
-  await pass(95);
+  await pass(94);
   trial.files.isSlow = true;
   trial.append(10);
   await pass(0);
   trial.append(10, true);
-  await pass(6);
+  await pass(5);
+  await pass(1);
   trial.files.isSlow = false;
   await pass(0);
   expect(trial.journal?.durableSeq).toBe(2);
@@ -90,22 +94,53 @@ test('what is written without a waiter while a slow sync is under way becomes du
   jest.useRealTimers();
 });
 
-test('frames that a failed sync leaves unwritten are refused as such, those it had as unknown', async () => {
+test('a failed sync refuses what it had as unknown, the rest as failed, and keeps what no one waits for in order', async () => {
   jest.useFakeTimers();
   const trial = new JournalTrial();
   await trial.open();
   trial.files.isSlow = true;
   trial.files.faultOf = (name) => (name === 'datasync' ? systemError('EIO') : null);
+  const lazy = [trial.append(10, true)];
   const synced = trial.append(10);
   await pass(0);
+  lazy.push(trial.append(10, true));
+  await pass(5);
+  lazy.push(trial.append(10, true));
   const forming = trial.append(10);
   trial.files.isSlow = false;
   await pass(0);
   expect([trial.fates[synced], trial.fates[forming]]).toEqual(['unknown', 'refused']);
   expect([trial.changes, trial.journal?.writable()]).toEqual([['failed'], false]);
+  lazy.push(trial.append(10, true));
   trial.files.faultOf = () => null;
   await pass(500);
   expect(trial.changes).toEqual(['failed', null]);
+  const flushed = trial.flush();
+  await pass(0);
+  expect(await flushed).toBe('flushed');
+  expect(idsInOrder(trial)).toEqual(lazy);
+  await trial.journal?.close();
+  jest.useRealTimers();
+});
+
+test('any number of frames at once, and any number kept through a fault, fills segment after segment in order', async () => {
+  jest.useFakeTimers();
+  const trial = new JournalTrial();
+  await trial.open();
+  const waited = Array.from({ length: 100 }, () => trial.append(2_000));
+  for (let count = 0; count < 60; count++) await pass(0);
+  expect(waited.map((id) => trial.fates[id])).toEqual(waited.map(() => 'acked'));
+  trial.files.faultOf = (name) => (name === 'datasync' ? systemError('EIO') : null);
+  const kept = Array.from({ length: 100 }, () => trial.append(2_000, true));
+  await pass(100);
+  expect(trial.journal?.writable()).toBe(false);
+  kept.push(...Array.from({ length: 100 }, () => trial.append(2_000, true)));
+  trial.files.faultOf = () => null;
+  await pass(500);
+  const flushed = trial.flush();
+  for (let count = 0; count < 100; count++) await pass(0);
+  expect(await flushed).toBe('flushed');
+  expect(idsInOrder(trial)).toEqual([...waited, ...kept]);
   await trial.journal?.close();
   jest.useRealTimers();
 });

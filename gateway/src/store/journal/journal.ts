@@ -8,13 +8,11 @@ import { BLOCK_HEAD_BYTES, HASH_BYTES, hashEpochStart, sealBlock } from './block
 import { BlockWriter } from './block-writer.ts';
 import { encodeFrame } from './encode-frame.ts';
 import { DISK } from './file-port.ts';
-import { FrameBatch } from './frame-batch.ts';
+import { FrameBatch, FrameQueue } from './frame-batch.ts';
 import type { JournalFailpoint, JournalOptions } from './journal-options.ts';
 import { messageOf, nameFault, SegmentWriter } from './segment-writer.ts';
 import { SEGMENT_BYTES } from './segments.ts';
 
-/** A block is written once it is as long, though nothing waits for it. */
-const BLOCK_BYTES_MAX = 256 * 1024;
 const LAZY_WRITE_MS = 5;
 const LAZY_SYNC_MS = 100;
 const RETRY_MS = 500;
@@ -26,7 +24,7 @@ const RETRY_MS = 500;
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   try {
     const journal = new SegmentJournal(options);
-    await journal.begin();
+    await journal.openSegment();
     return journal;
   } catch (fault) {
     throw nameFault(fault);
@@ -38,8 +36,6 @@ class SegmentJournal implements Journal {
   durableSeq: number;
   readonly #options: JournalOptions;
   readonly #segments: SegmentWriter;
-  readonly #blockBytesMax: number;
-  readonly #waitingBytesMax: number;
 
   readonly #writer = new BlockWriter(BLOCK_HEAD_BYTES);
   #formingFrames = 0;
@@ -51,8 +47,8 @@ class SegmentJournal implements Journal {
   readonly #syncing = new FrameBatch();
   /** Empty, but while its waiters are told. */
   readonly #told = new FrameBatch();
-  /** Frames without a waiter, while the journal cannot write. */
-  #queue: Frame[] = [];
+  /** Frames for later blocks: the journal cannot write, or waits for the next segment. */
+  readonly #queue = new FrameQueue();
 
   #lastSeq: number;
   #syncingSeq = 0;
@@ -77,8 +73,6 @@ class SegmentJournal implements Journal {
   constructor(options: JournalOptions) {
     const { folder, stream, end, epoch, file = DISK, segmentBytes = SEGMENT_BYTES } = options;
     this.#options = options;
-    this.#blockBytesMax = Math.min(BLOCK_BYTES_MAX, segmentBytes >> 2);
-    this.#waitingBytesMax = segmentBytes >> 1;
     this.epoch = epoch;
     this.durableSeq = end.seq;
     this.#lastSeq = end.seq;
@@ -96,39 +90,21 @@ class SegmentJournal implements Journal {
     });
   }
 
-  begin(): Promise<void> {
-    return this.#openSegment();
-  }
-
   append(frame: Frame, waiter: FrameWaiter | null): void {
-    if (this.#down !== null || this.#closing !== null) {
-      this.#refuseOrQueue(frame, waiter);
-      return;
-    }
-    try {
-      this.#add(frame, waiter);
-    } catch (fault) {
-      if (waiter === null || !(fault instanceof StoreError)) throw fault;
-      waiter.onRefused(fault);
-    }
+    if (this.#down !== null || this.#closing !== null) this.#refuseOrQueue(frame, waiter);
+    else if (this.#isBacklogged()) this.#queue.push(frame, waiter);
+    else this.#addOrRefuse(frame, waiter);
   }
 
   flush(): Promise<number> {
     return new Promise((resolve, reject) => {
-      if (this.#down !== null && this.#queue.length > 0) return reject(this.#down);
-      const isWritten = this.#formingFrames === 0;
-      if (isWritten && (this.#lastSeq === this.durableSeq || (this.#down !== null && !this.#isSyncing))) {
-        return resolve(this.durableSeq);
-      }
       const waiter: FrameWaiter = {
         onDurable: () => resolve(this.durableSeq),
         onRefused: (failure) => reject(this.#down ?? failure),
       };
-      if (!isWritten) this.#forming.waiters.push(waiter);
-      else if (this.#isSyncing && (this.#down !== null || this.#syncingSeq === this.#lastSeq)) {
-        this.#syncing.waiters.push(waiter);
-      } else this.#written.waiters.push(waiter);
-      this.#commitAtTurnEnd();
+      if (this.#down !== null && !this.#queue.isEmpty) reject(this.#down);
+      else if (this.#isBacklogged()) this.#queue.push(null, waiter);
+      else this.#addWaiter(waiter);
     });
   }
 
@@ -149,9 +125,19 @@ class SegmentJournal implements Journal {
     return this.#closing;
   }
 
-  /** Adds the frame to the forming block. Throws a ConstraintViolation where it cannot be encoded. */
-  #add(frame: Frame, waiter: FrameWaiter | null): void {
-    encodeFrame(this.#writer, frame);
+  /** Whether frames must queue, so that they keep their order and blocks their size. */
+  #isBacklogged(): boolean {
+    return !this.#queue.isEmpty || this.#writer.length >= this.#segments.blockBytesMax;
+  }
+
+  #addOrRefuse(frame: Frame, waiter: FrameWaiter | null): void {
+    try {
+      encodeFrame(this.#writer, frame);
+    } catch (fault) {
+      if (waiter === null || !(fault instanceof StoreError)) throw fault;
+      waiter.onRefused(fault);
+      return;
+    }
     this.#formingFrames += 1;
     if (waiter === null) {
       this.#forming.frames.push(frame);
@@ -160,7 +146,18 @@ class SegmentJournal implements Journal {
       this.#forming.waiters.push(waiter);
       this.#commitAtTurnEnd();
     }
-    if (this.#writer.length >= this.#blockBytesMax) this.#writeLongBlock();
+    if (this.#writer.length >= this.#segments.blockBytesMax) this.#writeBlock();
+  }
+
+  /** Adds a waiter for all frames in blocks. */
+  #addWaiter(waiter: FrameWaiter): void {
+    const isAllSyncing =
+      this.#down !== null || this.#lastSeq === (this.#isSyncing ? this.#syncingSeq : this.durableSeq);
+    if (this.#formingFrames > 0) this.#forming.waiters.push(waiter);
+    else if (!isAllSyncing) this.#written.waiters.push(waiter);
+    else if (this.#isSyncing) this.#syncing.waiters.push(waiter);
+    else waiter.onDurable();
+    this.#commitAtTurnEnd();
   }
 
   #refuseOrQueue(frame: Frame, waiter: FrameWaiter | null): void {
@@ -173,7 +170,7 @@ class SegmentJournal implements Journal {
     // Encoded only to refuse now what could not be written later.
     encodeFrame(this.#writer, frame);
     this.#writer.reset();
-    this.#queue.push(frame);
+    this.#queue.push(frame, waiter);
   }
 
   #commitAtTurnEnd(): void {
@@ -201,15 +198,21 @@ class SegmentJournal implements Journal {
   /** Writes the forming block and begins a sync, unless one is under way: its end commits. */
   #commit(): void {
     if (this.#isSyncing || this.#down !== null) return;
+    this.#takeQueued();
     this.#writeBlock();
     this.#sync();
   }
 
-  #writeLongBlock(): void {
-    this.#writeBlock();
-    // So much waits only where the next segment is not ready.
-    if (this.#writer.length > this.#waitingBytesMax) {
-      this.#fail(new Unavailable('failed', 'The disk does not make the next segment of the journal in time.'), false);
+  /** Adds queued frames, as many as fit before the next segment is waited for. */
+  #takeQueued(): void {
+    while (!this.#queue.isEmpty && this.#down === null && this.#writer.length < this.#segments.blockBytesMax) {
+      const { frame, waiter } = this.#queue.shift() ?? {};
+      try {
+        if (frame) this.#addOrRefuse(frame, waiter ?? null);
+        else if (waiter) this.#addWaiter(waiter);
+      } catch (fault) {
+        this.#options.onProblem(`A ${frame?.kind} frame cannot be kept in the journal (${messageOf(fault)}).`);
+      }
     }
   }
 
@@ -280,9 +283,10 @@ class SegmentJournal implements Journal {
     this.durableSeq = this.#syncingSeq;
     this.#durablePrev.set(this.#syncingPrev);
     this.#told.takeAll(this.#syncing);
+    const hasWaiters = this.#forming.waiters.length + this.#written.waiters.length > 0;
     // The disk works on the next block while this one's waiters are told.
     if (this.#down !== null) this.#retryLater();
-    else if (this.#forming.waiters.length > 0 || this.#written.waiters.length > 0 || this.#isRotating) this.#commit();
+    else if (hasWaiters || this.#isRotating || !this.#queue.isEmpty) this.#commit();
     this.#told.tell(null, this.#onWaiterFault);
     this.#told.clear();
   };
@@ -306,7 +310,7 @@ class SegmentJournal implements Journal {
     this.#formingFrames = 0;
     this.#writer.reset();
     this.#isRotating = false;
-    this.#queue = [...unsure.frames, ...unwritten.frames, ...this.#queue];
+    unwritten.waiters.push(...this.#queue.putBack([...unsure.frames, ...unwritten.frames]));
     this.#down = failure;
     this.#report();
     if (!this.#isSyncing) this.#retryLater();
@@ -324,10 +328,12 @@ class SegmentJournal implements Journal {
 
   /** Goes on in a new segment if the disk takes it. Not while a sync is under way. */
   #tryAgain(): Promise<void> {
-    this.#retrying ??= this.#openSegment().then(
+    this.#retrying ??= this.openSegment().then(
       () => {
         this.#retrying = null;
-        this.#resume();
+        this.#down = null;
+        this.#report();
+        this.#commitAtTurnEnd();
       },
       (fault) => {
         this.#retrying = null;
@@ -338,23 +344,13 @@ class SegmentJournal implements Journal {
     return this.#retrying;
   }
 
-  async #openSegment(): Promise<void> {
+  /** Goes on in a new segment, which cuts what is not durable. */
+  async openSegment(): Promise<void> {
     this.#reach('journal-before-segment');
     await this.#segments.openNext(this.durableSeq);
     this.#lastSeq = this.durableSeq;
     this.#prev.set(this.#durablePrev);
     this.#reach('journal-after-segment');
-  }
-
-  #resume(): void {
-    const queue = this.#queue;
-    this.#queue = [];
-    this.#down = null;
-    for (const frame of queue) {
-      if (this.#down === null) this.#add(frame, null);
-      else this.#queue.push(frame);
-    }
-    this.#report();
   }
 
   /** Tells whether new calls may begin, when that has changed. */

@@ -195,6 +195,35 @@ test('a missing segment is refused if blocks are missing, and its name is told',
   }
 });
 
+test('the head of the next segment proves the blocks before it', async () => {
+  const { files, blocks } = await write(10, 10);
+  const trial = new JournalTrial();
+  trial.files = files;
+  await trial.open();
+  await trial.journal?.close();
+  expect(start(files).ids).toEqual([0, 1]);
+  files.bytesOf(FIRST)[SEGMENT_HEAD_BYTES + (blocks[0]?.bytes.length ?? 0) + 50] = 0xee;
+  expect(start(files)).toEqual({ ids: null, words: expect.stringContaining('begins after block 2') });
+});
+
+test('a release keeps every block that the database lacks', async () => {
+  const { files, blocks } = await write(...Array.from({ length: 14 }, () => 2_500));
+  const trial = new JournalTrial();
+  trial.files = files;
+  await trial.open();
+  const counts: number[] = [];
+  for (const [index, block] of blocks.entries()) {
+    trial.journal?.release(block.seq);
+    for (let count = 0; count < 4; count++) await turn();
+    expect(start(files.afterKill(), endAt(block)).ids).toEqual(idsUpTo(blocks.length).slice(index + 1));
+    counts.push(files.list(FOLDER).length);
+  }
+  // The segment in use, and a spare.
+  expect(counts.at(-1)).toBe(2);
+  expect(new Set(counts).size).toBeGreaterThan(3);
+  await trial.journal?.close();
+});
+
 test('a database without segments goes on at its last block, in a new epoch, and says so', async () => {
   const { blocks, stream } = await write(10, 10, 10);
   const mark = endAt(blocks[2]);

@@ -18,6 +18,7 @@ import {
 /** Room for the end of a running call. */
 const CALL_BYTES = 4 * 1024;
 const RETRY_MS = 500;
+const BLOCK_BYTES_MAX = 256 * 1024;
 
 export interface SegmentEvents {
   /** A spare is ready. */
@@ -43,6 +44,8 @@ export class SegmentWriter {
   readonly #folder: string;
   readonly #head: Pick<SegmentHead, 'stream' | 'epoch'>;
   readonly #segmentBytes: number;
+  /** A longer block is only written at a segment's beginning: so much of a segment may stay empty. */
+  readonly blockBytesMax: number;
   readonly #events: SegmentEvents;
   #segment: OpenFile | null = null;
   /** Where the next bytes go. */
@@ -70,6 +73,7 @@ export class SegmentWriter {
     this.#folder = folder;
     this.#head = head;
     this.#segmentBytes = segmentBytes;
+    this.blockBytesMax = Math.min(BLOCK_BYTES_MAX, segmentBytes >> 4);
     this.#events = events;
     files.makeFolder(folder);
     this.#kept = listSegments(files, folder)
@@ -89,7 +93,8 @@ export class SegmentWriter {
 
   /** Whether the segment and the spares have room for the ends of all running calls and of one more. */
   hasRoom(): boolean {
-    return this.#segmentBytes - this.#at + this.#spareBytes() >= this.#neededBytes();
+    const left = Math.max(0, this.#segmentBytes - this.blockBytesMax - this.#at);
+    return left + this.#spareBytes() >= this.#neededBytes();
   }
 
   /** Keeps room for the ends of this many running calls. */
@@ -177,7 +182,7 @@ export class SegmentWriter {
   }
 
   #spareBytes(): number {
-    return this.#spares.length * (this.#segmentBytes - SEGMENT_HEAD_BYTES);
+    return this.#spares.length * (this.#segmentBytes - this.blockBytesMax - SEGMENT_HEAD_BYTES);
   }
 
   #neededBytes(): number {
