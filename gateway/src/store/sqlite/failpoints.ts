@@ -18,12 +18,13 @@ export type Failpoint = (typeof FAILPOINTS)[number];
 /** Called at each failpoint. */
 export type ReachFailpoint = (point: Failpoint) => void;
 
-let armed: ReachFailpoint = () => undefined;
+/** On the global object: a preloaded file and the bundle of a program have modules of their own. */
+const armed = globalThis as { tollgateFailpoint?: ReachFailpoint };
 
 /** Called at the failpoints of the request thread. Those of the writer thread are given to `serveWriter`. */
-export const reachFailpoint: ReachFailpoint = (point) => armed(point);
+export const reachFailpoint: ReachFailpoint = (point) => armed.tollgateFailpoint?.(point);
 
 /** For tests: what happens at the failpoints of this thread. */
 export function armFailpoints(reach: ReachFailpoint): void {
-  armed = reach;
+  armed.tollgateFailpoint = reach;
 }
