@@ -2,7 +2,6 @@
 import { renderAgentRequest } from './agent-request.ts';
 import type { ExpectedAnswer } from './load/load-plan.ts';
 import { type Protocol, renderQuestion } from './protocol.ts';
-
 import type { SubjectName } from './subjects/subject.ts';
 import { STREAM_EVENTS } from './upstream/answer-content.ts';
 import type { UpstreamModel } from './upstream/choose-answer.ts';

@@ -5,7 +5,6 @@ import { readMachineFacts, requireQuietMachine } from './machine.ts';
 import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
 import { exitOnSignals } from './process/exit-on-signals.ts';
 import { renderCase, renderGaps, renderMachine, renderTargets } from './render-report.ts';
-
 import { startRig, startSubjects } from './rig.ts';
 import { runRounds } from './run-rounds.ts';
 import { summarize } from './summarize.ts';

@@ -91,7 +91,7 @@ export function renderCase(
   return [title, own.length === 0 ? 'nothing measured' : renderColumns(lines), ...faults].join('\n');
 }
 
-/** One line per subject that could not run, and per case that a subject could not answer; empty when there are none. */
+/** One line per subject that could not run, and per case that a subject could not answer; empty without gaps. */
 export function renderGaps(skipped: readonly SkippedSubject[], leftOut: readonly LeftOut[]): string {
   return [
     ...skipped.map(({ subject, reason }) => `skipped ${subject}: ${reason}`),

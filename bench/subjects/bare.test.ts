@@ -1,7 +1,6 @@
 /** Tests that each bare proxy does what its name says and no more. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CALL_PATH, renderQuestion } from '../protocol.ts';
-
 import { startUpstream, type Upstream } from '../upstream/start-upstream.ts';
 import { bare, bareKeyed } from './bare.ts';
 import type { RunningSubject } from './subject.ts';

@@ -192,7 +192,7 @@ function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** The code unit of the `\uXXXX` at `from`, or 0 if there is none. */
+/** The code unit of the `\uXXXX` at `from`; 0 without one. */
 function hexUnit(source: Uint8Array, from: number): number {
   if (source[from] !== BACKSLASH || source[from + 1] !== LETTER_U) return 0;
   let unit = 0;

@@ -21,7 +21,7 @@ const PHRASES: readonly Phrase[] = [
   { found: /\bsomebody\b/i, use: '“someone”, or the noun: user, client, operator' },
   { found: /\b(no|every)body\b/i, use: '“no one”, “everyone”, or the noun: “no client”, “all users”' },
   { found: /\b(he|his|him|himself)\b/i, use: '“they”, “their”, “them”' },
-  { found: /(?<!\bthere )\bis none\b/i, use: '“there is no …” or “is not a …”' },
+  { found: /\b(is|are) none\b(?! of\b)/i, use: '“without …”, “no …” or “is not a …”' },
   {
     found: /\b(is|are|was|pays?|gets?) what (came|is|was|were|has)\b/i,
     use: 'the noun: “the output so far”, “the charge”',

@@ -250,6 +250,20 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
     'pages name files that exist',
     'ARCHITECTURE.md:1: names lib/gone.ts',
   ],
+  [
+    'a comment that stands alone',
+    { 'gateway/src/lib/split.ts': `${OPENING}export const a = 1;\n\n/**\n * Splits.\n */\n\nexport const b = 2;\n` },
+    'a comment is attached to what it describes',
+    'split.ts:4',
+  ],
+  [
+    'a blank line between imports',
+    {
+      'gateway/src/app.ts': `${OPENING}import { cost } from './billing/cost.ts';\n\nimport './lib/secret.ts';\ncost;\n`,
+    },
+    'imports are one block',
+    'app.ts:3',
+  ],
   ['a name that says nothing', { 'gateway/src/lib/string-utils.ts': OPENING }, NAMES, 'the name says nothing'],
   ['a name in camel case', { 'gateway/src/lib/someThing.ts': OPENING }, NAMES, 'not kebab-case'],
   ['a cast to any', { 'gateway/src/lib/cast.ts': `${OPENING}export const x = (1 as any).y;\n` }, ESCAPES, 'cast.ts:2'],

@@ -2,7 +2,16 @@
 import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
 import { namedFiles, plainInterface, plainWords } from './language-rules.ts';
 import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
-import { escapes, fileNames, floatMoney, folderSizes, openingComments, sizes } from './shape-rules.ts';
+import {
+  escapes,
+  fileNames,
+  floatMoney,
+  folderSizes,
+  importBlocks,
+  openingComments,
+  sizes,
+  strandedComments,
+} from './shape-rules.ts';
 import type { Rule } from './source-tree.ts';
 
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -13,6 +22,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'files are small': sizes,
   'folders are small': folderSizes,
   'a file opens with its purpose': openingComments,
+  'a comment is attached to what it describes': strandedComments,
+  'imports are one block': importBlocks,
   'words are plain English': plainWords,
   'the interface is plain English': plainInterface,
   'pages name files that exist': namedFiles,

@@ -52,6 +52,28 @@ export function openingComments({ sources }: Tree): Violation[] {
     .map(({ path }) => `${path}: opens without a comment; state its purpose in a verb phrase, such as “Parses …”`);
 }
 
+/** A doc comment is followed by what it describes, except the opening of a file. */
+export function strandedComments({ sources }: Tree): Violation[] {
+  return sources.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) => {
+      if (!line.endsWith('*/') || lines[index + 1] !== '') return [];
+      const start = lines.findLastIndex((above, at) => at <= index && above.includes('/**'));
+      return start <= 1 ? [] : [`${path}:${start + 1}: a comment that stands alone; attach it to what it describes`];
+    }),
+  );
+}
+
+/** Imports are one block without blank lines. */
+export function importBlocks({ sources }: Tree): Violation[] {
+  return sources.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) => {
+      const [above = '', below = ''] = [lines[index - 1], lines[index + 1]];
+      const isBetween = line === '' && /^(import|\}) .*';$/.test(above) && below.startsWith('import ');
+      return isBetween ? [`${path}:${index + 1}: a blank line between imports; delete it`] : [];
+    }),
+  );
+}
+
 /** File names are kebab-case and descriptive. */
 export function fileNames({ sources }: Tree): Violation[] {
   return sources.flatMap(({ path }) => {

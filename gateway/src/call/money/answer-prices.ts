@@ -5,7 +5,6 @@
 
 import type { Price } from '../../billing/price.ts';
 import { priceAt, priceOfTier } from '../../billing/price-book.ts';
-
 import { findModel } from '../../catalog/catalog.ts';
 import {
   chargedTier,
@@ -14,7 +13,6 @@ import {
   type Usage,
   type UsagePart,
 } from '../../generation/usage.ts';
-
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Routed } from '../call.ts';

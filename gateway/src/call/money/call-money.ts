@@ -16,7 +16,6 @@ import {
   settleHold,
   splitCost,
 } from '../../billing/reserve.ts';
-
 import type { Payer } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';

@@ -27,7 +27,6 @@ import type { BillingDeps } from './billing-deps.ts';
 import { CallMoney, type UnsavedHold } from './call-money.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
-
 import { draftRecord, recordUnpaid, redactKeys } from './settle.ts';
 import { estimateTokens } from './usage-checks.ts';
 

@@ -4,7 +4,6 @@
  */
 import type { Price } from '../../billing/price.ts';
 import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
-
 import { chooseHold, type HoldRequest, type HoldSlice, SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/usage.ts';

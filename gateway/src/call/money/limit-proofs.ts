@@ -6,7 +6,6 @@
 
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
-
 import type { Upstream } from '../../providers/provider.ts';
 import type { Route } from '../../routing/route.ts';
 

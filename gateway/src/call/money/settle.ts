@@ -9,7 +9,6 @@ import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-
 import { maskKeys } from '../../lib/secret.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';

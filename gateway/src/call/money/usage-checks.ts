@@ -57,8 +57,7 @@ export class TokenRatio {
   }
 }
 
-/** Estimates tokens where upstream reports no count. */
-
+/** Used where upstream reports no count. */
 const BYTES_PER_TOKEN = 4;
 
 /** Tokens in this many bytes of text, rounded up. */

@@ -47,7 +47,6 @@ import {
   roomWanted,
   takeAll,
 } from './evaluate-claim.ts';
-
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 
 interface Settings {

@@ -8,7 +8,6 @@ import type { PeopleStore } from './people.ts';
 import type { PolicyReader, PolicyStore } from './policy.ts';
 import type { ProviderStore } from './providers.ts';
 import type { CallReader, CallRecorder, KeyUseStore } from './records.ts';
-
 import type { UsageReader } from './usage.ts';
 
 /** New data has the account `default` and the workspace `default`. */

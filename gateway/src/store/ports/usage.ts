@@ -110,9 +110,9 @@ export interface UsageGroup {
 export interface UsageAnswer {
   /** By rank, highest first, at most 100. */
   readonly groups: readonly UsageGroup[];
-  /** Sum of the remaining groups; null: there are none. */
+  /** Sum of the remaining groups; null: no remaining groups. */
   readonly rest: UsageSums | null;
-  /** Sum of all groups without their own buckets; null: there are none. */
+  /** Sum of all groups without their own buckets; null: no such groups. */
   readonly others: UsageBuckets | null;
   readonly total: UsageSums;
   readonly totals: UsageBuckets;

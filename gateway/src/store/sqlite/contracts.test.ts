@@ -8,7 +8,6 @@ import { testPeople } from '../contracts/people-contract.ts';
 import { testPolicy } from '../contracts/policy-contract.ts';
 import { testProviders } from '../contracts/providers-contract.ts';
 import { testKeyUse, testRecords } from '../contracts/records-contract.ts';
-
 import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
 import { testUsage } from '../contracts/usage-contract.ts';

@@ -13,7 +13,6 @@ import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { databasePath } from './database/connection.ts';
 import { openReading, openStore } from './open-store.ts';
-
 import { proveLedger } from './prove/prove-ledger.ts';
 import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts';
 

@@ -3,7 +3,6 @@
 import { parsePriceVersion } from '../../billing/price.ts';
 import { costNanoUsd } from '../../billing/price-book.ts';
 import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-
 import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';

@@ -20,7 +20,7 @@ import { readOldSpool } from './old-spool.ts';
 import { readUnendedCalls } from './open-holds.ts';
 
 export interface TakenOver {
-  /** The last hash of the old ledger; 32 zero bytes where there is none. */
+  /** The last hash of the old ledger; 32 zero bytes without one. */
   readonly head: Uint8Array;
   /** The calls that the last process left running. */
   readonly recovered: Recovered;

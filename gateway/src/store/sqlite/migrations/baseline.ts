@@ -344,7 +344,7 @@ const USAGE_SUMS = [
   ) STRICT`,
   'CREATE INDEX usage_block_place ON usage_block (account, kind, step, start_ms)',
   // `call` has the columns up to `protocol`; `end_user` and `session` have the workspace and their own. `same_as`: the
-  // first series of the same end user or session in another workspace; NULL: there is none.
+  // first series of the same end user or session in another workspace; NULL: no such series.
   `CREATE TABLE usage_series (
     id INTEGER PRIMARY KEY,
     account TEXT NOT NULL,

@@ -8,7 +8,6 @@ import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { backupDatabase } from '../database/backup-database.ts';
 import { loadMasterKey, replaceMasterKey } from '../database/master-key.ts';
 import { openReading, openStore } from '../open-store.ts';
-
 import { proveLedger } from '../prove/prove-ledger.ts';
 import { BASELINE } from './baseline.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';

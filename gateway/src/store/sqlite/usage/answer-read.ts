@@ -8,7 +8,6 @@ import { proveUsage } from './prove-usage.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { readUsage } from './read-usage.ts';
 import { openUnfolded, startDeadline } from './scan-records.ts';
-
 import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-reader.ts';
 
 /** A list page that takes longer is returned incomplete, with the position to continue from. */

@@ -69,7 +69,7 @@ export function planSpans(
   return { days, quarters, records: spans(...records), beyond };
 }
 
-/** The whole days within the range; null: there are none, or a bucket begins in the middle of one. */
+/** The whole days within the range; null: no whole day, or a bucket begins in the middle of one. */
 function wholeDays(
   { fromMs, toMs, buckets, timeZone }: PlannedRange,
   kept: Pick<UsageAccount, 'timeZone' | 'sinceMs'>,

@@ -76,7 +76,7 @@ interface ProvenSums {
   ledger: bigint;
   calls: number;
   entries: number;
-  /** Of the entries; 0: there are none. */
+  /** Of the entries; 0: no entries. */
   firstSeq: number;
   lastSeq: number;
   /** The blocks in which the calls ended; null: none did. */

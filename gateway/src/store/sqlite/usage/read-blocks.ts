@@ -98,7 +98,7 @@ export function readQuarters(database: Database, account: number, { startMs, end
     .map(({ startMs }) => startMs);
 }
 
-/** Null: there is none. */
+/** Null: no quarter has usage. */
 export function readOldestQuarter(database: Database, account: number): number | null {
   const oldest = database
     .query<{ startMs: number | null }, [number]>(

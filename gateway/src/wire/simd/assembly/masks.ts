@@ -22,7 +22,7 @@ export function stop(bytes: v128): v128 {
   return i8x16.le_u(v128.xor(bytes, i8x16.splat(0x02)), i8x16.splat(0x20));
 }
 
-/** White space. A table by the low four bits holds the only candidate; 0 where there is none. */
+/** White space. A table by the low four bits holds the only candidate, or 0. */
 export function blank(bytes: v128): v128 {
   const candidates = i8x16(0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0a, 0, 0, 0x0d, 0, 0);
   return i8x16.eq(bytes, i8x16.swizzle(candidates, v128.and(bytes, i8x16.splat(0x0f))));
