@@ -12,7 +12,7 @@ import { createMemoryFiles, type MemoryFiles } from './memory-files.ts';
 
 export const FOLDER = '/journal';
 /** Of segments; smaller than a product's, so that a schedule fills several. */
-const SEGMENT_BYTES = 16 * 1024;
+export const SEGMENT_BYTES = 16 * 1024;
 
 /**
  * `open`: not settled; `acked`: confirmed; `lazy`: no one waits for it; `refused`: not in the journal; `unknown`: may be
