@@ -52,6 +52,8 @@ export const NOTES = `## Details
   that broke off through no fault of the caller. Its record has usage and cost, and the ledger has the cost as \`absorb\`. A
   client that disconnects pays as before.
 - **A stream has a checkpoint** every 5 seconds or 2,000 output tokens. A crash loses at most that much of a charge.
+- **A plain request that is killed within its first milliseconds** may leave no record, and after a power failure one that was
+  running for less than a fifth of a second. It costs nothing, and its client has no answer.
 - **A plain answer that outgrows its money** is delivered as far as it came, with the finish reason of a token limit and the
   header \`x-tollgate-cut: insufficient_quota\`. Only what the client got is charged.
 - **A model without a price** is never treated as free: \`cost_nano_usd\` is null. If a balance or a budget would have to pay, the
