@@ -77,6 +77,10 @@ test('all entries come page by page, the newest first, each once, and only those
   expect(found).toHaveLength(160);
   const refs = found.map(({ ref }) => ref);
   expect(refs).toEqual(refs.toSorted().reverse());
+  for (const wrong of ['7', '%23x', 'NaN', '~']) {
+    const reply = await rig.ask(BILLING, `GET /accounts/team/billing?kind=all&before=${wrong}`);
+    expect(reply.json).toMatchObject({ error: { code: 'invalid', member: 'before' } });
+  }
 });
 
 test('a statement is opening balance, movements, each day’s charges and closing balance, by the account’s days', async () => {

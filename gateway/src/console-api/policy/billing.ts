@@ -21,7 +21,7 @@ export function billingHandlers(parts: PolicyParts) {
       const only = query.kind === 'money' ? 'movements' : 'all';
       const [account, page] = await Promise.all([
         readAccount(parts, id),
-        statements.readEntries(id, only, query.before ?? null, PAGE_ENTRIES),
+        statements.readEntries(id, only, requireCursor(query.before), PAGE_ENTRIES),
       ]);
       return { account, entries: page.entries.map(showEntry), next: page.next };
     },
@@ -41,6 +41,16 @@ export function billingHandlers(parts: PolicyParts) {
       return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** The positions that pages end with: a request's or movement's, or the number of an entry from before the journal. */
+const CURSOR = /^(?:req_[\da-f]|#[1-9]\d{0,15}$)/;
+
+/** @throws ConsoleFailure `invalid` */
+function requireCursor(before: string | undefined): string | null {
+  if (before === undefined || CURSOR.test(before)) return before ?? null;
+  const message = `before: found ${JSON.stringify(before)}, expected the \`next\` of an earlier page`;
+  throw new ConsoleFailure('invalid', message, { member: 'before' });
 }
 
 function showEntry({ atMs, kind, ref, amount, released, note }: ShownEntry) {
