@@ -41,6 +41,17 @@ describe('member', () => {
   });
 });
 
+test('short texts that are read again and again stay what JSON.parse makes of them', () => {
+  // The characters of one text are the bytes of another, and many texts share a hash.
+  const near = ['é', 'Ã©', 'Ã\u0083Â©', 'aa', 'bB', 'Aa', 'BB', '', '\u0000', 'x'.repeat(32), 'x'.repeat(33)];
+  const text = fc.oneof(fc.constantFrom(...near), fc.string({ unit: 'grapheme-ascii', maxLength: 3 }));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 200 }), (texts) => {
+      expect(elements(rootOf(JSON.stringify(texts))).map(stringValue)).toEqual(texts);
+    }),
+  );
+});
+
 test('a string is what JSON.parse makes of it', () => {
   fc.assert(
     fc.property(

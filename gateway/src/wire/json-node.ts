@@ -194,8 +194,34 @@ export function stringText(bytes: Uint8Array, start: number, end: number): strin
   return spanText(bytes, start + 1, end - 1);
 }
 
+const KNOWN_BYTES_MAX = 32;
+/** Short ASCII texts by their hash: requests repeat them, and each new string takes memory that is cold by then. */
+const known: string[] = new Array(512).fill('');
+
 /** The text of `bytes[start, end)`, decoded as UTF-8. */
 function spanText(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > KNOWN_BYTES_MAX) return decode(bytes, start, end);
+  let hash = 0;
+  for (let pos = start; pos < end; pos++) {
+    const byte = bytes[pos] as number;
+    if (byte > 0x7f) return decode(bytes, start, end);
+    hash = (Math.imul(hash, 31) + byte) | 0;
+  }
+  const place = (hash ^ (hash >>> 9)) & (known.length - 1);
+  const found = known[place] as string;
+  if (isTextOf(found, bytes, start, end)) return found;
+  const text = decode(bytes, start, end);
+  known[place] = text;
+  return text;
+}
+
+function isTextOf(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }
 
@@ -223,6 +249,6 @@ export function isInteger(node: JsonNode): boolean {
     }
   }
   // An exponent too large for a double becomes infinite, which compares correctly.
-  const exponent = pos === node.end ? 0 : Number(Buffer.from(bytes.subarray(pos + 1, node.end)).toString());
+  const exponent = pos === node.end ? 0 : Number(spanText(bytes, pos + 1, node.end));
   return isZero || exponent + trailingZeros >= fractionDigits;
 }
