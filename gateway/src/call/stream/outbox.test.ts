@@ -64,16 +64,26 @@ function start() {
   return { outbox, put, backlogs, client: new Client(), caughtUp: () => caughtUp, seen: () => seen, allow };
 }
 
-test('the whole of a stream that was closed before a client came is taken once; no client is connected later', async () => {
+test('the whole of a short stream that was closed before a client came is taken once; no client is connected later', async () => {
   const { outbox, client } = start();
-  outbox.put(Buffer.from('a'.repeat(40_000)));
+  outbox.put(Buffer.from('a'.repeat(15_000)));
   outbox.flush();
   outbox.put(Buffer.from('b'));
   expect(outbox.takeWhole()).toBeNull();
   outbox.close();
-  expect(String(outbox.takeWhole())).toBe(`${'a'.repeat(40_000)}b`);
+  expect(String(outbox.takeWhole())).toBe(`${'a'.repeat(15_000)}b`);
   expect([outbox.takeWhole(), outbox.closed]).toEqual([null, true]);
   await expect(outbox.attach(client)).rejects.toThrow('given up');
+});
+
+test('a long stream that was closed before a client came goes to the client, with one flush at its end', async () => {
+  const { outbox, client } = start();
+  outbox.put(Buffer.from('a'.repeat(40_000)));
+  outbox.close();
+  expect(outbox.takeWhole()).toBeNull();
+  await outbox.attach(client);
+  expect(client.text).toBe('a'.repeat(40_000));
+  expect([client.flushes, client.closed, outbox.closed]).toEqual([0, true, true]);
 });
 
 describe('an outbox', () => {

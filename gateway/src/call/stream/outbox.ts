@@ -23,6 +23,11 @@ export interface OutboxListener {
 }
 
 const GIVEN_UP = 'the connection was given up';
+/**
+ * From 15 KiB on the runtime writes the head of a reply in one piece to the socket for each name, separator and value:
+ * 47 writes and 65 µs more than a stream of the same bytes (Bun 1.4.5, 2026-11-22).
+ */
+const WHOLE_BYTES_MAX = 15 * 1024 - 1;
 
 export class Outbox {
   readonly #listener: OutboxListener;
@@ -97,11 +102,12 @@ export class Outbox {
   }
 
   /**
-   * Everything that was put in, of a stream that was closed before a client was connected; null: a client was, or may
-   * have to be. Then no client can be connected any more.
+   * Everything that was put in, of a short stream that was closed before a client was connected: then no client can be
+   * connected any more. Null: a client was, or has to be.
    */
   takeWhole(): Buffer | null {
     if (!this.#closing || this.#over || this.#controller !== null) return null;
+    if (this.#backlog.byteCount > WHOLE_BYTES_MAX) return null;
     const whole = this.#backlog.takeAll();
     this.#over = true;
     this.#listener.onCaughtUp();
@@ -201,8 +207,9 @@ export class Outbox {
         return;
       }
     }
-    if (wrote) controller.flush();
+    // Closing flushes too: the head, the bytes and the end leave in one write.
     if (this.#closing) this.#end(controller);
+    else if (wrote) controller.flush();
   }
 
   /** The oldest bytes. Only a full outbox has a backlog, so all of the backlog is older than the fresh bytes. */
