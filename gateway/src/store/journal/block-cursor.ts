@@ -14,7 +14,7 @@ import { DISK, type FilePort } from './file-port.ts';
 import { listSegments, SEGMENT_BYTES, SEGMENT_HEAD_BYTES, type Segment, segmentOf } from './segments.ts';
 
 /** Read at once; more only for a longer block. */
-const WINDOW_BYTES = 256 * 1024;
+const WINDOW_BYTES = 64 * 1024;
 
 export interface BlockCursor {
   /**

@@ -13,8 +13,8 @@ export interface CatchUp {
   stop(): void;
 }
 
-/** How far the tables fall behind while no one reads them. */
-const STEADY_MS = 250;
+/** How far the tables fall behind while no one reads them. Each ingest rewrites pages, however little it adds. */
+const STEADY_MS = 500;
 
 /** `onFault` receives a failure once until it has worked again; not the disk's, which the writer reports. */
 export function startCatchingUp(
