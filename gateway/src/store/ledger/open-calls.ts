@@ -198,6 +198,8 @@ export class OpenCalls {
   ended({ draft, account, end }: OpenCall): void {
     if (end !== null) endHold(account, end.posted, end.released, end.writtenOff);
     this.#open.delete(draft.request_id);
+    // Nothing waits any more: at low load the timer would wake the process once per call.
+    if (this.#open.size === 0) this.writeHolds();
   }
 
   /** Called by the call when its end was refused. */
