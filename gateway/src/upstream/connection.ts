@@ -79,13 +79,13 @@ function poolOf({ publicOnly }: Origin): Map<string, Connection[]> {
   return publicOnly === true ? idlePublic : idle;
 }
 
-/** The most recently used idle connection, if any: it is the least likely to be stale. */
-export function takeIdle(origin: Origin): Connection | null {
+/** The most recently used idle connection, if any: it is the least likely to be stale. On the `performance.now()` clock. */
+export function takeIdle(origin: Origin, nowMs: number): Connection | null {
   const pool = poolOf(origin);
   const connections = pool.get(origin.key);
   const connection = connections?.pop();
   if (connection === undefined) return null;
-  if (performance.now() - connection.idleSinceMs > IDLE_MS_MAX) {
+  if (nowMs - connection.idleSinceMs > IDLE_MS_MAX) {
     for (const old of [connection, ...(connections ?? [])]) old.socket.end();
     pool.delete(origin.key);
     return null;
@@ -93,11 +93,11 @@ export function takeIdle(origin: Origin): Connection | null {
   return connection;
 }
 
-/** Returns a connection to the pool after an exchange that left it clean. */
-export function returnIdle(connection: Connection): void {
+/** Returns a connection to the pool after an exchange that left it clean. On the `performance.now()` clock. */
+export function returnIdle(connection: Connection, nowMs: number): void {
   connection.user = null;
   connection.reused = true;
-  connection.idleSinceMs = performance.now();
+  connection.idleSinceMs = nowMs;
   if (connection.closed) return;
   const pool = poolOf(connection.origin);
   const connections = pool.get(connection.origin.key);
@@ -344,14 +344,19 @@ function nameEnd(text: string, start: number): number {
 /** The text between the positions without white space around it; null if it contains a control character. */
 function fieldValue(text: string, start: number, end: number): string | null {
   const from = text[start] === ' ' ? start + 1 : start;
-  let value = text.slice(from, end);
-  // Nearly every value follows one space and ends its line.
-  if (isSpace(text.charCodeAt(from)) || isSpace(text.charCodeAt(end - 1))) value = value.trim();
-  for (let index = 0; index < value.length; index++) {
-    const code = value.charCodeAt(index);
-    if ((code < 32 && code !== 9) || code === 127) return null;
+  // Nearly every value follows one space and ends its line; then it is copied out of the text only when it is read.
+  if (!isSpace(text.charCodeAt(from)) && !isSpace(text.charCodeAt(end - 1)))
+    return hasControl(text, from, end) ? null : text.slice(from, end);
+  const value = text.slice(from, end).trim();
+  return hasControl(value, 0, value.length) ? null : value;
+}
+
+function hasControl(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if ((code < 32 && code !== 9) || code === 127) return true;
   }
-  return value;
+  return false;
 }
 
 function isSpace(code: number): boolean {

@@ -194,9 +194,9 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   }
 
   #connect(nowMs: number): void {
-    const connection = takeIdle(this.#origin);
+    const connection = takeIdle(this.#origin, nowMs);
     if (connection === null) this.#dial(nowMs);
-    else this.#send(connection);
+    else this.#send(connection, nowMs);
   }
 
   #dial(nowMs: number): void {
@@ -205,18 +205,18 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     this.dueMs = Math.min(this.#totalDueMs, nowMs + this.#limits.connectMs);
     this.#giveUp = dial(this.#origin, (outcome) => {
       this.#giveUp = null;
-      if ('socket' in outcome) this.#send(outcome);
+      if ('socket' in outcome) this.#send(outcome, performance.now());
       else this.#fail(outcome.kind, outcome.message);
     });
   }
 
-  #send(connection: Connection): void {
+  #send(connection: Connection, nowMs: number): void {
     this.#connection = connection;
     connection.user = this;
     this.#phase = 'first_byte';
     this.#interims = 0;
-    this.sentAtMs = performance.now();
-    this.#touch(this.#limits.firstByteMs, this.sentAtMs);
+    this.sentAtMs = nowMs;
+    this.#touch(this.#limits.firstByteMs, nowMs);
     this.#firstByteDueMs = this.dueMs;
     const body = this.#body;
     const head = this.#requestHead;
@@ -337,7 +337,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     if (connection !== null && reusable) {
       this.#phase = 'over';
       unwatchDeadline(this);
-      returnIdle(connection);
+      returnIdle(connection, this.lastByteAtMs);
     } else this.#close();
     this.#listener.onEnd();
   }

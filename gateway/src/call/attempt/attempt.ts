@@ -32,7 +32,6 @@ export type AttemptOutcome =
 type CollectedOutcome = Extract<AttemptOutcome, { kind: 'collected' }>;
 type StreamedOutcome = Exclude<AttemptOutcome, CollectedOutcome>;
 
-const ONCE = { once: true } as const;
 /** Upstream may refuse two optional features of a call, each once. */
 const ATTEMPTS_MAX = 3;
 
@@ -56,7 +55,8 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
   protected plan: UpstreamCall;
   protected row: AttemptRow;
   readonly #isCount: boolean;
-  readonly #done = Promise.withResolvers<CollectedOutcome | Streamed>();
+  #resolve!: (outcome: CollectedOutcome | Streamed) => void;
+  #reject!: (reason: unknown) => void;
   #made = 0;
   #tap: UpstreamTap | null = null;
   #waiting: Handle<Interruptible> | null = null;
@@ -71,15 +71,18 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
   }
 
   run(): Promise<CollectedOutcome | Streamed> {
-    this.call.request.signal.addEventListener('abort', this, ONCE);
-    this.#start();
-    return this.#done.promise;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.call.request.signal.addEventListener('abort', this);
+      this.#start();
+    });
   }
 
   #start(): void {
     const { call } = this;
     if (call.request.signal.aborted) {
-      this.#done.reject(new CallFailure('client_left', 'the client left before its call was sent'));
+      this.#reject(new CallFailure('client_left', 'the client left before its call was sent'));
       return;
     }
     call.attempted = true;
@@ -147,11 +150,11 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
       if (next instanceof Promise) {
         next.then(
           (late) => this.#conclude(outcome, late),
-          (failure: unknown) => this.#done.reject(failure),
+          (failure: unknown) => this.#reject(failure),
         );
       } else this.#conclude(outcome, next);
     } catch (fault) {
-      this.#done.reject(fault);
+      this.#reject(fault);
     }
   }
 
@@ -159,7 +162,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
     if (outcome.kind === 'collected') {
       this.row.note(outcome.answer.head.status, next === null ? null : 'upstream_rejected');
     }
-    if (next === null) this.#done.resolve(outcome);
+    if (next === null) this.#resolve(outcome);
     else this.#again(next);
   }
 
@@ -186,7 +189,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
     if (failure.details.cause !== undefined) {
       call.deps.log.upstream(call.requestId, call.route.upstream.provider, String(failure.details.cause));
     }
-    this.#done.reject(failure);
+    this.#reject(failure);
   }
 
   /** Another form of the request after a refusal; null: the refusal is final. */
