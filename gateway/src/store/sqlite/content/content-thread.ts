@@ -56,7 +56,7 @@ export function createContentThread(
 
   function start(): Worker {
     if (lost !== null && performance.now() < lost.atMs + RETRY_MS) throw lost.fault;
-    const started = new Worker(program);
+    const started = new Worker(program, { smol: true });
     started.onmessage = ({ data: reply }: MessageEvent<ContentReply>) => {
       const asked = waiting.get(reply.number);
       waiting.delete(reply.number);

@@ -36,7 +36,7 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
   }
 
   function start(): Worker {
-    const started = new Worker(program);
+    const started = new Worker(program, { smol: true });
     const lose = (reason: string) => {
       if (worker !== started) return;
       worker = null;

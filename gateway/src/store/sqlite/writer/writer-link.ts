@@ -135,7 +135,8 @@ interface WriterThread {
  * the outcome of pending requests is unknown, and `onLost` is called.
  */
 function startWriterThread(program: URL, onLost: (failure: StoreError) => void): WriterThread {
-  const worker = new Worker(program);
+  // A smaller heap costs no measurable time here.
+  const worker = new Worker(program, { smol: true });
   const waiting: ((reply: WriterReply) => void)[] = [];
   let lost: Unavailable | null = null;
 
