@@ -29,8 +29,8 @@ class OpenCall implements FrameWaiter, UnendedCall {
   waiting = 0;
   /** To be ended as soon as nothing is on its way. */
   isAbandoned = false;
-  #resolve: Resolve = () => undefined;
-  #reject: Reject = () => undefined;
+  #resolve!: Resolve;
+  #reject!: Reject;
 
   constructor(
     private readonly calls: OpenCalls,
