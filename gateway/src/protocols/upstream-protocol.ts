@@ -64,6 +64,8 @@ export interface StreamObserver {
    * no such records follow. They are passed on, or sent as `replacement` if the observer rewrites.
    */
   skim(bytes: Uint8Array, start: number): number;
+  /** Where `skim` would end, and the output that it would count there. Changes nothing. */
+  preview(bytes: Uint8Array, start: number): { readonly end: number; readonly outputBytes: number };
   /** Inspects a record that has data. */
   observe(record: StreamRecord): RecordVerdict;
   /** Sent instead of the last record after the verdict `replace`; if the observer rewrites, after `terminal` too. */

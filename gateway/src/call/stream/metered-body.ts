@@ -20,6 +20,7 @@ export interface BodyMeter {
   covers(): boolean;
   expect(aheadShare: number): void;
   coversMore(bytes: number): boolean;
+  coveredEnd(bytes: Uint8Array, start: number): number;
 }
 
 /** Below this size bytes are read record by record. */
@@ -144,6 +145,8 @@ export class MeteredBody implements ExchangeListener {
 
   /** As many complete records as are certainly covered, otherwise the next one. */
   #pieceEnd(bytes: Uint8Array, from: number): number {
+    const known = this.#uncountedBytes === 0 ? this.#meter.coveredEnd(bytes, from) : from;
+    if (known > from) return known;
     let size = bytes.length - from;
     while (size > PIECE_BYTES_MIN && !this.#isCovered(size)) size >>= 1;
     const end = this.#isCovered(size) ? this.#framing.lastRecordEnd(bytes, from, from + size) : from;

@@ -25,7 +25,9 @@ async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
     reasoningBytes: 0,
     outputBytesMax: outputBytes,
   });
-  const observer: Pick<StreamObserver, 'facts'> = { facts };
+  // Each byte of a read is half a byte of output.
+  const preview = ({ length }: Uint8Array, start: number) => ({ end: length, outputBytes: (length - start) / 2 });
+  const observer: Pick<StreamObserver, 'facts' | 'preview'> = { facts, preview };
   const reports: string[] = [];
   const metered = new StreamMeter({
     money,
@@ -103,6 +105,8 @@ describe('a stream', () => {
     const { metered, ledger, come } = await meter({ cap: SLICE * 9n });
     come(1_000);
     expect([SLICE_TOKENS - 1_000, SLICE_TOKENS - 999].map((bytes) => metered.coversMore(bytes))).toEqual([true, false]);
+    const twice = 2 * (SLICE_TOKENS - 1_000);
+    expect([twice, twice + 2].map((size) => metered.coveredEnd(new Uint8Array(size), 0))).toEqual([twice, 0]);
     await answered();
     expect(ledger.kept).toEqual([]);
   });

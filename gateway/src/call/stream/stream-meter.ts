@@ -22,7 +22,7 @@ const GRANTED: ExtensionAnswer = { granted: true, refusal: null };
 
 export interface MeterParts {
   readonly money: CallMoney;
-  readonly observer: Pick<StreamObserver, 'facts'>;
+  readonly observer: Pick<StreamObserver, 'facts' | 'preview'>;
   /** Tokens in this many bytes of the model's output. */
   tokensIn(bytes: number): number;
   /** Our estimate of the prompt tokens, until upstream reports them. */
@@ -62,6 +62,12 @@ export class StreamMeter {
   coversMore(bytes: number): boolean {
     const { money, observer, tokensIn } = this.#parts;
     return tokensIn(observer.facts().outputBytes + bytes) <= money.allowedTokens;
+  }
+
+  /** The end of the consecutive records from `start` on whose output is known before they are read, and covered. */
+  coveredEnd(bytes: Uint8Array, start: number): number {
+    const { end, outputBytes } = this.#parts.observer.preview(bytes, start);
+    return end > start && this.coversMore(outputBytes) ? end : start;
   }
 
   /** Sets the unread bytes that have arrived, as a share of those read: the next slice covers them if possible. */

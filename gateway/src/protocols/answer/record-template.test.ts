@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { recordsOf } from '../testing/outline-of.ts';
-import { learnTemplate, type RecordTemplate, rawLatin1 } from './record-template.ts';
+import { learnTemplate, RecordSkimmer, type RecordTemplate, rawLatin1 } from './record-template.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const framed = (json: string) => `data: ${json}\n\n`;
@@ -120,4 +120,14 @@ describe('a template', () => {
 test('the bytes of a record are one character each', () => {
   const [record] = recordsOf('event: e\ndata: é\n\n');
   expect(record === undefined ? null : rawLatin1(record)).toBe('event: e\ndata: Ã©\n\n');
+});
+
+test('a preview tells where a skim ends and what it counts, and counts nothing itself', () => {
+  const skimmer = new RecordSkimmer();
+  const bytes = Buffer.from(chunk('héllo') + chunk('') + chunk('a\\'));
+  expect(skimmer.preview(bytes, 0)).toEqual({ end: 0, outputBytes: 0 });
+  for (const record of recordsOf(chunk('hi'))) if (record.kind === 'event') skimmer.learn(record, [['content', 'hi']]);
+  const end = bytes.length - Buffer.byteLength(chunk('a\\'));
+  expect([skimmer.preview(bytes, 0), skimmer.heldBytes]).toEqual([{ end, outputBytes: 6 }, 0]);
+  expect([skimmer.skim(bytes, 0), skimmer.heldBytes]).toEqual([end, 6]);
 });

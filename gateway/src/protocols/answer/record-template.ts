@@ -111,6 +111,12 @@ export class RecordSkimmer {
     return end;
   }
 
+  /** Where `skim` would end, and the bytes in counted holes up to there; counts nothing. */
+  preview(bytes: Uint8Array, start: number): { readonly end: number; readonly outputBytes: number } {
+    const end = this.#template?.skim(bytes, start) ?? start;
+    return { end, outputBytes: this.#template?.heldBytes ?? 0 };
+  }
+
   /** Learns the record as the template for the next ones; see `learnTemplate`. False: it cannot be a template. */
   learn(
     record: StreamRecord,

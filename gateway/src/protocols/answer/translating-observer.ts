@@ -73,6 +73,10 @@ export class TranslatingObserver implements StreamObserver {
     return found.end;
   }
 
+  preview(_bytes: Uint8Array, start: number): ReturnType<StreamObserver['preview']> {
+    return { end: start, outputBytes: 0 };
+  }
+
   observe(record: StreamRecord): RecordVerdict {
     const events = this.#parts.parser.push(record);
     const written = this.#write(events);

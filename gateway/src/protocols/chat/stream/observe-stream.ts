@@ -81,6 +81,10 @@ export class ChatStreamObserver implements StreamObserver {
     return this.#skimmer.skim(bytes, start);
   }
 
+  preview(bytes: Uint8Array, start: number): ReturnType<StreamObserver['preview']> {
+    return this.#skimmer.preview(bytes, start);
+  }
+
   observe(record: StreamRecord): RecordVerdict {
     const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';

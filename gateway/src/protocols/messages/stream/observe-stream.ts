@@ -65,6 +65,10 @@ export class MessagesStreamObserver implements StreamObserver {
     return this.#skimmer.skim(bytes, start);
   }
 
+  preview(bytes: Uint8Array, start: number): ReturnType<StreamObserver['preview']> {
+    return this.#skimmer.preview(bytes, start);
+  }
+
   observe(record: StreamRecord): RecordVerdict {
     const event = parseObject(dataText(record));
     if (event === null) return 'malformed';
