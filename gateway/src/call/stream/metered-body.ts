@@ -25,6 +25,8 @@ export interface BodyMeter {
 
 /** Below this size bytes are read record by record. */
 const PIECE_BYTES_MIN = 512;
+/** The most that is looked at before it is read. */
+const PREVIEW_BYTES_MAX = 32 * 1024;
 
 export class MeteredBody implements ExchangeListener {
   readonly #reader: MeteredReader;
@@ -42,6 +44,8 @@ export class MeteredBody implements ExchangeListener {
   /** Bytes already read that may begin a record not yet counted. */
   #uncountedBytes = 0;
   #readBytes = 0;
+  /** Whether the records ahead in the current read may be known and covered. */
+  #previews = true;
 
   constructor(reader: MeteredReader, meter: BodyMeter, framing: Framing) {
     this.#reader = reader;
@@ -116,6 +120,7 @@ export class MeteredBody implements ExchangeListener {
    * read.
    */
   #read(bytes: Uint8Array): void {
+    this.#previews = true;
     if (this.#isCovered(bytes.length)) {
       this.#hand(bytes, 0, bytes.length);
       return;
@@ -145,8 +150,12 @@ export class MeteredBody implements ExchangeListener {
 
   /** As many complete records as are certainly covered, otherwise the next one. */
   #pieceEnd(bytes: Uint8Array, from: number): number {
-    const known = this.#uncountedBytes === 0 ? this.#meter.coveredEnd(bytes, from) : from;
-    if (known > from) return known;
+    if (this.#uncountedBytes === 0 && this.#previews) {
+      const known = this.#meter.coveredEnd(bytes.subarray(from, from + PREVIEW_BYTES_MAX), 0);
+      if (known > 0) return from + known;
+      // A second failure in this read would only cost time. Before the first record no record is known.
+      this.#previews = from === 0;
+    }
     let size = bytes.length - from;
     while (size > PIECE_BYTES_MIN && !this.#isCovered(size)) size >>= 1;
     const end = this.#isCovered(size) ? this.#framing.lastRecordEnd(bytes, from, from + size) : from;
