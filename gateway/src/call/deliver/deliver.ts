@@ -32,6 +32,7 @@ import { plainReply, streamReply } from './reply.ts';
 
 /** Of an error body, the part in which the error is looked for. */
 const ERROR_BYTES_MAX = 64 * 1024;
+
 /** The client's response. Throws CallFailure if upstream's answer is not valid; then nothing was settled yet. */
 export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Response> {
   try {

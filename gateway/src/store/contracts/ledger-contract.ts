@@ -183,7 +183,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await ledger.readMovement('correct', MOVEMENT.id)).toEqual({ ...MOVEMENT, amount: -999n });
       expect(await ledger.readMovement('topup', 'm2')).toBeNull();
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm3', amount: 0n }))).toBe('invalid');
-      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm4', account: 'nobody' }))).toBe('invalid');
+      expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm4', account: 'unknown' }))).toBe('invalid');
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm5', note: 'half \ud800' }))).toBe('invalid');
     });
 
@@ -207,7 +207,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
           ledger.hold(heldCall('b', 10n)),
           ledger.settle(settledCall('a', { held: 10n, output: 1, changes: { duration_ms: Number.NaN } })),
           ledger.topup({ ...MOVEMENT, id: 'm2', amount: 0n }),
-          ledger.hold(heldCall('c', 10n, 'nobody')),
+          ledger.hold(heldCall('c', 10n, 'unknown')),
           ledger.settle(settledCall('b', { held: 10n, output: 1 })),
           ledger.append(sampleRecord('d', { cost_nano_usd: null })),
           ledger.append(sampleRecord('a', { cost_nano_usd: null })),
@@ -283,7 +283,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await Promise.all(['a', 'b', 'c'].map((id) => ledger.hold(heldCall(id, 10n))));
       await ledger.checkpoint({ call_id: 'b', usage: usageOf(3), cost: 6n });
       await ledger.settle(settledCall('c', { held: 10n, output: 1 }));
-      for (const id of ['a', 'b', 'c', 'a', 'nobody']) await ledger.abandon(id);
+      for (const id of ['a', 'b', 'c', 'a', 'unknown']) await ledger.abandon(id);
       expect(await balanceOf('default')).toMatchObject({ available: -8n, held: 0n, charged: 8n });
       expect(await statusOf('a')).toMatchObject({ error: 'gateway_fault', usage_source: 'void' });
       expect(await statusOf('c')).toMatchObject({ error: null });

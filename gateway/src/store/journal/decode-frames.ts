@@ -295,6 +295,7 @@ class Members {
     if (value !== null) return value;
     return this.#reader.fail(`lacks its member ${MEMBER[name]} (${name})`);
   }
+
   draft(): CallDraft {
     return {
       request_id: this.given(this.callId, 'callId'),
@@ -314,6 +315,7 @@ class Members {
     };
   }
 
+  /** Written out, not spread from `draft`: members keep the order in which records are printed. */
   record(): CallRecord {
     return {
       request_id: this.given(this.callId, 'callId'),

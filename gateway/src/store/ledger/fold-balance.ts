@@ -3,6 +3,7 @@
  * read model and the proofs share this fold.
  */
 
+import type { Frame } from '../ports/journal.ts';
 import type { AccountBalance, EntryKind } from '../ports/ledger.ts';
 import { ConstraintViolation, InsufficientFunds } from '../ports/store-errors.ts';
 
@@ -18,6 +19,35 @@ export interface Transfer {
   readonly amount: NanoUsd;
   /** For a post or void: the amount returned from held to available. Else 0. */
   readonly released: NanoUsd;
+}
+
+/** The transfers that a frame makes, in their order. `accountOf`: of a call that holds money. */
+export function transfersOf(frame: Frame, accountOf: (call_id: string) => string): readonly Transfer[] {
+  switch (frame.kind) {
+    case 'hold': {
+      const { draft, amount, prepaid } = frame;
+      return [{ kind: 'hold', account: draft.account, prepaid, amount, released: 0n }];
+    }
+    case 'extend': {
+      const { call_id, amount, prepaid } = frame;
+      return [{ kind: 'extend', account: accountOf(call_id), prepaid, amount, released: 0n }];
+    }
+    case 'end': {
+      const { record, hold, posted, released, writtenOff } = frame;
+      const common = { account: record.account, prepaid: false, released: 0n };
+      const end: Transfer = { ...common, kind: posted > 0n ? 'post' : 'void', amount: posted, released };
+      const absorbed: Transfer[] = writtenOff === 0n ? [] : [{ ...common, kind: 'absorb', amount: writtenOff }];
+      const held: Transfer[] = hold === null ? [] : [{ ...common, kind: 'hold', ...hold }];
+      return [...held, ...absorbed, end];
+    }
+    case 'movement': {
+      const { of, movement, prepaid } = frame;
+      return [{ kind: of, account: movement.account, prepaid, amount: movement.amount, released: 0n }];
+    }
+    case 'checkpoint':
+    case 'refused':
+      return [];
+  }
 }
 
 /** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */

@@ -149,7 +149,7 @@ describe('frames that are refused', () => {
     }
   });
 
-  test('while the journal takes no frames, plain holds and what nobody waits for are kept for later', async () => {
+  test('while the journal takes no frames, plain holds and frames without a waiter are kept for later', async () => {
     const memory = await openPaid(60n);
     memory.journal.failure = new Unavailable('full', 'the disk is full');
     await memory.ledger.hold(plainCall('a', 30n, 'paid'));

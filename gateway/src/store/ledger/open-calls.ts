@@ -87,12 +87,10 @@ export class OpenCalls {
     checkDraft(draft);
     const { request_id } = draft;
     const account = this.book.find(draft.account);
+    if (this.#open.has(request_id))
+      throw new ConstraintViolation('conflict', `The call ${request_id} is held already.`);
     const refused = take(account, 'hold', amount);
     if (refused !== null) throw refusal(`The call ${request_id} was not held`, refused);
-    if (this.#open.has(request_id)) {
-      endHold(account, 0n, amount, 0n);
-      throw new ConstraintViolation('conflict', `The call ${request_id} is held already.`);
-    }
     const call = new OpenCall(this, draft, amount, account, account.prepaid);
     this.#open.set(request_id, call);
     this.journal.provideFor(this.#open.size);
@@ -106,12 +104,10 @@ export class OpenCalls {
   /** @throws StoreError */
   extend(call_id: string, nth: number, amount: bigint): Promise<void> {
     const call = this.#require(call_id);
+    if (nth !== call.extensions + 1)
+      throw new ConstraintViolation('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
     const refused = take(call.account, 'extend', amount);
     if (refused !== null) throw refusal(`The hold of call ${call_id} was not extended`, refused);
-    if (nth !== call.extensions + 1) {
-      endHold(call.account, 0n, amount, 0n);
-      throw new ConstraintViolation('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
-    }
     this.#writeHold(call);
     call.amount += amount;
     call.extensions = nth;
@@ -145,7 +141,7 @@ export class OpenCalls {
     this.#appendEnd(call, settlement, call);
   }
 
-  /** Ends a call of which it is unknown whether its hold was stored. @throws StoreError */
+  /** Ends a call whose hold may not have been stored. @throws StoreError */
   settleUnheld(settlement: Settlement): void {
     checkSettlement(settlement);
     const { record, posted, writtenOff } = settlement;
@@ -198,6 +194,7 @@ export class OpenCalls {
   ended({ draft, account, end }: OpenCall): void {
     if (end !== null) endHold(account, end.posted, end.released, end.writtenOff);
     this.#open.delete(draft.request_id);
+    this.journal.provideFor(this.#open.size);
     // Nothing waits any more: at low load the timer would wake the process once per call.
     if (this.#open.size === 0) this.writeHolds();
   }

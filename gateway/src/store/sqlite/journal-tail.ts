@@ -6,10 +6,11 @@ import type { Database } from 'bun:sqlite';
 import { ChainReader } from '../journal/block-cursor.ts';
 import { decodeFrames } from '../journal/decode-frames.ts';
 import { DISK } from '../journal/file-port.ts';
-import { type Balance, EMPTY_BALANCE, moveMoney, type Transfer } from '../ledger/fold-balance.ts';
+import { type Balance, EMPTY_BALANCE, moveMoney, transfersOf } from '../ledger/fold-balance.ts';
 import type { Frame, JournalEnd } from '../ports/journal.ts';
 import type { AccountBalance } from '../ports/ledger.ts';
 import type { CallFilter, CallRecord } from '../ports/records.ts';
+import { Unavailable } from '../ports/store-errors.ts';
 import { findMark, readMarkNow } from './ingest/mark.ts';
 
 type ReadExactly = <Found>(look: (tail: readonly Frame[]) => Promise<Found>) => Promise<Found>;
@@ -43,12 +44,15 @@ export function createTailReader(database: Database, path: string, journalFolder
   };
 }
 
-/** Null: the call holds nothing. */
-export function findHoldAccount(database: Database, call_id: string): string | null {
-  return (
-    database
-      .query<{ readonly account: string }, [string]>('SELECT account FROM open_hold WHERE call_id = ?')
-      .get(call_id)?.account ?? null
+/** The account of a call that the tables know as open. @throws Unavailable `incompatible` where they do not know it */
+export function findHoldAccount(database: Database, call_id: string): string {
+  const found = database
+    .query<{ readonly account: string }, [string]>('SELECT account FROM open_hold WHERE call_id = ?')
+    .get(call_id);
+  if (found !== null) return found.account;
+  throw new Unavailable(
+    'incompatible',
+    `The journal extends the call ${call_id}, which holds nothing. Run \`verify\`.`,
   );
 }
 
@@ -85,28 +89,14 @@ export function withRecordsOf(
 export function withTransfersOf(
   tail: readonly Frame[],
   stored: readonly AccountBalance[],
-  accountOf: (call_id: string) => string | null,
+  accountOf: (call_id: string) => string,
 ): readonly AccountBalance[] {
   const held = new Map<string, string>();
   const changed = new Map<string, Balance>(stored.map(({ account, mode: _, ...balance }) => [account, balance]));
-  const move = (account: string, transfer: Pick<Transfer, 'kind' | 'amount' | 'released'>) =>
-    changed.set(account, moveMoney(changed.get(account) ?? EMPTY_BALANCE, { ...transfer, account, prepaid: false }));
   for (const frame of tail) {
-    if (frame.kind === 'hold') {
-      const { request_id, account } = frame.draft;
-      held.set(request_id, account);
-      move(account, { kind: 'hold', amount: frame.amount, released: 0n });
-    } else if (frame.kind === 'extend') {
-      const account = held.get(frame.call_id) ?? accountOf(frame.call_id);
-      if (account !== null) move(account, { kind: 'extend', amount: frame.amount, released: 0n });
-    } else if (frame.kind === 'end') {
-      const { record, hold, posted, released, writtenOff } = frame;
-      if (hold !== null) move(record.account, { kind: 'hold', amount: hold.amount, released: 0n });
-      move(record.account, { kind: posted > 0n ? 'post' : 'void', amount: posted, released });
-      if (writtenOff > 0n) move(record.account, { kind: 'absorb', amount: writtenOff, released: 0n });
-    } else if (frame.kind === 'movement') {
-      const { account, amount } = frame.movement;
-      move(account, { kind: frame.of, amount, released: 0n });
+    if (frame.kind === 'hold') held.set(frame.draft.request_id, frame.draft.account);
+    for (const transfer of transfersOf(frame, (call_id) => held.get(call_id) ?? accountOf(call_id))) {
+      changed.set(transfer.account, moveMoney(changed.get(transfer.account) ?? EMPTY_BALANCE, transfer));
     }
   }
   return stored.map(({ account, mode }) => ({ account, mode, ...(changed.get(account) ?? EMPTY_BALANCE) }));

@@ -52,10 +52,8 @@ export function createMemoryLedger(): MemoryLedger {
     },
     readCalls: () => [...new FrameBooks(journal.durable).records.values()],
     restart() {
-      const { durable } = journal;
-      journal = new SteeredJournal();
-      journal.durable.push(...durable);
-      opened = open(new FrameBooks(durable));
+      journal = new SteeredJournal(journal);
+      opened = open(new FrameBooks(journal.durable));
       return opened.recovered;
     },
     appendHolds: () => opened.appendHolds(),

@@ -1,7 +1,9 @@
 /** A journal in memory whose disk a test steers. For tests. */
 
+import { BlockWriter } from '../journal/block-writer.ts';
+import { encodeFrame } from '../journal/encode-frame.ts';
 import type { Frame, FrameWaiter, Journal } from '../ports/journal.ts';
-import { OutcomeUnknown, type StoreError, Unavailable } from '../ports/store-errors.ts';
+import { OutcomeUnknown, StoreError, Unavailable } from '../ports/store-errors.ts';
 
 interface Waiting {
   readonly frame: Frame;
@@ -9,19 +11,33 @@ interface Waiting {
 }
 
 export class SteeredJournal implements Journal {
-  readonly epoch = 1;
-  durableSeq = 0;
-  readonly durable: Frame[] = [];
+  readonly epoch: number;
+  durableSeq: number;
+  /** The frames of all starts. */
+  readonly durable: Frame[];
   /** While true, frames wait for `write` or `refuse`. Otherwise they are durable at the end of the turn. */
   isHeld = false;
   /** Set: the journal takes no frames, and keeps those without a waiter. */
   failure: StoreError | null = null;
   #waiting: Waiting[] = [];
   #isDue = false;
+  #isClosed = false;
+  readonly #writer = new BlockWriter();
+
+  /** `last`: the journal of the start before; only its durable frames are left. */
+  constructor(last: SteeredJournal | null = null) {
+    this.epoch = (last?.epoch ?? 0) + 1;
+    this.durableSeq = last?.durableSeq ?? 0;
+    this.durable = [...(last?.durable ?? [])];
+  }
 
   append(frame: Frame, waiter: FrameWaiter | null): void {
-    if (this.failure !== null && waiter !== null) {
-      waiter.onRefused(this.failure);
+    try {
+      this.#check(frame);
+      if (this.failure !== null && waiter !== null) throw this.failure;
+    } catch (fault) {
+      if (waiter === null || !(fault instanceof StoreError)) throw fault;
+      waiter.onRefused(fault);
       return;
     }
     this.#waiting.push({ frame, waiter });
@@ -56,7 +72,7 @@ export class SteeredJournal implements Journal {
   }
 
   writable(): boolean {
-    return this.failure === null;
+    return this.failure === null && !this.#isClosed;
   }
 
   provideFor(): void {}
@@ -64,6 +80,14 @@ export class SteeredJournal implements Journal {
   release(): void {}
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.write();
+  }
+
+  /** Throws for what no journal could store. */
+  #check(frame: Frame): void {
+    if (this.#isClosed) throw new Unavailable('closed', 'The journal has been closed.');
+    encodeFrame(this.#writer, frame);
+    this.#writer.reset();
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type Part, type ToolCallPart, type ToolResultPart, textPart } from '../../../src/generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../../../src/generation/request.ts';
+import { requestOf } from '../../../src/generation/testing/request-of.ts';
 import { parseObject } from '../../../src/protocols/json.ts';
 import { type Recording, recordingBytes } from '../../fake-upstream/recording.ts';
 import { type Json, list, object, textRecords, words } from '../wire-text.ts';
@@ -26,7 +27,12 @@ export function readGeminiPrompt(recording: Recording): RecordedPrompt | null {
   if (turns.includes(null) || tools.includes(null)) return null;
   const model = /models\/([^:/]+)/.exec(recording.request?.path ?? '')?.[1];
   if (model === undefined) return null;
-  const request = requestOf(model, turns as Turn[], tools as Tool[], object(body.generationConfig));
+  const request = requestOf({
+    model,
+    turns: turns as Turn[],
+    tools: tools as Tool[],
+    output_format: formatOf(object(body.generationConfig)),
+  });
   return { id: recording.id, model, request, promptTokens, answer: answerOf(answers, usage) };
 }
 
@@ -112,38 +118,9 @@ function toolsOf(tool: Json | null): Array<Tool | null> {
   });
 }
 
-function requestOf(
-  model: string,
-  turns: readonly Turn[],
-  tools: readonly Tool[],
-  config: Json | null,
-): GenerationRequest {
+function formatOf(config: Json | null): GenerationRequest['output_format'] {
   const schema = config?.responseSchema ?? config?.responseJsonSchema;
-  return {
-    model,
-    stream: false,
-    turns,
-    tools,
-    tool_choice: null,
-    parallel_tool_calls: null,
-    outputTokensMax: null,
-    stop: [],
-    temperature: null,
-    top_p: null,
-    top_k: null,
-    frequency_penalty: null,
-    presence_penalty: null,
-    seed: null,
-    reasoning: null,
-    output_format:
-      schema == null
-        ? null
-        : { kind: 'json_schema', name: null, description: null, schema: JSON.stringify(schema), strict: null },
-    verbosity: null,
-    end_user: null,
-    service_tier: null,
-    cache_mark: null,
-    web_search: null,
-    named: {},
-  };
+  return schema == null
+    ? null
+    : { kind: 'json_schema', name: null, description: null, schema: JSON.stringify(schema), strict: null };
 }

@@ -139,8 +139,8 @@ describe('a block that does not fit the tables', () => {
     ['a movement that is there', [topup, topup], 'UNIQUE'],
     [
       'an unknown account',
-      [{ ...end, record: { ...record, account: 'nobody' }, hold: { amount: 9n, prepaid: false } }],
-      'nobody',
+      [{ ...end, record: { ...record, account: 'unknown' }, hold: { amount: 9n, prepaid: false } }],
+      'unknown',
     ],
     [
       'a balance beyond 64 bits',

@@ -1,5 +1,5 @@
 /**
- * Reads an account's ledger lines and statements: from records, movements and open holds, and, for what came before the
+ * Reads an account's ledger lines and statements: from records, movements and open holds, and, for the time before the
  * journal, from ledger entries. Reads in bounded pieces, which is consistent because records and movements never change.
  */
 import { type Kysely, sql } from 'kysely';
@@ -90,13 +90,13 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
     return rows;
   }
 
-  /** The id so many records before this one; '': there are fewer. */
+  /** The position so many records before this one, '': there are fewer. The id of a call, perhaps another account's, is cut off. */
   async function floorBefore(before: string): Promise<string> {
     const { rows } = await sql<{ readonly id: string }>`SELECT request_id AS id FROM call_record
       WHERE request_id < ${before} ORDER BY request_id DESC LIMIT 1 OFFSET ${pieces.records - 1}`.execute(
       workerQueries,
     );
-    return rows[0]?.id ?? '';
+    return (rows[0]?.id ?? '').slice(0, requestIdFloor(0).length);
   }
 
   async function readOldMovements(account: string, beforeSeq: number, limit: number): Promise<readonly EntryRow[]> {

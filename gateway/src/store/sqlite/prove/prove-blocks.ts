@@ -91,7 +91,7 @@ function followChain(block: Block, { stream, epoch, head }: ChainEnd): void {
   throw new LedgerInvariantError(
     block.epoch === epoch
       ? 'it does not follow the block before it'
-      : `it does not follow what came before its epoch ${block.epoch}`,
+      : `it does not follow the last block before its epoch ${block.epoch}`,
   );
 }
 

@@ -54,7 +54,7 @@ export function proveChain(database: Database): ChainProof {
     const row = epochs[epoch - 1];
     if (row?.id !== epoch) throw new LedgerInvariantError(`epoch ${epoch} is missing`, place);
     if (row.seal !== sealEpoch(head, epoch, row.started_at_ms)) {
-      throw new LedgerInvariantError(`the seal of epoch ${epoch} does not follow from what came before it`, place);
+      throw new LedgerInvariantError(`the seal of epoch ${epoch} does not follow from the epoch before it`, place);
     }
     head = row.seal;
   }

@@ -195,7 +195,7 @@ describe('sound and tools in a record', () => {
     ['a search more', '{"audio_output":4,"server_tools":{"web_search":4}}', 'costs 64'],
     ['none of it', null, 'costs 20'],
     ['more sound than output', '{"audio_output":11,"server_tools":{"web_search":3}}', 'cannot be recomputed'],
-    ['a number that is none', '{"audio_output":"4"}', 'cannot be recomputed'],
+    ['a number as text', '{"audio_output":"4"}', 'cannot be recomputed'],
     ['null', 'null', 'cannot be recomputed'],
     ['no JSON', '{', 'is no JSON'],
   ])('and are found where they were changed: %s', (_, usage_apart, words) => {
@@ -233,7 +233,7 @@ describe('the proof also finds', () => {
       'the balance of account default',
     ],
     ['a balance taken out', ['DELETE FROM account_balance'], null, 'is nothing'],
-    ['a balance of nobody', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
+    ['a balance of no account', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
     ['an open hold taken out', ['DELETE FROM open_hold'], null, 'call call-f holds money by its entries'],
     ['another amount of an open hold', ['UPDATE open_hold SET amount = 61'], null, 'says 61 of account default'],
     [

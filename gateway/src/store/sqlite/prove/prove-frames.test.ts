@@ -78,7 +78,7 @@ describe('the proof of frames finds', () => {
       [HOLD, end({ posted: 21n, released: 9n }, { cost_nano_usd: '21' })],
       'costs 21 nano-USD, its usage at',
     ],
-    ['a cost written off that is none', [HOLD, end({ writtenOff: 1n })], 'post and absorb 21'],
+    ['a cost written off beyond the cost', [HOLD, end({ writtenOff: 1n })], 'post and absorb 21'],
     [
       'less than nothing written off',
       [HOLD, end({ posted: 30n, released: 0n, writtenOff: -10n })],

@@ -1,7 +1,7 @@
 /** Proves frames of the journal in their order: folds balances, follows calls, and recomputes every charge. */
-import { type Balance, EMPTY_BALANCE, foldBalance } from '../../ledger/fold-balance.ts';
+import { type Balance, EMPTY_BALANCE, foldBalance, type Transfer, transfersOf } from '../../ledger/fold-balance.ts';
 import type { EndFrame, Frame } from '../../ports/journal.ts';
-import type { CallDraft, EntryKind } from '../../ports/ledger.ts';
+import type { CallDraft } from '../../ports/ledger.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { StoreError } from '../../ports/store-errors.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
@@ -22,16 +22,21 @@ export class FramesProof {
    * null. @throws LedgerInvariantError without a place
    */
   take(frame: Frame, epoch: number): bigint | null {
+    const held = this.#follow(frame, epoch);
+    for (const transfer of transfersOf(frame, (call_id) => this.calls.find('extend', call_id).account)) {
+      this.#move(transfer);
+    }
+    return held;
+  }
+
+  #follow(frame: Frame, epoch: number): bigint | null {
     switch (frame.kind) {
       case 'hold':
-        this.#hold(frame.draft, frame.amount, frame.prepaid, epoch);
+        this.#hold(frame.draft, frame.amount, epoch);
         return null;
-      case 'extend': {
-        const { call_id, nth, amount, prepaid } = frame;
-        this.calls.extend(call_id, nth, amount);
-        this.#move('extend', this.calls.find('extend', call_id).account, prepaid, amount, 0n);
+      case 'extend':
+        this.calls.extend(frame.call_id, frame.nth, frame.amount);
         return null;
-      }
       case 'checkpoint':
         if (frame.cost < 0n) throw new LedgerInvariantError(`a checkpoint of ${frame.cost}, expected 0 or more`);
         this.calls.find('checkpoint', frame.call_id).checkpoint = frame;
@@ -41,32 +46,25 @@ export class FramesProof {
       case 'refused':
         refuseCost(frame.record);
         return null;
-      case 'movement': {
-        const { account, amount } = frame.movement;
-        this.#move(frame.of, account, frame.prepaid, amount, 0n);
+      case 'movement':
         return null;
-      }
     }
   }
 
-  #hold(draft: CallDraft, amount: bigint, prepaid: boolean, epoch: number): void {
+  #hold(draft: CallDraft, amount: bigint, epoch: number): void {
     this.calls.hold(draft.request_id, draft.account, amount, { draft, epoch });
-    this.#move('hold', draft.account, prepaid, amount, 0n);
   }
 
   #end({ record, hold, posted, released, writtenOff }: EndFrame, epoch: number): bigint {
-    const { request_id, account } = record;
-    if (hold !== null) this.#hold(record, hold.amount, hold.prepaid, epoch);
+    const { request_id } = record;
+    if (hold !== null) this.#hold(record, hold.amount, epoch);
     if (writtenOff !== 0n) this.calls.absorb(request_id, writtenOff);
-    const { held } = this.calls.end(request_id, posted, posted + released, chargedOf(record));
-    if (writtenOff !== 0n) this.#move('absorb', account, false, writtenOff, 0n);
-    this.#move(posted === 0n ? 'void' : 'post', account, false, posted, released);
-    return held;
+    return this.calls.end(request_id, posted, posted + released, chargedOf(record)).held;
   }
 
-  #move(kind: EntryKind, account: string, prepaid: boolean, amount: bigint, released: bigint): void {
-    const before = this.balances.get(account) ?? EMPTY_BALANCE;
-    const folded = foldBalance(before, { kind, account, prepaid, amount, released });
+  #move(transfer: Transfer): void {
+    const { account } = transfer;
+    const folded = foldBalance(this.balances.get(account) ?? EMPTY_BALANCE, transfer);
     if (folded instanceof StoreError) throw new LedgerInvariantError(`account ${account}: ${folded.message}`);
     this.balances.set(account, folded);
     this.entries += 1;

@@ -223,9 +223,9 @@ describe('the proof also finds', () => {
       'the balance of account default',
     ],
     ['a balance taken out', ['DELETE FROM account_balance'], null, 'is nothing'],
-    ['a balance of nobody', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
+    ['a balance of no account', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
     ['an open hold taken out', ["DELETE FROM open_hold WHERE call_id = 'call-f'"], null, 'call call-f holds money'],
-    ['a mark taken out', ['DELETE FROM stream'], 1, 'it does not follow what came before its epoch 1'],
+    ['a mark taken out', ['DELETE FROM stream'], 1, 'it does not follow the last block before its epoch 1'],
   ];
   test.each(cases)('%s', (_, statements, block, words) => {
     const { problem } = proofAfter(...statements);
@@ -297,7 +297,7 @@ describe('a ledger from before the journal', () => {
   test('and a journal that continues another one is found', () => {
     expect(proveLedger(takenOver('1'.repeat(64)), recompute).problem).toMatchObject({
       block: 1,
-      message: 'it does not follow what came before its epoch 1',
+      message: 'it does not follow the last block before its epoch 1',
     });
   });
 
