@@ -296,7 +296,7 @@ function namesIn(routes: RouteTable, model: string): readonly string[] {
   return routes.get(model)?.names ?? [model];
 }
 
-const describeModel: DescribeModel = ({ catalog }) =>
+const describeModel: DescribeModel = ({ targets: [{ catalog }] }) =>
   catalog === null ? null : findModel(catalog.provider, catalog.model);
 
 async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {

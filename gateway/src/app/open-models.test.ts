@@ -75,7 +75,7 @@ async function open({
 }
 
 const routed = ({ settings }: Awaited<ReturnType<typeof open>>, model: string) => {
-  const upstream = settings.routes.get(model)?.upstream;
+  const upstream = settings.routes.get(model)?.targets[0].upstream;
   return upstream === undefined
     ? undefined
     : [upstream.provider, upstream.model, ...upstream.secrets.map((secret) => secret.reveal())];
@@ -108,7 +108,7 @@ describe('entries next to the configuration', () => {
     );
     const alone = await open({ entries: [{ ...entry, sealed }] });
     expect(routed(alone, 'claude-sonnet-4-5')).toEqual(['anthropic-too', 'claude-sonnet-4-5', 'secret']);
-    expect(alone.settings.routes.get('claude-sonnet-4-5')?.prices[0].price).not.toBeNull();
+    expect(alone.settings.routes.get('claude-sonnet-4-5')?.targets[0].prices[0].price).not.toBeNull();
     const beside = await open({ entries: [{ ...entry, sealed }], environment: { ANTHROPIC_API_KEY: 'from-outside' } });
     expect(routed(beside, 'claude-sonnet-4-5')).toEqual(['anthropic', 'claude-sonnet-4-5', 'from-outside']);
     expect(beside.notices).toEqual([]);
@@ -205,7 +205,7 @@ describe('models that follow changes', () => {
 test('a price that was set goes between the configuration and the catalogue', async () => {
   const price = { model: 'shared', fromMs: 1_000, rates: { input: '1', output: '2' }, createdBy: 'x', createdAtMs: 0 };
   const { settings } = await open({ entries: [entryOf('lab')], prices: [price] });
-  const book = settings.routes.get('shared')?.prices;
+  const book = settings.routes.get('shared')?.targets[0].prices;
   if (book === undefined) throw new Error('expected a route');
   expect([priceAt(book, 999), priceAt(book, 1_000)?.output]).toEqual([null, 2_000_000n]);
 });

@@ -12,7 +12,7 @@ import { newRequestId } from '../lib/request-id.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
-import type { Route } from '../routing/route.ts';
+import type { Route, Target } from '../routing/route.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptRecord } from '../store/ports/records.ts';
 import type { ExchangeListener, UpstreamMarks } from '../upstream/exchange.ts';
@@ -50,6 +50,8 @@ class Call {
   /** The body, validated. */
   outline: JsonOutline | null = null;
   route: Route | null = null;
+  /** The target of the current attempt, perhaps adapted to what it has refused; set with the route. */
+  target: Target | null = null;
   /**
    * Price-changing members and models that the request names beyond its own model; null: none, or the request is
    * translated.
@@ -103,7 +105,7 @@ class Call {
 }
 
 /** Members that a step of the call sets for good, with a function below. */
-type Learned = 'principal' | 'facts' | 'route' | 'money';
+type Learned = 'principal' | 'facts' | 'route' | 'target' | 'money';
 
 /** A call whose head has arrived. */
 export interface Arrived extends Omit<Call, Learned | 'outline' | 'priced'>, Readonly<Pick<Call, Learned>> {}
@@ -118,6 +120,7 @@ export interface Routed extends Identified, Readonly<Pick<Call, 'priced'>> {
   readonly facts: RequestFacts;
   readonly outline: JsonOutline;
   readonly route: Route;
+  readonly target: Target;
 }
 
 /** A call that was admitted to its limits, with its money held. */
@@ -149,9 +152,15 @@ export function setFacts(call: Identified, outline: JsonOutline, facts: RequestF
   (call as Call).facts = facts;
 }
 
-/** Sets the target of the next attempt. Only after `setFacts`. */
-export function setRoute(call: Identified, route: Route): asserts call is Routed {
+/** Sets the route, and the target to try first. Only after `setFacts`. */
+export function setRoute(call: Identified, route: Route, target: Target): asserts call is Routed {
   (call as Call).route = route;
+  (call as Call).target = target;
+}
+
+/** Sets the target of the next attempt. */
+export function setTarget(call: Routed, target: Target): void {
+  (call as Call).target = target;
 }
 
 export function setPriced(call: Routed, priced: PricedRequest): void {
@@ -193,10 +202,10 @@ export class AttemptRow {
 
   /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
   note(status: number | null, error: FailureKind | null): void {
-    const { route, attempts, startMs } = this.#call;
+    const { target, attempts, startMs } = this.#call;
     if (this.#row !== null) return;
     if (this.marks !== null && this.marks.sentAtMs > 0) this.#call.dispatched = true;
-    const { provider, model } = route.upstream;
+    const { provider, model } = target.upstream;
     this.#row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
     attempts.push(this.#row);
     this.#mark(error === null && status !== null);

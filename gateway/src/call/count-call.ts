@@ -44,7 +44,7 @@ export async function countCall(
     openPlace(call);
     routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
     admission = await holdCount(call);
-    if (!speaks(call.route.upstream.protocols, protocol.name)) return countReply(call, countTokens(call));
+    if (!speaks(call.target.upstream.protocols, protocol.name)) return countReply(call, countTokens(call));
     const plan = planCall(call);
     call.dropped = plan.dropped;
     return await deliverCount(call, plan, await attemptCount(call, plan));
@@ -87,10 +87,10 @@ function capsOfCounts({ caps, ...binding }: BindingCaps): BindingCaps {
  * Tokens of the whole prompt; estimated from the byte count where the canonical format cannot represent the request.
  */
 function countTokens(call: Routed): number {
-  const { route, facts } = call;
+  const { target, facts } = call;
   try {
     const request = parseRequest(call, startTranslationNotes(false));
-    return estimatePromptTokens(request, familyOf(route.upstream.model));
+    return estimatePromptTokens(request, familyOf(target.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     return estimateTokens(facts.inputBytes);

@@ -119,7 +119,7 @@ function passModel(
   // The same check as for a real call, whatever the steps above said.
   const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? DEFAULT_PROTOCOL);
   const over = route.protocols.map((one) => PROTOCOLS[one].title.toLowerCase()).join(' and ');
-  pass(`Served by ${route.upstream.provider} over ${over}`);
+  pass(`Served by ${route.targets[0].upstream.provider} over ${over}`);
   return route;
 }
 
@@ -129,11 +129,22 @@ function passPrice(
   pass: (text: string) => void,
 ): PreparedClaim {
   const { principal, route, query, nowMs } = call;
+  const [target] = route.targets;
   const { endUser, stream, inputTokens } = query;
-  const outputTokensMax = query.outputTokensMax ?? route.traits.outputTokensMax;
-  const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
+  const outputTokensMax = query.outputTokensMax ?? target.traits.outputTokensMax;
+  const described = {
+    callId: '',
+    principal,
+    route,
+    target,
+    endUser,
+    atMs: nowMs,
+    stream,
+    inputTokens,
+    outputTokensMax,
+  };
   // A typical call: text only, no reasoning requested.
-  const plain = { extras: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
+  const plain = { extras: undefined, priced: null, hidesReasoning: target.hiddenReasoning === 'always', limit: null };
   const prepared = prepareClaim(deps.settings.config.defaults, deps.billing, { ...described, ...plain });
   if (prepared.price === null) pass('The model has no price, and none is needed');
   else pass(`The model costs ${priceWords(prepared.price)}`);

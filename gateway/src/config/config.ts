@@ -8,7 +8,7 @@ import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { Provider, Target, Timeouts } from '../providers/provider.ts';
+import type { Provider, TargetConfig, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
@@ -139,7 +139,7 @@ export interface ModelConfig {
   /** The endpoints that serve it; requests are translated for a target that speaks another format. */
   readonly protocols: readonly ClientProtocolName[];
   /** At least one. Calls go to the first; the others are for routing. */
-  readonly targets: readonly [Target, ...Target[]];
+  readonly targets: readonly [TargetConfig, ...TargetConfig[]];
   /** The file's capabilities, which override the catalog's. */
   readonly capabilities: Capabilities;
   /** Null: the catalog's price. */

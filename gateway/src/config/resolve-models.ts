@@ -5,7 +5,7 @@
 
 import { parseInstantMs } from '../lib/quantity.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
-import type { Provider, Target } from '../providers/provider.ts';
+import type { Provider, TargetConfig } from '../providers/provider.ts';
 import {
   type Capabilities,
   type ModelConfig,
@@ -76,7 +76,7 @@ function resolveTarget(
   providers: ReadonlyMap<string, Provider>,
   named: ReadonlySet<string>,
   report: Report,
-): Target | null {
+): TargetConfig | null {
   const provider = providers.get(shape.provider);
   if (provider === undefined && named.has(shape.provider)) return null;
   if (provider === undefined) {

@@ -3,7 +3,7 @@
  * and checks no permission.
  */
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import type { Provider, Target } from '../providers/provider.ts';
+import type { Provider, TargetConfig } from '../providers/provider.ts';
 import { type Config, type ModelConfig, NO_CAPABILITIES } from './config.ts';
 
 /** The catalog's name of a target's model. */
@@ -12,7 +12,7 @@ export interface CatalogName {
   readonly model: string;
 }
 
-export interface ServedTarget extends Target {
+export interface ServedTarget extends TargetConfig {
   /** Null: the catalog does not know the provider. */
   readonly catalog: CatalogName | null;
 }
@@ -53,7 +53,7 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
   const models = new Map<string, ModelConfig>();
   for (const provider of config.providers.values()) {
     for (const name of listNames(provider, listCatalogNames, listed)) {
-      const target: Target = { provider, model: name, timeouts: provider.timeouts };
+      const target: TargetConfig = { provider, model: name, timeouts: provider.timeouts };
       const earlier = models.get(name);
       const targets: ModelConfig['targets'] = earlier === undefined ? [target] : [...earlier.targets, target];
       models.set(name, {
@@ -75,7 +75,7 @@ function listNames(provider: Provider, listCatalogNames: ListCatalogNames, liste
 }
 
 /** Adds the catalog's name of the target's model. */
-export function withCatalog(target: Target): ServedTarget {
+export function withCatalog(target: TargetConfig): ServedTarget {
   const host = target.provider.catalogProvider;
   return { ...target, catalog: host === null ? null : { provider: host, model: target.model } };
 }

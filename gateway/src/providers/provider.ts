@@ -215,7 +215,7 @@ export interface LocalProvider extends ProviderBase {
 export type Provider = RemoteProvider | LocalProvider;
 
 /** A model of a provider. */
-export interface Target {
+export interface TargetConfig {
   readonly provider: Provider;
   /** The model's name at the provider. */
   readonly model: string;

@@ -13,7 +13,7 @@ import type {
   LocalProvider,
   Operation,
   RemoteProvider,
-  Target,
+  TargetConfig,
   Timeouts,
   Upstream,
   UpstreamRequest,
@@ -24,7 +24,7 @@ const OPERATIONS: readonly Operation[] = ['plain', 'stream', 'count_tokens'];
 const NO_BODY = new Uint8Array();
 
 /** Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address. */
-export function openUpstream({ provider, model, timeouts }: Target): Upstream {
+export function openUpstream({ provider, model, timeouts }: TargetConfig): Upstream {
   const { name, kind, provenLimits } = provider;
   const exchanges =
     provider.baseUrl === null

@@ -31,13 +31,13 @@ test('every name of a model has the same route, with all of its names', () => {
   });
 });
 
-test('an alias with fewer endpoints shares names, upstream and price with its model', () => {
+test('an alias with fewer endpoints shares names and targets with its model', () => {
   const routes = tableOf(['chat', 'messages'], [{ name: 'claude-own', protocols: ['messages'] }]);
   const [own, alias] = [routes.get('own'), routes.get('claude-own')];
   if (own === undefined) throw new Error('expected a route for the model');
   expect(own.protocols).toEqual(['chat', 'messages']);
   expect(alias).toEqual({ ...own, protocols: ['messages'] });
-  expect(alias?.upstream).toBe(own.upstream);
+  expect(alias?.targets).toBe(own.targets);
 });
 
 test('an alias of a model with one endpoint shares its route', () => {
@@ -48,7 +48,17 @@ test('an alias of a model with one endpoint shares its route', () => {
 test("a configured price applies from its start, and the target's price before that", () => {
   const price = { from: '2026-12-01', input: '1', output: '2' };
   const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], capabilities: {}, price };
-  const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.prices ?? bookOf(null);
+  const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.targets[0].prices ?? bookOf(null);
   const versions = [Date.UTC(2026, 10, 30), Date.UTC(2026, 11, 1)].map((atMs) => priceAt(prices, atMs)?.version);
   expect(versions).toEqual(['free@0_0_0_0_0_0', 'config:2026-12-01@1_1_1_1_2_2']);
+});
+
+test('a route has every target of its model, in the order of the file', () => {
+  const targets: ServedModel['targets'] = [TARGET, { ...TARGET, model: 'claude-demo' }];
+  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets, capabilities: {}, price: null };
+  const built = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.targets ?? [];
+  expect(built.map(({ name, upstream }) => [name, upstream.model])).toEqual([
+    ['demo/demo', 'demo'],
+    ['demo/claude-demo', 'claude-demo'],
+  ]);
 });

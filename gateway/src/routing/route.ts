@@ -1,4 +1,4 @@
-/** Builds the table from public model names to upstreams and prices. Rebuilt at start and at each reload. */
+/** Builds the table from public model names to targets and prices. Rebuilt at start and at each reload. */
 
 import { FREE_PRICE, type Price } from '../billing/price.ts';
 import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
@@ -17,13 +17,30 @@ export type FindSetPrices = (model: string) => readonly PricePeriod[];
 
 const NONE_SET: FindSetPrices = () => [];
 
-/** The upstreams of a model. Calls go to the first. */
+/** A public model: its names, its endpoints, and the targets that serve it. */
 export interface Route {
   /** The name that the operator gave, and every other public name. */
   readonly model: string;
   readonly names: readonly string[];
   /** The endpoints that serve it under this name: an alias may have fewer than its model. */
   readonly protocols: readonly ClientProtocolName[];
+  /** In the order of the file. */
+  readonly targets: readonly [Target, ...Target[]];
+}
+
+/** One model of one provider that serves a route. */
+export interface Target {
+  /** Unique in its route. */
+  readonly name: string;
+  /** The lowest is tried first. */
+  readonly priority: number;
+  /** Its share among the targets of its priority, 0: only as a fallback; null: none was given. */
+  readonly weight: number | null;
+  /** Open calls at once; null: no limit. */
+  readonly maxConcurrency: number | null;
+  /** Data tags, such as `eu`. */
+  readonly tags: readonly string[];
+  /** Its `key` identifies the target in everything that is learned about it. */
   readonly upstream: Upstream;
   /** What the upstream's model and provider accept, for translated requests. */
   readonly traits: UpstreamTraits;
@@ -40,7 +57,7 @@ export interface Route {
 export type RouteTable = ReadonlyMap<string, Route>;
 
 /**
- * Every public name, including aliases, with its route. All names of a model share its upstream; an alias with its own
+ * Every public name, including aliases, with its route. All names of a model share its targets; an alias with its own
  * endpoints has its own route.
  */
 export function buildRouteTable(
@@ -61,14 +78,31 @@ export function buildRouteTable(
 }
 
 function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: FindSetPrices): Route {
-  const [target] = model.targets;
-  const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
-  const listed = targetPrice(target, facts);
-  const traits = traitsOf(target, facts, model.capabilities);
+  const [first, ...others] = model.targets;
+  const build = (target: ServedTarget) => buildTarget(model, target, findFacts, findSetPrices);
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
+    targets: [build(first), ...others.map(build)],
+  };
+}
+
+function buildTarget(
+  model: ServedModel,
+  target: ServedTarget,
+  findFacts: FindFacts,
+  findSetPrices: FindSetPrices,
+): Target {
+  const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
+  const listed = targetPrice(target, facts);
+  const traits = traitsOf(target, facts, model.capabilities);
+  return {
+    name: `${target.provider.name}/${target.model}`,
+    priority: 1,
+    weight: null,
+    maxConcurrency: null,
+    tags: [],
     upstream: openUpstream(target),
     traits,
     hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
@@ -101,7 +135,7 @@ export function hiddenReasoningOf(
  */
 export function suggestModel(routes: RouteTable, protocol: ClientProtocolName, nowMs: number): string | null {
   const speaking = [...routes].filter(([, route]) => route.protocols.includes(protocol));
-  const priced = speaking.map(([name, route]) => ({ name, price: priceAt(route.prices, nowMs) }));
+  const priced = speaking.map(([name, route]) => ({ name, price: priceAt(route.targets[0].prices, nowMs) }));
   return priced.sort(byPrice)[0]?.name ?? null;
 }
 

@@ -14,11 +14,20 @@ function route(protocols: Route['protocols'], output: number | null): Route {
     model: 'm',
     names: ['m'],
     protocols,
-    upstream: openUpstream(TARGET),
-    traits: traitsOf(TARGET, null),
-    hiddenReasoning: 'never',
-    catalog: null,
-    prices: bookOf(output === null ? null : parseConfigPrice({ input: 1, output })),
+    targets: [
+      {
+        name: 'demo/m',
+        priority: 1,
+        weight: null,
+        maxConcurrency: null,
+        tags: [],
+        upstream: openUpstream(TARGET),
+        traits: traitsOf(TARGET, null),
+        hiddenReasoning: 'never',
+        catalog: null,
+        prices: bookOf(output === null ? null : parseConfigPrice({ input: 1, output })),
+      },
+    ],
   };
 }
 

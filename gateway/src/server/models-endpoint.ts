@@ -78,7 +78,7 @@ function renderModel(id: string, route: Route, describe: DescribeModel): Rendere
     type: 'model',
     created: Date.parse(released) / 1000,
     created_at: `${released}T00:00:00Z`,
-    owned_by: route.upstream.provider,
+    owned_by: route.targets[0].upstream.provider,
     display_name: renderDisplayName(id, route, known?.name ?? null),
     max_input_tokens: known?.inputTokensMax ?? null,
     max_tokens: known?.outputTokensMax ?? null,

@@ -39,11 +39,11 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
   const body = object(JSON.parse(request ?? 'null'));
   const most = body?.max_completion_tokens ?? body?.max_tokens;
   const answers = typeof body?.n === 'number' ? body.n : 1;
-  const { facts: requestFacts, route } = routedCall({
+  const { facts: requestFacts, target } = routedCall({
     facts: { inputBytes: 0, answers, outputTokensMax: typeof most === 'number' ? most : null },
   });
-  const takes = { ...route.traits.takes, reasoning: reasons };
-  const judged = { facts: requestFacts, route: { ...route, traits: { ...route.traits, takes } } };
+  const takes = { ...target.traits.takes, reasoning: reasons };
+  const judged = { facts: requestFacts, target: { ...target, traits: { ...target.traits, takes } } };
   return checkUsage(judged, facts, new TokenRatio()).filter((flag) => flag === 'far_output');
 }
 

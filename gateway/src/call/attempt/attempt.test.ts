@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { setMoney, setRoute } from '../call.ts';
+import { setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import { TokenRatio } from '../money/usage-checks.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
@@ -51,7 +51,7 @@ test.each([
   const openExchange = () => {
     throw new Error('there is no endpoint');
   };
-  setRoute(call, { ...call.route, upstream: { ...call.route.upstream, openExchange } });
+  setTarget(call, { ...call.target, upstream: { ...call.target.upstream, openExchange } });
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
   await expect(attempt(call, planOf(folds))).rejects.toMatchObject({ kind: 'gateway_fault' });
   expect(openCalls.size).toBe(0);

@@ -6,7 +6,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
 import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { AttemptRow, type Held, type Routed, setRoute } from '../call.ts';
+import { AttemptRow, type Held, type Routed, setTarget } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { Interruptible } from '../deps.ts';
 import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
@@ -167,13 +167,13 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
   }
 
   /**
-   * Starts the next attempt. There is one target: the call's route, perhaps adapted by what the refusal showed. A
+   * Starts the next attempt. There is one target, perhaps adapted by what the refusal showed. A
    * fallback would choose another target here, plan the call for it, and extend the hold if it is dearer.
    */
   #again({ call: plan, why, learned, unknownMember }: NextAttempt): void {
     const { call } = this;
-    call.deps.log.upstream(call.requestId, call.route.upstream.provider, why);
-    if (learned !== undefined) setRoute(call, { ...call.route, ...learned });
+    call.deps.log.upstream(call.requestId, call.target.upstream.provider, why);
+    if (learned !== undefined) setTarget(call, { ...call.target, ...learned });
     call.dropped = plan.dropped;
     this.plan = plan;
     this.#unknownMember = unknownMember;
@@ -187,7 +187,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
     const failure = failureOf(error);
     this.row.note(null, failure.kind);
     if (failure.details.cause !== undefined) {
-      call.deps.log.upstream(call.requestId, call.route.upstream.provider, String(failure.details.cause));
+      call.deps.log.upstream(call.requestId, call.target.upstream.provider, String(failure.details.cause));
     }
     this.#reject(failure);
   }
@@ -205,7 +205,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
     const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
     const isStream = call.facts.stream || plan.startFolding !== null;
     const own = plan.translation === null ? protocol.passThrough : null;
-    const exchange = call.route.upstream.openExchange(
+    const exchange = call.target.upstream.openExchange(
       {
         protocol: protocol.name,
         operation: this.#isCount ? 'count_tokens' : isStream ? 'stream' : 'plain',
@@ -298,7 +298,7 @@ class AnswerAttempts extends Attempts<StreamedOutcome> {
   /** Notes whether the target streams, as this attempt shows. */
   protected override noteOutcome(outcome: AttemptOutcome): void {
     const { limitProofs } = this.call.deps.billing;
-    const { upstream } = this.call.route;
+    const { upstream } = this.call.target;
     if (outcome.kind !== 'collected') limitProofs.noteStreaming(upstream, null);
     else if (this.plan.startFolding === null) return;
     else if (outcome.answer.head.status === 200) limitProofs.noteStreaming(upstream, 'ignores');
@@ -313,10 +313,10 @@ class AnswerAttempts extends Attempts<StreamedOutcome> {
   /** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
   async #withoutStream(): Promise<NextAttempt | null> {
     const call = this.#held;
-    const { facts, route, money, deps } = call;
-    const limit = sentLimit(facts, call.protocol.name, route);
-    const isTrusted = limit === null || deps.billing.limitProofs.trustOf(route.upstream, limit) === 'limit';
-    const most = isTrusted ? mostOutputTokens(facts, route) : limit.mostWithoutIt;
+    const { facts, target, money, deps } = call;
+    const limit = sentLimit(facts, call.protocol.name, target);
+    const isTrusted = limit === null || deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
+    const most = isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
     const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
       throw new CallFailure('store_unavailable', 'the call could not be paid for; try again', {
         cause,
@@ -335,8 +335,8 @@ function refusalIn(outcome: AttemptOutcome): CollectedAnswer | null {
 }
 
 /** Upstream answered without the member: later requests to it leave the member out. */
-function rememberUnknown({ deps, principal, route }: Routed, member: string): void {
-  deps.refusedMembers.note(route.upstream, member, principal.workspaceId, Date.now());
+function rememberUnknown({ deps, principal, target }: Routed, member: string): void {
+  deps.refusedMembers.note(target.upstream, member, principal.workspaceId, Date.now());
 }
 
 /** An error other than a CallFailure is a fault of the gateway. */

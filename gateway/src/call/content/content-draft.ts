@@ -4,7 +4,7 @@
  */
 import type { Gauge } from '../../admission/capacity.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 import type { CallContent, StoredBytes } from '../../store/ports/content.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
@@ -12,12 +12,12 @@ import { scrub } from '../attempt/scrub.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { type ContentRecorder, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
 
-/** The call's own data; its route is set while the call runs. */
+/** The call's own data; its target is set while the call runs. */
 interface SpokenCall {
   readonly requestId: string;
   readonly atMs: number;
   readonly protocol: { readonly name: CallContent['protocol'] };
-  readonly route: Route | null;
+  readonly target: Target | null;
 }
 
 export class ContentDraft {
@@ -119,7 +119,7 @@ export class ContentDraft {
   /** Scrubs upstream's own bytes: the account's members may see no more than the client could have seen. */
   #scrubbed({ bytes, totalBytes }: StoredBytes): StoredBytes {
     const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return { bytes: Uint8Array.from(scrub(raw, this.#call.route?.upstream.secrets ?? [])), totalBytes };
+    return { bytes: Uint8Array.from(scrub(raw, this.#call.target?.upstream.secrets ?? [])), totalBytes };
   }
 
   /** The beginning of the body, copied into its own memory; null: no room. */

@@ -116,12 +116,12 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
   return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
 }
 
-function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
+function factsOf({ target, facts }: Held, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'malformed') {
     throw new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${reading.message}`);
   }
   if (reading.kind === 'error') {
-    throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, route.upstream.secrets));
+    throw failureOfErrorWords(reading.type, reading.status, scrubText(reading.message, target.upstream.secrets));
   }
   if (facts.stream) {
     throw new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
@@ -134,11 +134,11 @@ function factsOf({ route, facts }: Held, reading: AnswerReading): AnswerFacts {
  * data. Throws other refusals, which become the gateway's own errors.
  */
 export function passRefusal(
-  { route }: Routed,
+  { target }: Routed,
   { head, body, cut }: CollectedAnswer,
   protocol: UpstreamProtocol,
 ): { readonly body: Buffer; readonly failure: CallFailure } {
-  const { secrets } = route.upstream;
+  const { secrets } = target.upstream;
   const beginning = scrubText(body.subarray(0, 2_000).toString('utf8'), secrets);
   const isJson = !cut && isJsonObject(body);
   const shown =
@@ -217,17 +217,17 @@ function readTranslated(
 }
 
 function failureOfTranslatedRefusal(
-  { route }: Held,
+  { target }: Held,
   { head, body }: CollectedAnswer,
   protocol: UpstreamProtocol,
 ): CallFailure {
   const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
-  const message = scrubText(error.message, route.upstream.secrets);
+  const message = scrubText(error.message, target.upstream.secrets);
   return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, message);
 }
 
-function failureOfEvent({ route }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
-  return failureOfErrorWords(type, status, scrubText(message, route.upstream.secrets));
+function failureOfEvent({ target }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
+  return failureOfErrorWords(type, status, scrubText(message, target.upstream.secrets));
 }
 
 function factsOfGeneration(generation: Generation, finish_reason: string, outputBytesMax: number): AnswerFacts {

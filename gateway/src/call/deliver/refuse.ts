@@ -44,8 +44,8 @@ export function reportFailure(call: Arrived, error: unknown): CallFailure {
 }
 
 /** Warns the operator of problems with their own account or configuration at the provider. */
-export function alarm({ requestId, route, deps }: Arrived, { details }: CallFailure): void {
-  deps.log.alarm(requestId, `${route?.upstream.provider ?? ''}: ${String(details.cause)}`);
+export function alarm({ requestId, target, deps }: Arrived, { details }: CallFailure): void {
+  deps.log.alarm(requestId, `${target?.upstream.provider ?? ''}: ${String(details.cause)}`);
 }
 
 function fault({ deps, requestId }: Arrived, cause: unknown): CallFailure {

@@ -15,7 +15,7 @@ test.each([
   const served = { name: model, alias: [], protocols: ['chat'], targets, capabilities: {}, price: null } as const;
   const route = buildRouteTable(new Map([[model, served]]), () => null).get(model);
   if (route === undefined) throw new Error('the model is served');
-  setRoute(call, route);
+  setRoute(call, route, route.targets[0]);
   call.attempted = true;
   const { headers } = streamReply(call, new ReadableStream());
   expect([headers.get('x-tollgate-provider'), headers.get('x-tollgate-model')]).toEqual([providerText, modelText]);

@@ -47,8 +47,8 @@ function sharedHeaders(upstream: Upstream): Headers {
 }
 
 function routeHeaders(call: Arrived): Headers {
-  const isAttempted = call.route !== null && call.attempted;
-  const headers = new Headers(isAttempted ? sharedHeaders(call.route.upstream) : NO_ROUTE);
+  const isAttempted = call.target !== null && call.attempted;
+  const headers = new Headers(isAttempted ? sharedHeaders(call.target.upstream) : NO_ROUTE);
   headers.set('x-request-id', call.requestId);
   headers.set('request-id', call.requestId);
   if (isAttempted) headers.set('x-tollgate-attempts', String(Math.max(1, call.attempts.length)));

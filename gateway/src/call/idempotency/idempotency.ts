@@ -232,7 +232,7 @@ export function startSweeping(
 
 /** The client's reply, without its headers. */
 export function storedHead(
-  { facts: request, route }: Routed,
+  { facts: request, target }: Routed,
   { status, failure, facts }: Outcome,
 ): Omit<StoredHead, 'headers'> {
   return {
@@ -240,8 +240,8 @@ export function storedHead(
     stream: request.stream,
     error: failure,
     finish_reason: facts?.finish_reason ?? null,
-    served_model: facts?.model ?? route.upstream.model,
-    provider: route.upstream.provider,
+    served_model: facts?.model ?? target.upstream.model,
+    provider: target.upstream.provider,
   };
 }
 

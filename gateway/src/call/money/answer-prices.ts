@@ -14,7 +14,7 @@ import {
   type UsagePart,
 } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 import type { Routed } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 
@@ -28,7 +28,7 @@ export interface PricedUsage {
   readonly unknownTier: TierWords | undefined;
 }
 
-type Priced = Pick<Routed, 'route' | 'priced' | 'principal' | 'atMs'>;
+type Priced = Pick<Routed, 'target' | 'priced' | 'principal' | 'atMs'>;
 
 /** `requested`: the price of the requested model, with the account's mark-up. */
 export function priceAnswer(
@@ -106,16 +106,16 @@ class AnswerPrices {
 
   /** Price of a model that the answer names as one of its runs. */
   ofRun(model: string): Price {
-    const { route, priced } = this.#call;
-    if (isSameModel(route, model, route.upstream.model)) return this.#ofAsked();
-    const named = priced?.named.find((one) => isSameModel(one.route, model, one.named.name));
+    const { target, priced } = this.#call;
+    if (isSameModel(target, model, target.upstream.model)) return this.#ofAsked();
+    const named = priced?.named.find((one) => isSameModel(one.target, model, one.named.name));
     if (named !== undefined)
-      return this.#ofList(this.#listOf(named.route), { ...this.#tier, ...named.named.tier }) ?? this.#ofAsked();
-    const known = route.catalog === null ? null : findModel(route.catalog.provider, model);
+      return this.#ofList(this.#listOf(named.target), { ...this.#tier, ...named.named.tier }) ?? this.#ofAsked();
+    const known = target.catalog === null ? null : findModel(target.catalog.provider, model);
     if (known !== null) return this.#ofList(known.price, this.#tier) ?? this.#ofAsked();
     // Unknown model name, from a request that named several: charge the most expensive of them, so that the price is
     // not too low.
-    const candidates = (priced?.named ?? []).map((one) => this.#ofList(this.#listOf(one.route), this.#tier));
+    const candidates = (priced?.named ?? []).map((one) => this.#ofList(this.#listOf(one.target), this.#tier));
     return candidates.reduce<Price>(
       (most, one) => (one !== null && one.output > most.output ? one : most),
       this.#ofAsked(),
@@ -123,12 +123,12 @@ class AnswerPrices {
   }
 
   #ofAsked(): Price {
-    const { route } = this.#call;
-    return this.#ofList(this.#listOf(route), this.#tier) ?? this.#requested;
+    const { target } = this.#call;
+    return this.#ofList(this.#listOf(target), this.#tier) ?? this.#requested;
   }
 
-  #listOf(route: Route): Price | null {
-    return priceAt(route.prices, this.#call.atMs);
+  #listOf(target: Target): Price | null {
+    return priceAt(target.prices, this.#call.atMs);
   }
 
   #ofList(list: Price | null, tier: TierWords): Price | null {
@@ -142,7 +142,7 @@ class AnswerPrices {
 const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
 
 /** Whether both names mean the same model to upstream: upstreams answer with dated names. */
-function isSameModel({ catalog }: Route, reported: string, name: string): boolean {
+function isSameModel({ catalog }: Target, reported: string, name: string): boolean {
   if (reported === name || (reported.startsWith(name) && DATE.test(reported.slice(name.length)))) return true;
   const known = catalog === null ? null : findModel(catalog.provider, reported);
   return known !== null && catalog !== null && known === findModel(catalog.provider, name);

@@ -229,10 +229,9 @@ describe('a plain call to a target that is not proven to honor its limit', () =>
     );
   });
 
-  function answerOf({ requestId, route }: Routed, end: { readonly output: number; readonly endedByLimit: boolean }) {
-    if (route === null) throw new Error('the call has no route');
+  function answerOf({ requestId, target }: Routed, end: { readonly output: number; readonly endedByLimit: boolean }) {
     const limit = { member: 'max_tokens', tokens: 1_000 } as const;
-    return { upstream: route.upstream, limit, answers: 1, requestId, ...end };
+    return { upstream: target.upstream, limit, answers: 1, requestId, ...end };
   }
 });
 

@@ -16,7 +16,7 @@ import type { Defaults } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Route, Target } from '../../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord, HoldMode } from '../../store/ports/records.ts';
 import { ConstraintViolation, InsufficientFunds } from '../../store/ports/store-errors.ts';
@@ -38,20 +38,21 @@ const MEDIA_TOKENS = 1_600;
  * nothing is taken. Synchronous if the limits answer synchronously.
  */
 export function holdCall(call: Routed): CallMoney | Promise<CallMoney> {
-  const { deps, principal, facts, route } = call;
+  const { deps, principal, facts, route, target } = call;
   const claim = prepareClaim(call.settings.config.defaults, deps.billing, {
     callId: call.requestId,
     principal,
     route,
+    target,
     endUser: redactKeys(facts.endUser),
     atMs: call.atMs,
     stream: facts.stream,
     inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
-    outputTokensMax: mostOutputTokens(facts, route),
+    outputTokensMax: mostOutputTokens(facts, target),
     extras: facts.extras,
     priced: call.priced,
     hidesReasoning: mayHideReasoning(call),
-    limit: sentLimit(facts, call.protocol.name, route),
+    limit: sentLimit(facts, call.protocol.name, target),
   });
   if (claim.price === null) deps.log.unpriced(call.requestId, route.model);
   const admitted = admitCall(deps.billing.limits, claim.claim, steadyNowMs());
@@ -135,6 +136,8 @@ interface ClaimedCall extends Pick<HoldRequest, 'inputTokens' | 'outputTokensMax
   readonly callId: string;
   readonly principal: Principal;
   readonly route: Route;
+  /** The target to try first, whose price is held. */
+  readonly target: Target;
   /** As stored in the record; null: no end user named. */
   readonly endUser: string | null;
   readonly atMs: number;
@@ -188,18 +191,19 @@ export function prepareClaim(
   billing: BillingDeps,
   called: ClaimedCall,
 ): PreparedClaim {
-  const { principal, route, endUser, atMs: arrivedMs, stream } = called;
+  const { principal, route, target, endUser, atMs: arrivedMs, stream } = called;
   const { account, keyId, workspaceId } = principal;
   const models = called.priced === null ? route.names : namesOf(route, called.priced);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
   const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
-  const listed = priceAt(route.prices, arrivedMs);
+  const listed = priceAt(target.prices, arrivedMs);
   if (listed === null && defaults.unpriced === 'refuse') refuseUnpriced(called, binding);
   const prices =
     called.priced === null
       ? null
       : chooseHoldPrices({
           route,
+          target,
           request: called.priced,
           atMs: arrivedMs,
           isBound: defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
@@ -222,13 +226,13 @@ export function prepareClaim(
 
 /** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */
 function trustIn(
-  { limit, route, principal }: ClaimedCall,
+  { limit, target, principal }: ClaimedCall,
   { limitProofs }: BillingDeps,
   binding: readonly BindingCaps[],
   price: Price | null,
 ): LimitTrust {
   if (limit === null || price === null || !isMoneyBound(principal, binding) || !costsOutput(price)) return 'limit';
-  return limitProofs.trustOf(route.upstream, limit);
+  return limitProofs.trustOf(target.upstream, limit);
 }
 
 /** The call with the number of output tokens that it may really produce. */
@@ -299,8 +303,8 @@ function claimFor(basis: Basis, form: HoldForm): PreparedClaim {
  */
 const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
 
-function mayHideReasoning({ route, outline }: Routed): boolean {
-  if (route.hiddenReasoning !== 'on_request') return route.hiddenReasoning === 'always';
+function mayHideReasoning({ target, outline }: Routed): boolean {
+  if (target.hiddenReasoning !== 'on_request') return target.hiddenReasoning === 'always';
   return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
 }
 

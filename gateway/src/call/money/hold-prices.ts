@@ -7,7 +7,7 @@ import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
 import { chooseHold, type HoldRequest, type HoldSlice, SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { chargedTier, TIER_MEMBERS, type TierWords } from '../../generation/usage.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Route, Target } from '../../routing/route.ts';
 import type { PricedRequest } from '../plan/named-models.ts';
 
 /** Prices with the account's mark-up. */
@@ -25,6 +25,7 @@ export interface HoldPrices {
 
 export interface PriceQuery {
   readonly route: Route;
+  readonly target: Target;
   readonly request: PricedRequest;
   readonly atMs: number;
   /** A price is required: a balance or a budget pays for the call. */
@@ -39,9 +40,9 @@ export interface PriceQuery {
  * named model has no price.
  */
 export function chooseHoldPrices(requested: PriceQuery): HoldPrices | null {
-  const { route, request, atMs, priced } = requested;
+  const { target, request, atMs, priced } = requested;
   const { members, named } = request;
-  const list = priceAt(route.prices, atMs);
+  const list = priceAt(target.prices, atMs);
   if (list === null) return null;
   const [unknown] = members.unpriced;
   if (unknown !== undefined && requested.isBound && list.fees !== null) {
@@ -54,7 +55,7 @@ export function chooseHoldPrices(requested: PriceQuery): HoldPrices | null {
   }));
   const beside: HoldPrices['beside'][number][] = [];
   for (const one of named) {
-    const found = priceAt(one.route.prices, atMs);
+    const found = priceAt(one.target.prices, atMs);
     if (found === null && requested.isBound) throw unpriced(one.route, one.named.path);
     if (found === null) continue;
     const price = priced(tierPrice(found, { ...members.tier, ...one.named.tier }, requested));

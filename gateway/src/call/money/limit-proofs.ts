@@ -7,7 +7,7 @@
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Upstream } from '../../providers/provider.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 
 /**
  * The limit on the cost of an answer. `limit`: the caller's limit; the target is proven to honor it. `meter`: metering
@@ -51,7 +51,7 @@ export interface LimitExceeded {
   readonly calls: number;
 }
 
-interface Target {
+interface TargetProof {
   /**
    * By member, the smallest limit that ended an answer. It proves nothing for smaller limits: the target may have its
    * own minimum.
@@ -71,7 +71,7 @@ const TARGETS_MAX = 10_000;
 
 export class LimitProofs {
   readonly #warn: (exceeded: LimitExceeded) => void;
-  readonly #targets = new Map<string, Target>();
+  readonly #targets = new Map<string, TargetProof>();
   readonly #unstreamed = new Map<string, StreamingFault>();
 
   /** `warn` must not throw. */
@@ -114,7 +114,7 @@ export class LimitProofs {
     if (fault !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(upstream.key, fault);
   }
 
-  #targetOf(upstream: Upstream): Target {
+  #targetOf(upstream: Upstream): TargetProof {
     const name = upstream.key;
     let target = this.#targets.get(name);
     if (target !== undefined) return target;
@@ -125,7 +125,7 @@ export class LimitProofs {
     return target;
   }
 
-  #tellOf(target: Target, { upstream, limit, answers, output, requestId }: LimitedAnswer, nowMs: number): void {
+  #tellOf(target: TargetProof, { upstream, limit, answers, output, requestId }: LimitedAnswer, nowMs: number): void {
     target.unreported += 1;
     if (nowMs - target.reportedAtMs < REPORT_EVERY_MS) return;
     const { provider, model } = upstream;
@@ -135,7 +135,7 @@ export class LimitProofs {
   }
 }
 
-function isProven(upstream: Upstream, target: Target | undefined, { member, tokens }: AnswerLimit): boolean {
+function isProven(upstream: Upstream, target: TargetProof | undefined, { member, tokens }: AnswerLimit): boolean {
   if (member === null) return false;
   const from = target?.provenFrom.get(member);
   if (from !== undefined && tokens >= from) return true;
@@ -158,19 +158,19 @@ export interface SentLimit {
 export function sentLimit(
   facts: RequestFacts,
   protocol: ClientProtocolName,
-  route: Pick<Route, 'upstream' | 'traits'>,
+  target: Pick<Target, 'upstream' | 'traits'>,
 ): SentLimit | null {
   const { outputTokensMax, mayChangeLimit } = facts;
   if (outputTokensMax === null && !mayChangeLimit) return null;
-  const member = mayChangeLimit ? null : memberOf(facts, protocol, route);
-  return { member, tokens: outputTokensMax ?? 0, mostWithoutIt: mostWithoutLimit(facts, route) };
+  const member = mayChangeLimit ? null : memberOf(facts, protocol, target);
+  return { member, tokens: outputTokensMax ?? 0, mostWithoutIt: mostWithoutLimit(facts, target) };
 }
 
 /** The caller's own member if its bytes pass through with one limit, otherwise the one that upstream knows. */
 function memberOf(
   { outputLimitMember, otherLimit }: RequestFacts,
   protocol: ClientProtocolName,
-  { upstream, traits }: Pick<Route, 'upstream' | 'traits'>,
+  { upstream, traits }: Pick<Target, 'upstream' | 'traits'>,
 ): OutputLimitMember | null {
   const known = upstream.protocolFor[protocol].outputLimitMember(traits);
   if (speaks(upstream.protocols, protocol)) return otherLimit === null ? outputLimitMember : known;
@@ -178,12 +178,12 @@ function memberOf(
 }
 
 /** All answers combined, by the caller's own limit, else the catalog's; null: unlimited. */
-export function mostOutputTokens(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
+export function mostOutputTokens(facts: RequestFacts, { traits }: Pick<Target, 'traits'>): number | null {
   return ofAll(facts, facts.outputTokensMax ?? traits.outputTokensMax);
 }
 
 /** The same for a host that ignores the caller's limit. */
-function mostWithoutLimit(facts: RequestFacts, { traits }: Pick<Route, 'traits'>): number | null {
+function mostWithoutLimit(facts: RequestFacts, { traits }: Pick<Target, 'traits'>): number | null {
   return ofAll(facts, traits.outputTokensMax);
 }
 

@@ -42,7 +42,7 @@ async function settled(outcome: Outcome) {
 test('anomalous usage is billed as reported, and flagged', async () => {
   const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
   expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
-  const { provider, model } = call.route.upstream;
+  const { provider, model } = call.target.upstream;
   expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as UsageAnomaly]);
 });
 
@@ -92,7 +92,7 @@ test.each([
     usageAnomalies: new UsageAnomalyLog(() => undefined),
   } as Partial<BillingDeps> as BillingDeps;
   const call = routedCall({ hiddenReasoning }, { recorder: NOWHERE, billing, health: createProviderHealth() });
-  const { upstream } = call.route;
+  const { upstream } = call.target;
   call.dispatched = true;
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
   await settle(call, { status: 200, failure: null, facts });

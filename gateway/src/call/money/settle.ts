@@ -87,10 +87,10 @@ function mayCostOtherwise({ priced }: Routed, { extras }: Usage): boolean {
 /** Flags implausible upstream usage and warns the operator; null: nothing to flag. The usage is charged unchanged. */
 function noteAnomalies(call: Routed, { facts }: Outcome): CallRecord['usage_flags'] {
   if (facts === null) return null;
-  const { requestId, route, deps } = call;
+  const { requestId, target, deps } = call;
   const flags = checkUsage(call, facts, deps.billing.ratio);
   if (flags.length === 0) return null;
-  const { provider, model } = route.upstream;
+  const { provider, model } = target.upstream;
   deps.billing.usageAnomalies.note({ provider, model, flags, requestId }, Date.now());
   return flags;
 }
@@ -100,10 +100,10 @@ const COUNT_MARGIN = 1.25;
 
 /** Reports to the proofs what an answer shows about its target, whether or not it was complete. */
 function noteLimit(call: Routed, { failure, facts }: Outcome): void {
-  const { route, protocol, facts: request } = call;
+  const { target, protocol, facts: request } = call;
   if (facts === null || request.outputTokensMax === null) return;
   const { limitProofs, ratio } = call.deps.billing;
-  const { upstream } = route;
+  const { upstream } = target;
   const { outputTokensMax: tokens, answers } = request;
   // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
   if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
@@ -113,15 +113,15 @@ function noteLimit(call: Routed, { failure, facts }: Outcome): void {
   const counted = reported ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
   const output = Math.max(counted, facts.usageSoFar?.output ?? 0);
   if (!endedByLimit && output <= tokens * answers) return;
-  const limit = sentLimit(request, protocol.name, route);
+  const limit = sentLimit(request, protocol.name, target);
   if (limit === null) return;
   limitProofs.note({ upstream, limit, answers, output, endedByLimit, requestId: call.requestId }, Date.now());
 }
 
 /** Notes what the outcome shows of the target: its health, its limits, and the retry token that it issued. */
 function noteTarget(call: Routed, outcome: Outcome): void {
-  const { principal, route, deps } = call;
-  const { provider } = route.upstream;
+  const { principal, target, deps } = call;
+  const { provider } = target.upstream;
   if (call.attempted) {
     const { firstByteMs, startMs, facts } = call;
     const ttfbMs = facts.stream && firstByteMs !== null ? firstByteMs - startMs : null;
@@ -172,12 +172,12 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
 }
 
 /** Updates the bytes-per-token ratio from upstream's count of the received text. */
-function learnRatio({ route, deps }: Routed, { failure, facts }: Outcome): void {
+function learnRatio({ target, deps }: Routed, { failure, facts }: Outcome): void {
   if (failure !== null || facts === null || facts.usage === null) return;
   const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
   // The text of a non-streamed answer is counted only if its usage looks implausible.
   if (outputBytes === 0 || outputBytes !== outputBytesMax) return;
-  const { upstream, hiddenReasoning } = route;
+  const { upstream, hiddenReasoning } = target;
   const { ratio } = deps.billing;
   const tokens = shownTokens(usage);
   // Shown reasoning may be a summary of reasoning that is counted separately, and not all models report the reasoning
@@ -196,7 +196,7 @@ export function decideUsage(call: Arrived, outcome: Omit<Outcome, 'status'>): Ch
     produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
-    countedWhenReported: billing.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesReported ?? 0),
+    countedWhenReported: billing.ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, billing));
@@ -218,7 +218,7 @@ function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: Billing
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytes ?? 0),
+    output: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
   };
 }
 
@@ -285,7 +285,7 @@ function reportAnswer({ attempted }: Identified, { failure, facts }: Outcome, dr
 }
 
 export function draftRecord(call: Identified, price_version: string | null): CallDraft {
-  const { principal, route, facts } = call;
+  const { principal, target, facts } = call;
   return {
     request_id: call.requestId,
     at_ms: call.atMs,
@@ -297,8 +297,8 @@ export function draftRecord(call: Identified, price_version: string | null): Cal
     session: redactKeys(call.session),
     protocol: call.protocol.name,
     model: redactKeys(facts?.model),
-    served_model: redactKeys(route?.upstream.model),
-    provider: route?.upstream.provider ?? null,
+    served_model: redactKeys(target?.upstream.model),
+    provider: target?.upstream.provider ?? null,
     stream: facts?.stream ?? false,
     price_version,
   };

@@ -16,9 +16,8 @@ function flagsOf(
   outputTokensMax: number | null = null,
 ) {
   const call = routedCall({ facts: { inputBytes: 0, outputTokensMax: null, ...asked }, outputTokensMax });
-  const { route } = call;
-  if (route === null) throw new Error('the call has no route');
-  const takes = { ...route.traits.takes, reasoning: reasons };
+  const { target } = call;
+  const takes = { ...target.traits.takes, reasoning: reasons };
   const facts = {
     usageFlags: [],
     usageSoFar: null,
@@ -29,7 +28,7 @@ function flagsOf(
     outputBytesMax: told.outputBytes ?? 0,
     usage: null,
   };
-  const judged = { facts: call.facts, route: { ...route, traits: { ...route.traits, takes } } };
+  const judged = { facts: call.facts, target: { ...target, traits: { ...target.traits, takes } } };
   return checkUsage(judged, { ...facts, ...told }, RATIO);
 }
 

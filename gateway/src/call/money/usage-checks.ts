@@ -6,7 +6,7 @@ import { NO_FLAGS, type Usage, type UsageFlag } from '../../generation/usage.ts'
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 import { mostOutputTokens } from './limit-proofs.ts';
 
 /**
@@ -75,7 +75,7 @@ const FAR_TOKENS = 1_000;
 /** The parts of a call that the checks use. */
 interface Judged {
   readonly facts: RequestFacts | null;
-  readonly route: Route | null;
+  readonly target: Target | null;
 }
 
 /** For a complete answer with usage from upstream; otherwise there is nothing to check. */
@@ -95,16 +95,16 @@ function isInputFar({ facts }: Judged, { input, cache_read, cache_write_5m, cach
   return isFar(own, reported) || (facts.mediaParts === 0 && isFar(reported, own));
 }
 
-function isOutputFar({ facts: request, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: TokenRatio): boolean {
-  if (route === null) return false;
-  const { upstream, traits } = route;
+function isOutputFar({ facts: request, target }: Judged, facts: AnswerFacts, usage: Usage, ratio: TokenRatio): boolean {
+  if (target === null) return false;
+  const { upstream, traits } = target;
   const { output, reasoning } = usage;
   const { outputBytes, reasoningBytes, outputBytesMax } = facts;
   // Shown reasoning may contain tool results that are not counted (Groq's compound models, recorded in 2025).
   const textBytes = outputBytes - reasoningBytes;
   if (textBytes > FAR_TOKENS && isFar(ratio.tokensIn(upstream, textBytes), output)) return true;
   if (output <= FAR_TOKENS) return false;
-  const most = request === null ? null : mostOutputTokens(request, route);
+  const most = request === null ? null : mostOutputTokens(request, target);
   if (most !== null && isFar(output, most)) return true;
   // Hidden reasoning has tokens but no bytes: too many tokens are flagged only if reasoning is reported separately or
   // does not exist.

@@ -7,24 +7,30 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { mayUseModel, type Principal } from '../../identity/principal.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NamedModel, PricedMembers } from '../../protocols/request/request-facts.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Route, Target } from '../../routing/route.ts';
 import type { Settings } from '../deps.ts';
 
-/** An additionally named model, and the route whose price it has. */
-export interface NamedRoute {
-  readonly named: NamedModel;
+/** A model at the provider of the request's own model. */
+interface Sibling {
   readonly route: Route;
+  readonly target: Target;
+}
+
+/** An additionally named model, and the target whose price it has. */
+export interface NamedTarget extends Sibling {
+  readonly named: NamedModel;
 }
 
 /** The named models of a request in the client's own format, after the caller's rights to them were checked. */
 export interface PricedRequest {
   readonly members: PricedMembers;
-  readonly named: readonly NamedRoute[];
+  readonly named: readonly NamedTarget[];
 }
 
 interface ModelCaller {
   readonly principal: Principal;
   readonly route: Route;
+  readonly target: Target;
   readonly protocol: ClientProtocolName;
 }
 
@@ -38,16 +44,18 @@ export function allowNamedModels(
   caller: ModelCaller,
   members: PricedMembers,
 ): PricedRequest {
-  const { provider } = caller.route.upstream;
-  const siblings = [...new Set(routes.values())].filter((route) => route.upstream.provider === provider);
-  const named = members.models.map((model) => ({ named: model, route: routeOf(siblings, caller, model) }));
+  const { provider } = caller.target.upstream;
+  const siblings = [...new Set(routes.values())].flatMap((route) =>
+    route.targets.filter(({ upstream }) => upstream.provider === provider).map((target) => ({ route, target })),
+  );
+  const named = members.models.map((model) => ({ named: model, ...findSibling(siblings, caller, model) }));
   if (members.anyModel !== null) named.push(...allowAll(siblings, caller, members.anyModel));
   return { members, named };
 }
 
-function routeOf(siblings: readonly Route[], caller: ModelCaller, { name, path }: NamedModel): Route {
+function findSibling(siblings: readonly Sibling[], caller: ModelCaller, { name, path }: NamedModel): Sibling {
   const shown = JSON.stringify(name);
-  const found = siblings.filter(({ upstream }) => upstream.model === name);
+  const found = siblings.filter(({ target }) => target.upstream.model === name);
   if (found.length === 0) {
     throw new CallFailure(
       'model_unknown',
@@ -55,7 +63,7 @@ function routeOf(siblings: readonly Route[], caller: ModelCaller, { name, path }
       { param: path },
     );
   }
-  const allowed = found.filter((route) => mayUseModel(caller.principal, route.names));
+  const allowed = found.filter(({ route }) => mayUseModel(caller.principal, route.names));
   if (allowed.length === 0) {
     throw new CallFailure(
       'model_forbidden',
@@ -63,7 +71,7 @@ function routeOf(siblings: readonly Route[], caller: ModelCaller, { name, path }
       { param: path },
     );
   }
-  const spoken = allowed.find((route) => route.protocols.includes(caller.protocol));
+  const spoken = allowed.find(({ route }) => route.protocols.includes(caller.protocol));
   if (spoken !== undefined) return spoken;
   throw new CallFailure('model_wrong_protocol', `${path}: the model ${shown} is not served on this endpoint`, {
     param: path,
@@ -71,16 +79,16 @@ function routeOf(siblings: readonly Route[], caller: ModelCaller, { name, path }
 }
 
 /** Upstream chooses the model itself: allowed only for a key that may use all possible choices. */
-function allowAll(siblings: readonly Route[], { principal }: ModelCaller, path: string): NamedRoute[] {
-  if (siblings.some((route) => !mayUseModel(principal, route.names))) {
+function allowAll(siblings: readonly Sibling[], { principal }: ModelCaller, path: string): NamedTarget[] {
+  if (siblings.some(({ route }) => !mayUseModel(principal, route.names))) {
     throw new CallFailure(
       'model_forbidden',
       `${path}: "default" lets the provider choose a model, and this API key may not use all of them. Name the models that it may use`,
       { param: path },
     );
   }
-  return siblings.map((route) => {
-    const { model: name } = route.upstream;
-    return { named: { path, name, role: 'instead', tier: {}, outputTokensMax: null, runs: 1 }, route };
+  return siblings.map(({ route, target }) => {
+    const { model: name } = target.upstream;
+    return { named: { path, name, role: 'instead', tier: {}, outputTokensMax: null, runs: 1 }, route, target };
   });
 }

@@ -32,8 +32,8 @@ import {
  * `invalid_request` for features that upstream's format cannot express.
  */
 export function planCall(call: Routed, folds = false): UpstreamCall {
-  const { protocol, route, outline, facts } = call;
-  const { upstream } = route;
+  const { protocol, target, outline, facts } = call;
+  const { upstream } = target;
   const format = upstream.protocolFor[protocol.name];
   const own = format.name === protocol.name ? format.passThrough : null;
   if (own === null) return planTranslation(call, format, folds);
@@ -44,9 +44,9 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
     outline,
     facts,
     model: upstream.model,
-    limitMember: format.outputLimitMember(route.traits),
+    limitMember: format.outputLimitMember(target.traits),
     asksForUsage:
-      !route.refuses?.includes('stream_options') &&
+      !target.refuses?.includes('stream_options') &&
       asksForUsage(format, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
@@ -58,9 +58,9 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
 const NOTHING_DROPPED: readonly string[] = [];
 
 /** A token that this provider did not issue to the workspace is another party's secret: it is not sent. */
-function dropRetryToken({ principal, deps, route }: Routed, { members }: PricedRequest): readonly string[] {
+function dropRetryToken({ principal, deps, target }: Routed, { members }: PricedRequest): readonly string[] {
   if (members.retryToken === null) return NOTHING_DROPPED;
-  const owner = { workspace: principal.workspaceId, provider: route.upstream.provider };
+  const owner = { workspace: principal.workspaceId, provider: target.upstream.provider };
   if (deps.billing.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
   if (principal.strict) {
     throw invalidRequest(
@@ -72,30 +72,30 @@ function dropRetryToken({ principal, deps, route }: Routed, { members }: PricedR
 }
 
 function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolean): UpstreamCall {
-  const { deps, protocol, route, principal, facts } = call;
+  const { deps, protocol, target, principal, facts } = call;
   const notes = startTranslationNotes(principal.strict);
   const parsed = parseRequest(call, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
-    provider: route.upstream.provider,
-    model: upstream.signsReasoning ? null : route.upstream.model,
+    provider: target.upstream.provider,
+    model: upstream.signsReasoning ? null : target.upstream.model,
   };
   const request = settleReasoning(call, parsed, owner, upstream);
   const estimatedInputTokens = estimateInput(call, request);
-  checkContext(estimatedInputTokens, route.traits.inputTokensMax);
+  checkContext(estimatedInputTokens, target.traits.inputTokensMax);
   return translate({
     client: protocol,
     upstream,
-    traits: route.traits,
+    traits: target.traits,
     strict: principal.strict,
     request: folds ? { ...request, stream: true } : request,
     folds,
-    refuses: route.refuses ?? NOTHING_DROPPED,
+    refuses: target.refuses ?? NOTHING_DROPPED,
     dropped: notes.dropped,
     context: {
       id: call.requestId.slice('req_'.length),
       createdSeconds: Math.floor(call.atMs / 1000),
-      model: route.upstream.model,
+      model: target.upstream.model,
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
       sign: (text) => deps.reasoningMark.sign(owner.provider, text),
@@ -105,11 +105,11 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
 }
 
 /** Counting takes time: done only if the client sees the estimate or the prompt may be too long. */
-function estimateInput({ facts, protocol, route }: Routed, request: GenerationRequest): number {
-  const { inputTokensMax } = route.traits;
+function estimateInput({ facts, protocol, target }: Routed, request: GenerationRequest): number {
+  const { inputTokensMax } = target.traits;
   const mayBeTooLong = inputTokensMax !== null && facts.inputBytes > inputTokensMax;
   if (!protocol.startsWithInputTokens && !mayBeTooLong) return 0;
-  return estimatePromptTokens(request, familyOf(route.upstream.model));
+  return estimatePromptTokens(request, familyOf(target.upstream.model));
 }
 
 /** The estimate may be off by this factor; a prompt above the limit by more cannot fit. */

@@ -10,7 +10,7 @@ import type { TranslationNotes } from '../../protocols/request/translation-notes
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { Upstream } from '../../providers/provider.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 
 interface Entry {
   /** The last workspace that found it. */
@@ -66,10 +66,10 @@ export class RefusedMembers {
 }
 
 /** Returns the same object if nothing was refused. */
-export function adaptRoute(route: Route, workspace: string, nowMs: number, refused: RefusedMembers): Route {
-  const refuses = refused.of(route.upstream, workspace, nowMs);
-  if (refuses.length === 0) return route;
-  return { ...route, refuses, traits: refuses.reduce(traitsWithout, route.traits) };
+export function adaptTarget(target: Target, workspace: string, nowMs: number, refused: RefusedMembers): Target {
+  const refuses = refused.of(target.upstream, workspace, nowMs);
+  if (refuses.length === 0) return target;
+  return { ...target, refuses, traits: refuses.reduce(traitsWithout, target.traits) };
 }
 
 const OTHER_LIMIT: { readonly [member in OutputLimitMember]: OutputLimitMember } = {

@@ -112,9 +112,9 @@ function nameSubject({ principal }: Arrived, { type, id }: Pick<ReasonSubject, '
   return { type, id, name: type === 'end_user' ? id.slice(id.indexOf('/') + 1) : id };
 }
 
-function targetOf({ attempted, route }: Arrived): NonNullable<Reason['target']> | null {
-  if (!attempted || route === null) return null;
-  const { provider, model } = route.upstream;
+function targetOf({ attempted, target }: Arrived): NonNullable<Reason['target']> | null {
+  if (!attempted || target === null) return null;
+  const { provider, model } = target.upstream;
   return { provider, model: maskKeys(model) };
 }
 

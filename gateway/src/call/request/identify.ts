@@ -23,7 +23,7 @@ import type { Route } from '../../routing/route.ts';
 import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPrincipal, setRoute } from '../call.ts';
 import type { Settings } from '../deps.ts';
 import { allowNamedModels } from '../plan/named-models.ts';
-import { adaptRoute } from '../plan/refused-members.ts';
+import { adaptTarget } from '../plan/refused-members.ts';
 import type { ReadCall } from './read-body.ts';
 
 /** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
@@ -86,11 +86,11 @@ function tooManyCalls(): CallFailure {
 export function routeCall(call: Identified, { outline, facts }: ReadCall): asserts call is Routed {
   const { settings, principal, protocol, deps } = call;
   setFacts(call, outline, facts);
-  const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
-  const route = adaptRoute(chosen, principal.workspaceId, call.atMs, deps.refusedMembers);
-  setRoute(call, route);
-  if (facts.priced !== undefined && speaks(route.upstream.protocols, protocol.name)) {
-    setPriced(call, allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced));
+  const route = chooseRoute(settings, principal, facts.model, protocol.name);
+  const target = adaptTarget(route.targets[0], principal.workspaceId, call.atMs, deps.refusedMembers);
+  setRoute(call, route, target);
+  if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
+    setPriced(call, allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced));
   }
 }
 

@@ -220,7 +220,7 @@ interface OpenFold {
 
 /** Connects a folded stream to its call: meter, limits, clock. */
 export function openFold(call: Held, folding: Folding): OpenFold {
-  const { settings, route } = call;
+  const { settings, target } = call;
   const meter = openMeter(call, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
@@ -231,8 +231,8 @@ export function openFold(call: Held, folding: Folding): OpenFold {
       metered?.drop();
     },
   });
-  const { framing } = route.upstream;
-  const { secrets } = route.upstream;
+  const { framing } = target.upstream;
+  const { secrets } = target.upstream;
   const stream = new FoldedStream({
     folding,
     framing,

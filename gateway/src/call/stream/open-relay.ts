@@ -46,7 +46,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
   const { observer, row } = plan;
   const { protocol, deps, run, content } = call;
   const { limits } = call.settings.config;
-  const { upstream } = call.route;
+  const { upstream } = call.target;
   const { framing } = upstream;
   const { secrets } = upstream;
   let outbox: Outbox | null = null;

@@ -132,7 +132,7 @@ function outOfMoney(refusal: LimitRefusal | null): CallFailure {
 
 /** Null: the hold covers the maximum output, or nothing has to be metered. */
 export function openMeter(
-  { money, route, facts, deps }: Held,
+  { money, target, facts, deps }: Held,
   observer: StreamObserver,
   outcomes: Pick<MeterParts, 'onGranted' | 'onRefused'>,
 ): StreamMeter | null {
@@ -141,7 +141,7 @@ export function openMeter(
   return new StreamMeter({
     money,
     observer,
-    tokensIn: (bytes) => ratio.tokensIn(route.upstream, bytes),
+    tokensIn: (bytes) => ratio.tokensIn(target.upstream, bytes),
     inputTokens: estimateTokens(facts.inputBytes),
     ...outcomes,
   });

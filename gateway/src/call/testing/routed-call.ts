@@ -13,7 +13,7 @@ import { demo, localProvider } from '../../providers/demo.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import { openUpstream } from '../../providers/upstream.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 import { traitsOf } from '../../routing/upstream-traits.ts';
 import type { HoldMode } from '../../store/ports/records.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
@@ -38,7 +38,7 @@ export interface CallPlan {
   readonly body?: string;
   /** The hold mode of the key or its account; default: none set. */
   readonly holds?: HoldMode;
-  readonly hiddenReasoning?: Route['hiddenReasoning'];
+  readonly hiddenReasoning?: Target['hiddenReasoning'];
   readonly defaults?: Partial<Defaults>;
   /** Called for log lines about models without a price. */
   readonly onUnpriced?: (model: string) => void;
@@ -72,7 +72,8 @@ export function routedCall(plan: CallPlan, deps: Partial<CallDeps> = {}): Routed
     extras: undefined,
     ...plan.facts,
   });
-  setRoute(call, routeOf(plan));
+  const target = targetOf(plan);
+  setRoute(call, { model: 'm', names: ['m', 'alias'], protocols: ['chat', 'messages'], targets: [target] }, target);
   return call;
 }
 
@@ -105,20 +106,21 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
   };
 }
 
-function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Route {
-  const protocols = ['chat', 'messages'] as const;
-  const target = {
+function targetOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Target {
+  const config = {
     provider: localProvider('lab', demo),
     model: 'm-upstream',
     timeouts: null,
     catalog: null,
   } as const;
   return {
-    model: 'm',
-    names: ['m', 'alias'],
-    protocols,
-    upstream: host === undefined ? openUpstream(target) : hostOf(host),
-    traits: { ...traitsOf(target, null), outputTokensMax },
+    name: 'lab/m-upstream',
+    priority: 1,
+    weight: null,
+    maxConcurrency: null,
+    tags: [],
+    upstream: host === undefined ? openUpstream(config) : hostOf(host),
+    traits: { ...traitsOf(config, null), outputTokensMax },
     hiddenReasoning,
     catalog: null,
     prices: bookOf(price === undefined ? parseConfigPrice({ input: '0.001', output: '0.001' }) : price),

@@ -11,7 +11,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { authorize, type ModelMatcher, type ModelRights, mayUseModel } from '../../identity/principal.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
-import type { Route } from '../../routing/route.ts';
+import type { Route, Target } from '../../routing/route.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
@@ -41,9 +41,10 @@ function listModels(parts: ModelDeps, tenancy: Tenancy): ModelView[] {
 function renderModel(model: ServedModel, running: Running, parts: ModelDeps, groups: readonly KeyGroup[]): ModelView {
   const route = running.settings.routes.get(model.name);
   if (route === undefined) throw new Error(`the model ${model.name} is served and has no route`);
-  const known = route.catalog === null ? null : parts.describe(route.catalog);
+  const [target] = route.targets;
+  const known = target.catalog === null ? null : parts.describe(target.catalog);
   const fromFile = model.price !== null;
-  const inForce = periodAt(route.prices, parts.nowMs());
+  const inForce = periodAt(target.prices, parts.nowMs());
   return {
     name: model.name,
     aliases: model.alias.map(({ name }) => name),
@@ -54,7 +55,7 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
     output_tokens_max: known?.outputTokensMax ?? null,
     capabilities: known === null ? [] : [...known.modalities.filter((one) => one !== 'text'), ...known.capabilities],
     price: renderPeriod(inForce, fromFile),
-    prices: [...renderPrices(route.prices, fromFile)],
+    prices: [...renderPrices(target.prices, fromFile)],
     source: sourceOfModel(model, running),
     keys: groups.reduce((sum, group) => sum + (mayUseModel(group, route.names) ? group.keys : 0), 0),
   };
@@ -145,7 +146,8 @@ function rightsOfKey(
 }
 
 function explainRoute(parts: ModelDeps, route: Route, requested: string, protocol: ClientProtocolName): Step[] {
-  const { upstream } = route;
+  const [target] = route.targets;
+  const { upstream } = target;
   const { served } = parts.running();
   const targets = served.get(requested)?.targets ?? [];
   const named = requested === route.model ? '' : `${requested} is another name of ${route.model}. `;
@@ -153,7 +155,7 @@ function explainRoute(parts: ModelDeps, route: Route, requested: string, protoco
   const spoken = speaks(upstream.protocols, protocol)
     ? `it supports ${protocol}, so requests pass through unchanged`
     : `requests are translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
-  const goes = `${nameOf(upstream)}: ${place}; ${spoken}. ${named}${sayHealth(parts, upstream.provider)}${sayPrice(parts, route)}`;
+  const goes = `${nameOf(upstream)}: ${place}; ${spoken}. ${named}${sayHealth(parts, upstream.provider)}${sayPrice(parts, target)}`;
   const [, ...others] = targets;
   if (others.length === 0) return [{ outcome: 'goes', text: goes }];
   const waiting = others
@@ -176,7 +178,7 @@ function sayHealth({ health }: ModelDeps, provider: string): string {
   return state === 'failing' ? `It is failing: ${errors} of ${calls} requests in the last 15 minutes. ` : '';
 }
 
-function sayPrice({ nowMs }: ModelDeps, { prices }: Route): string {
+function sayPrice({ nowMs }: ModelDeps, { prices }: Target): string {
   const price = priceAt(prices, nowMs());
   return price === null
     ? 'It has no price: a request is refused if a balance or a budget applies to it.'

@@ -44,7 +44,7 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   const rates = readRates(body);
   const price = parse({ rates, fromMs });
   const route = settings.routes.get(model.name);
-  const before = route === undefined ? null : priceAt(route.prices, fromMs);
+  const before = route === undefined ? null : priceAt(route.targets[0].prices, fromMs);
   await parts.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
   const from = new Date(fromMs).toISOString();
   await parts.note({

@@ -59,7 +59,7 @@ async function call(facts: object, model = 'm'): Promise<{ held: bigint | null; 
   };
   const call = routedCall({ facts, billing: { ...rig.deps.billing, ledger } });
   setPrincipal(call, entry.principal);
-  setRoute(call, route);
+  setRoute(call, route, route.targets[0]);
   let money: CallMoney | null = null;
   try {
     money = await holdCall(call);
