@@ -26,6 +26,7 @@ export class DemoExchange implements UpstreamTap {
   readonly sentAtMs = performance.now();
   headAtMs = 0;
   lastByteAtMs = 0;
+  readonly resent = false;
   readonly #listener: ExchangeListener;
   #records: Iterator<DemoRecord> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -94,7 +95,7 @@ export class DemoExchange implements UpstreamTap {
     } catch (error) {
       if (this.#isOver) throw error;
       this.#isOver = true;
-      this.#listener.onFailure({ kind: 'fault', message: String(error) });
+      this.#listener.onFailure({ kind: 'fault', message: String(error), sent: true, stale: false });
     }
   }
 }

@@ -61,6 +61,8 @@ export interface UpstreamRequest {
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;
+  /** It must not go out a second time where a reused connection is reset; otherwise it goes out once more. */
+  readonly once?: true;
 }
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */

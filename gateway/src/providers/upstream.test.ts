@@ -172,7 +172,12 @@ describe('a kind that authorizes each request', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no token'))],
   ])('sends nothing if it %s', async (_, authorize) => {
-    expect(await send(signing(authorize))).toEqual({ kind: 'authorization', message: 'no token' });
+    expect(await send(signing(authorize))).toEqual({
+      kind: 'authorization',
+      message: 'no token',
+      sent: false,
+      stale: false,
+    });
     expect(arrived).toEqual([]);
   });
 
@@ -197,7 +202,7 @@ describe('a kind that authorizes each request', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const ignore = () => undefined;
     const listener = { onHead: ignore, onBody: ignore, onEnd: resolve, onFailure: () => resolve() };
-    openListing(provider, { ...TIMEOUTS, responseBytesMax: 1_000 }, listener);
+    openListing(provider, { ...TIMEOUTS, responseBytesMax: 1_000, mayResend: true }, listener);
     await promise;
     expect([arrived[0]?.path, arrived[0]?.headers.get('x-signature')]).toEqual(['GET /base/models', 'GET']);
   });

@@ -109,6 +109,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         idleMs: timeouts.idleMs,
         totalMs: timeouts.totalMs,
         responseBytesMax,
+        mayResend: request.once !== true,
       };
       return new Exchange(origin, renderHead(request), request.body, limits, listener);
     },

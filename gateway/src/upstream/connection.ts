@@ -24,6 +24,8 @@ export type UpstreamFailureKind =
   /** The request could not be authorized, and was not sent. */
   | 'authorization'
   | 'connect'
+  /** The proxy of the operator is away or refuses; the request was not sent. */
+  | 'proxy'
   | 'tls'
   | 'connect_timeout'
   | 'first_byte_timeout'
@@ -39,10 +41,21 @@ export type UpstreamFailureKind =
   /** The listener threw: the upstream is not at fault. */
   | 'fault';
 
-/** `message` is for the operator's log and the record; it contains no upstream bytes and no credential. */
-export interface UpstreamFailure {
+/** Why no connection could be had. `message` is for the operator's log and the record; it contains no credential. */
+export interface DialFailure {
   readonly kind: UpstreamFailureKind;
   readonly message: string;
+}
+
+/** A failed exchange. `message` is as in a `DialFailure`, without upstream bytes. */
+export interface UpstreamFailure extends DialFailure {
+  /** Bytes of the request may have gone out, so the upstream may have it. False: it can be sent again freely. */
+  readonly sent: boolean;
+  /**
+   * A `reset` of a connection that had carried an exchange before, without a byte of an answer: the upstream closed it
+   * while it was idle. On a fresh connection a reset is a fault of the upstream.
+   */
+  readonly stale: boolean;
 }
 
 /**
@@ -66,7 +79,7 @@ export interface Connection {
 
 interface Dial {
   connection: Connection | null;
-  settle(outcome: Connection | UpstreamFailure): void;
+  settle(outcome: Connection | DialFailure): void;
 }
 
 const IDLE_MS_MAX = 30_000;
@@ -119,7 +132,7 @@ export function closeIdle(): void {
  * returned function cancels (a socket that opens later is closed). With TLS the connection is handed over only after
  * the certificate was verified for the origin's host.
  */
-export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFailure) => void): () => void {
+export function dial(origin: Origin, settle: (outcome: Connection | DialFailure) => void): () => void {
   let over = false;
   const attempt: Dial = {
     connection: null,
@@ -207,11 +220,11 @@ export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFail
   };
 }
 
-function withoutDescriptor(origin: Origin): UpstreamFailure {
+function withoutDescriptor(origin: Origin): DialFailure {
   return { kind: 'no_descriptor', message: `cannot connect to ${origin.key}: no file descriptor is left` };
 }
 
-function refused(origin: Origin, error: unknown): UpstreamFailure {
+function refused(origin: Origin, error: unknown): DialFailure {
   const reason = error instanceof Error ? error.message : String(error);
   return { kind: 'connect', message: `cannot connect to ${origin.key}: ${reason}` };
 }

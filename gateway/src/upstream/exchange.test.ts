@@ -171,8 +171,25 @@ describe('a stale connection', () => {
     const raw = serve((peer, requests) => (requests === 1 ? peer.send(OK) : peer.fin()));
     await runExchange(raw.url).end;
     const running = runExchange(raw.url);
-    expect(await running.end).toMatchObject({ kind: 'reset' });
-    expect([raw.peers.length, running.endings()]).toEqual([2, 1]);
+    expect(await running.end).toMatchObject({ kind: 'reset', sent: true, stale: false });
+    expect([raw.peers.length, running.endings(), running.exchange.resent]).toEqual([2, 1, true]);
+  });
+
+  test('is reported as stale, and not replaced, where the request must not go out twice', async () => {
+    const raw = serve((peer, requests) => (requests === 1 ? peer.send(OK) : peer.fin()));
+    await runExchange(raw.url).end;
+    const running = runExchange(raw.url, { limits: { mayResend: false } });
+    expect(await running.end).toMatchObject({ kind: 'reset', sent: true, stale: true });
+    expect([raw.peers.length, running.exchange.resent]).toEqual([1, false]);
+  });
+
+  test('counts as sent, also if no fresh connection can be made', async () => {
+    const raw = serve((peer, requests) => {
+      if (requests === 1) return peer.send(OK);
+      raw.stop();
+    });
+    await runExchange(raw.url).end;
+    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'connect', sent: true, stale: false });
   });
 
   test('is not replaced after a response byte', async () => {
@@ -181,7 +198,7 @@ describe('a stale connection', () => {
       if (requests > 1) peer.fin();
     });
     await runExchange(raw.url).end;
-    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset' });
+    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset', stale: false });
     expect(raw.peers).toHaveLength(1);
   });
 });
@@ -189,7 +206,7 @@ describe('a stale connection', () => {
 describe('a fresh connection that ends without an answer is not retried', () => {
   test.each(['fin', 'reset'] as const)('by %s', async (how) => {
     const raw = serve((peer) => peer[how]());
-    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset' });
+    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset', sent: true, stale: false });
     expect(raw.peers).toHaveLength(1);
   });
 });
@@ -208,7 +225,7 @@ describe('the time of sending', () => {
     const { url, stop } = startRawServer(() => undefined);
     stop();
     const running = runExchange(url);
-    expect(await running.end).toMatchObject({ kind: 'connect' });
+    expect(await running.end).toMatchObject({ kind: 'connect', sent: false, stale: false });
     expect(running.exchange.sentAtMs).toBe(0);
   });
 

@@ -30,6 +30,11 @@ export interface ExchangeLimits {
   readonly idleMs: number;
   readonly totalMs: number;
   readonly responseBytesMax: number;
+  /**
+   * Sends the request once more, on a fresh connection, where a reused one closed before the first byte of an answer.
+   * Nearly always the upstream closed an idle connection; it may have read the request all the same.
+   */
+  readonly mayResend: boolean;
 }
 
 /** Exactly one of `onEnd` and `onFailure` is called, and nothing after it. Spans may be kept. */
@@ -47,6 +52,8 @@ export interface UpstreamMarks {
   readonly headAtMs: number;
   /** The latest bytes received. */
   readonly lastByteAtMs: number;
+  /** The request went out twice: see `mayResend`. */
+  readonly resent: boolean;
 }
 
 /** A running exchange, over HTTP or inside the gateway. After `abort` its listener is not called. */
@@ -78,6 +85,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
+  resent = false;
   readonly #origin: Origin;
   readonly #body: Uint8Array;
   readonly #limits: ExchangeLimits;
@@ -156,12 +164,12 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   }
 
   onClosed(error: Error | null): void {
-    const connection = this.#connection;
     if (this.#phase === 'over') return;
     if (error !== null && isOurFault(error)) {
       this.#fail('fault', error.stack ?? error.message);
-    } else if (!this.#anyByte && connection?.reused === true) {
+    } else if (this.#isStale() && this.#limits.mayResend) {
       this.#unsent = [];
+      this.resent = true;
       this.#dial(performance.now());
     } else if (this.#head?.framing === 'close' && error === null) {
       this.#end(false);
@@ -230,6 +238,11 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     joined.set(body, head.length);
     const written = Math.max(0, connection.socket.write(joined, 0, size));
     if (written < size) this.#unsent = [Buffer.from(joined.subarray(written, size))];
+  }
+
+  /** A reused connection that closes now was closed by its peer while it was idle. */
+  #isStale(): boolean {
+    return !this.#anyByte && this.#connection?.reused === true;
   }
 
   #flush(): void {
@@ -345,7 +358,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   #fail(kind: UpstreamFailureKind, message: string): void {
     if (this.#phase === 'over') return;
     this.#close();
-    this.#listener.onFailure({ kind, message });
+    this.#listener.onFailure({ kind, message, sent: this.sentAtMs > 0, stale: kind === 'reset' && this.#isStale() });
   }
 
   #close(): void {

@@ -64,7 +64,7 @@ export async function relayed(
   relay.onHead(HEAD);
   for (const part of parts) relay.onBody(part);
   if (end === 'clean') relay.onEnd();
-  else relay.onFailure({ kind: 'truncated', message: 'lost' });
+  else relay.onFailure({ kind: 'truncated', message: 'lost', sent: true, stale: false });
   const start = await relay.started.catch((failure: Error) => failure.message);
   const text = typeof start === 'string' ? start : await new Response(relay.body()).text();
   return { text, began: typeof start !== 'string', outcome };

@@ -22,6 +22,7 @@ const LIMITS = {
   idleMs: 10_000,
   totalMs: 10_000,
   responseBytesMax: 4 * 2 ** 20,
+  mayResend: true,
 };
 const ERROR_BODY_BYTES_MAX = 16 * 1024;
 const MODELS_MAX = 5_000;

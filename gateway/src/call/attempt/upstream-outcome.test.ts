@@ -102,13 +102,14 @@ describe('a fault of the connection', () => {
     ['first_byte_timeout', 'upstream_timeout'],
     ['idle_timeout', 'upstream_timeout'],
     ['total_timeout', 'upstream_timeout'],
+    ['proxy', 'upstream_misconfigured'],
     ['reset', 'upstream_failed'],
     ['truncated', 'upstream_truncated'],
     ['malformed', 'upstream_malformed'],
     ['too_large', 'upstream_malformed'],
     ['aborted', 'upstream_failed'],
   ] as const)('%s is %s, and its cause is for the log only', (kind, wanted) => {
-    const failure = failureOfTransport({ kind, message: '10.0.0.7 refused' });
+    const failure = failureOfTransport({ kind, message: '10.0.0.7 refused', sent: false, stale: false });
     expect(failure.kind).toBe(wanted);
     expect(failure.message).not.toContain('10.0.0.7');
     expect(failure.details.cause).toBe('10.0.0.7 refused');

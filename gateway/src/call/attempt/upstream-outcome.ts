@@ -22,6 +22,7 @@ import {
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
   authorization: ['upstream_credential', "this gateway's credential for the model provider could not be used"],
   connect: ['upstream_failed', 'the model provider cannot be reached'],
+  proxy: ['upstream_misconfigured', 'the proxy that leads to the model provider cannot be used'],
   tls: ['upstream_failed', 'no secure connection to the model provider could be made'],
   connect_timeout: ['upstream_timeout', 'the model provider did not accept a connection in time'],
   first_byte_timeout: ['upstream_timeout', 'the model provider did not begin to answer in time'],

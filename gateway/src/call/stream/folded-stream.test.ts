@@ -35,6 +35,7 @@ function rig() {
     sentAtMs: 1,
     headAtMs: 1,
     lastByteAtMs: 1,
+    resent: false,
     pause: () => reports.push('pause'),
     resume: () => reports.push('resume'),
     abort: () => reports.push('abort'),
@@ -117,7 +118,7 @@ describe('a stream', () => {
     const { stream, give } = rig();
     stream.onHead(head(200));
     give(...HEY);
-    stream.onFailure({ kind: 'reset', message: 'gone' });
+    stream.onFailure({ kind: 'reset', message: 'gone', sent: true, stale: false });
     await expect(stream.done).rejects.toMatchObject({ kind: 'upstream_failed' });
   });
 

@@ -96,7 +96,7 @@ test('the meter gets the number of unread bytes of a burst', () => {
 test('dropped bytes are never read, and the end is reported', () => {
   const { body, state, reports } = rig(10);
   body.onBody(Buffer.from(record(4).repeat(9)));
-  body.onFailure({ kind: 'reset', message: 'gone' });
+  body.onFailure({ kind: 'reset', message: 'gone', sent: true, stale: false });
   body.drop();
   body.goOn();
   expect([state.output, reports.at(-1)]).toEqual([12, 'reset']);

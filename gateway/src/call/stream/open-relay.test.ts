@@ -64,7 +64,7 @@ test('an error body leaves no open stream', async () => {
 test('a transport fault before the first event leaves no open stream', async () => {
   const deps = depsOf();
   const relay = await relayOf(deps);
-  relay.onFailure({ kind: 'reset', message: 'gone' });
+  relay.onFailure({ kind: 'reset', message: 'gone', sent: true, stale: false });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(deps.openCalls.size).toBe(0);
 });

@@ -10,6 +10,7 @@ const PATIENT: ExchangeLimits = {
   idleMs: 5_000,
   totalMs: 10_000,
   responseBytesMax: 64 * 1024 * 1024,
+  mayResend: true,
 };
 
 /** A running or finished exchange. `end` resolves with `end` or with the failure. */
