@@ -7,7 +7,6 @@ import { ChunkedBody } from './chunked-body.ts';
 import {
   type Connection,
   type ConnectionUser,
-  dial,
   type Origin,
   parseResponseHead,
   type ResponseHead,
@@ -16,6 +15,7 @@ import {
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from './connection.ts';
+import { dial } from './dial.ts';
 
 /**
  * The request line and all headers with the blank line, ASCII. A promise where the request has yet to be authorized: it

@@ -2,7 +2,8 @@
  * Tests that a host is accepted only if all of its addresses are public, and that each connection checks this again.
  */
 import { expect, test } from 'bun:test';
-import { dial, findPublicAddress, PrivateAddressError, parseBaseUrl, type UpstreamFailure } from './connection.ts';
+import { parseBaseUrl, type UpstreamFailure } from './connection.ts';
+import { dial, findPublicAddress, PrivateAddressError } from './dial.ts';
 
 test('the first of several public addresses is used', async () => {
   expect(await findPublicAddress('a.example', async () => ['1.1.1.1', '2606:4700::1111'])).toBe('1.1.1.1');

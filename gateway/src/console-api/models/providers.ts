@@ -19,7 +19,7 @@ import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
 import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
-import { findPublicAddress, PrivateAddressError } from '../../upstream/connection.ts';
+import { findPublicAddress, PrivateAddressError } from '../../upstream/dial.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
