@@ -115,7 +115,7 @@ function build({ config, listed }: Configured, { providers, prices }: Entered, s
     seal.open({ tenant: OPERATOR_ACCOUNT, provider: name, origin }, sealed ?? ''),
   );
   const configured = listServedModels(config, listModelNames, listed);
-  const { models, providers: added } = addConsoleModels(configured, resolved, listModelNames);
+  const { models, providers: added } = addConsoleModels(configured, resolved, listModelNames, config.defaults);
   const periods = groupSetPrices(prices);
   const routes = buildRouteTable(models, findModel, (model) => periods.get(model) ?? []);
   return { settings: { config, routes }, served: models, added };

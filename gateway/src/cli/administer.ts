@@ -145,6 +145,6 @@ export function findModelNames(
   const configured = listServedModels(config, listModelNames);
   // The names of a provider's models do not depend on whether its secrets can be decrypted.
   const providers = resolveConsoleProviders(config, entered, () => ({}));
-  const { models } = addConsoleModels(configured, providers, listModelNames);
+  const { models } = addConsoleModels(configured, providers, listModelNames, config.defaults);
   return { names: [...models.keys()], place: `in ${config.file}` };
 }

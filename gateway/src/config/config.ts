@@ -3,12 +3,13 @@
  * file and no environment.
  */
 
+import type { NanoUsd } from '../billing/money.ts';
 import type { TierMember } from '../generation/usage.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { Provider, TargetConfig, Timeouts } from '../providers/provider.ts';
+import type { Provider, ProviderModel, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
@@ -58,6 +59,39 @@ export interface ServerConfig {
   readonly privateOrigins: readonly string[];
 }
 
+export const ROUTING_STRATEGIES = ['order', 'weight', 'latency', 'price'] as const;
+export const AFFINITIES = ['session', 'prefix', 'off'] as const;
+export const FALLBACK_CLASSES = ['overflow', 'policy'] as const;
+
+/** How a call chooses among the targets of its model, and what may follow a failure. */
+export interface RoutingConfig {
+  readonly strategy: (typeof ROUTING_STRATEGIES)[number];
+  /** What keeps a conversation at one target and credential: its session id, the start of its prompt, or nothing. */
+  readonly affinity: (typeof AFFINITIES)[number];
+  /** Attempts after the first. */
+  readonly maxExtraAttempts: number;
+  /** The sum of estimated costs up to which attempts that the upstream may have billed are followed by another. */
+  readonly uncertainRetry: NanoUsd;
+  /** A late first attempt gets a second one beside it. */
+  readonly hedge: boolean;
+  /** Refusals of the request itself that another target may answer. */
+  readonly fallbackOn: readonly (typeof FALLBACK_CLASSES)[number][];
+}
+
+/** The routing of models that set none. `strategy` null: `weight` where a target has a weight, else `order`. */
+export interface RoutingDefaults extends Omit<RoutingConfig, 'strategy'> {
+  readonly strategy: RoutingConfig['strategy'] | null;
+}
+
+export const DEFAULT_ROUTING: RoutingDefaults = {
+  strategy: null,
+  affinity: 'session',
+  maxExtraAttempts: 2,
+  uncertainRetry: 500_000_000n,
+  hedge: false,
+  fallbackOn: [],
+};
+
 /** The operator's settings for all calls. */
 export interface Defaults {
   /** For accounts and keys without a setting of their own. */
@@ -70,6 +104,7 @@ export interface Defaults {
   readonly logBodies: BodyPolicy;
   /** The number of days that content is kept. */
   readonly retentionDays: number;
+  readonly routing: RoutingDefaults;
 }
 
 /** USD per million tokens as written, digits unchanged; an omitted member is absent. */
@@ -133,13 +168,30 @@ export interface AliasConfig {
   readonly protocols: readonly ClientProtocolName[];
 }
 
+/** One (provider, model there, options) that serves a model. */
+export interface TargetConfig extends ProviderModel {
+  /** Unique in its model; by default `provider/model`. */
+  readonly name: string;
+  /** The targets of the lowest number are tried first. */
+  readonly priority: number;
+  /** Its share among those of its priority; 0: only as a fallback; null: not given. */
+  readonly weight: number | null;
+  /** The most open calls; null: any number. */
+  readonly maxConcurrency: number | null;
+  /** What it promises about data, such as `eu`. */
+  readonly tags: readonly string[];
+  /** Its own price, before that of the model; null: none. */
+  readonly price: PriceText | null;
+}
+
 export interface ModelConfig {
   readonly name: string;
   readonly alias: readonly AliasConfig[];
   /** The endpoints that serve it; requests are translated for a target that speaks another format. */
   readonly protocols: readonly ClientProtocolName[];
-  /** At least one. Calls go to the first; the others are for routing. */
+  /** In the order of the file. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];
+  readonly routing: RoutingConfig;
   /** The file's capabilities, which override the catalog's. */
   readonly capabilities: Capabilities;
   /** Null: the catalog's price. */

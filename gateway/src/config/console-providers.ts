@@ -4,16 +4,22 @@
  */
 
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
-import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { addressOf, findPreset, PRESETS } from '../providers/presets.ts';
-import type { Preset, RemoteKind, RemoteProvider, Secrets } from '../providers/provider.ts';
+import {
+  type Preset,
+  type RemoteKind,
+  type RemoteProvider,
+  type Secrets,
+  singleCredential,
+} from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
 import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
-import { type Config, NO_CAPABILITIES } from './config.ts';
+import type { Config, Defaults, RoutingDefaults } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
 import { type BaseUrl, parseBaseUrl } from './file/scalar-schema.ts';
 import { buildRemoteProvider } from './resolve-providers.ts';
-import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
+import { plainTarget } from './resolve-routing.ts';
+import { type ListCatalogNames, plainModel, type ServedModel, withCatalog } from './served-models.ts';
 
 /** A kind of provider that the console can add. */
 export interface ConsoleKind {
@@ -93,7 +99,14 @@ function resolveEntry(config: Config, entry: StoredProvider, openCredentials: Op
   }
   const { name } = entry;
   const { kind, preset } = consoleKind;
-  const provider = buildRemoteProvider({ name, kind, preset, address, secrets, timeouts: config.timeouts });
+  const provider = buildRemoteProvider({
+    name,
+    kind,
+    preset,
+    address,
+    pool: singleCredential(secrets),
+    timeouts: config.timeouts,
+  });
   return config.server.privateOrigins.includes(address.origin) ? provider : { ...provider, publicOnly: true as const };
 }
 
@@ -111,6 +124,7 @@ export function addConsoleModels(
   configured: ReadonlyMap<string, ServedModel>,
   providers: readonly ConsoleProvider[],
   listCatalogNames: ListCatalogNames,
+  { routing }: Defaults,
 ): ModelsWithConsole {
   const models = new Map(configured);
   const judged = providers.map((one) => {
@@ -118,7 +132,7 @@ export function addConsoleModels(
     if (provider === null) return one;
     const listed = entry.models.length > 0 ? entry.models : listKnown(provider, listCatalogNames);
     const taken = listed.filter(({ name }) => configured.has(name)).map(({ name }) => name);
-    for (const model of listed) if (!configured.has(model.name)) addTarget(models, model, provider);
+    for (const model of listed) if (!configured.has(model.name)) addTarget(models, model, provider, routing);
     return taken.length === 0 || entry.models.length === 0 ? one : { ...one, problem: sayTaken(taken) };
   });
   return { models, providers: judged };
@@ -129,22 +143,14 @@ function listKnown({ catalogProvider }: RemoteProvider, listCatalogNames: ListCa
   return names.map((name) => ({ name, upstream: name }));
 }
 
-function addTarget(models: Map<string, ServedModel>, { name, upstream }: EnteredModel, provider: RemoteProvider) {
-  const target = withCatalog({ provider, model: upstream, timeouts: provider.timeouts });
-  const earlier = models.get(name);
-  models.set(
-    name,
-    earlier === undefined
-      ? {
-          name,
-          alias: [],
-          protocols: CLIENT_PROTOCOL_NAMES,
-          targets: [target],
-          capabilities: NO_CAPABILITIES,
-          price: null,
-        }
-      : { ...earlier, targets: [...earlier.targets, target] },
-  );
+function addTarget(
+  models: Map<string, ServedModel>,
+  { name, upstream }: EnteredModel,
+  provider: RemoteProvider,
+  routing: RoutingDefaults,
+) {
+  const target = withCatalog(plainTarget(provider, upstream));
+  models.set(name, plainModel(name, models.get(name)?.targets ?? [], target, routing));
 }
 
 function sayTaken(taken: readonly string[]): string {

@@ -93,7 +93,7 @@ describe('withOllama', () => {
     expect([...config.providers.keys()]).toEqual(['ollama']);
     expect(config.providers.get('ollama')).toMatchObject({
       baseUrl: 'http://127.0.0.1:11434/v1',
-      credentials: { secrets: {} },
+      credentials: { pool: [{ secrets: {} }] },
     });
     expect(config.notes).toEqual([
       'Found Ollama with one model: it answers as provider ollama at http://127.0.0.1:11434/v1.',

@@ -27,7 +27,7 @@ describe('discoverProviders', () => {
     const bound = [...providers.values()].map(({ name, credentials }) => [
       name,
       credentials?.origin,
-      credentials?.secrets.api_key?.reveal(),
+      credentials?.pool[0].secrets.api_key?.reveal(),
     ]);
     expect(bound).toEqual([
       ['openai', 'https://api.openai.com', 'canary-a'],

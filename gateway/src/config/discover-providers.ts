@@ -1,7 +1,7 @@
 /** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
 import { asObject } from '../protocols/json.ts';
 import { addressOf, findPreset, originOf, PRESETS } from '../providers/presets.ts';
-import type { Preset, Provider, Timeouts } from '../providers/provider.ts';
+import { type Preset, type Provider, singleCredential, type Timeouts } from '../providers/provider.ts';
 import type { Config } from './config.ts';
 import { type ConfigProblem, environmentProblem } from './file/config-problem.ts';
 import { credential, parseBaseUrl } from './file/scalar-schema.ts';
@@ -37,8 +37,8 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
       problems.push(environmentProblem(preset.baseUrlVariable ?? '', address));
     } else {
       const { name, kind } = preset;
-      const secrets = { api_key: secret.data };
-      const provider = buildRemoteProvider({ name, kind, preset, address, secrets, timeouts });
+      const pool = singleCredential({ api_key: secret.data });
+      const provider = buildRemoteProvider({ name, kind, preset, address, pool, timeouts });
       providers.set(name, provider);
       notes.push(`Found ${variable}: ${preset.title} answers as provider ${name} at ${provider.baseUrl}.`);
     }
@@ -88,7 +88,7 @@ export function withOllama(config: Config, models: readonly string[]): Config {
     kind,
     preset: OLLAMA,
     address: addressOf(OLLAMA),
-    secrets: {},
+    pool: singleCredential({}),
     timeouts: config.timeouts,
   });
   const others = config.providersFrom === 'built-in' ? [] : config.providers;

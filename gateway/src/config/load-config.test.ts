@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { demo, localProvider } from '../providers/demo.ts';
-import type { Config } from './config.ts';
+import { type Config, DEFAULT_ROUTING } from './config.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { type ConfigSource, loadConfig } from './load-config.ts';
 
@@ -35,6 +35,7 @@ test('each operator default can be set', () => {
     brokenAnswers: 'free',
     logBodies: 'off',
     retentionDays: 30,
+    routing: DEFAULT_ROUTING,
   });
   expect(load('defaults: { log_bodies: errors, retention: 7d }\n').defaults).toMatchObject({
     logBodies: 'errors',
@@ -189,12 +190,12 @@ describe('providers', () => {
       { KEY: 'canary-variable' },
     );
     const [a, b] = [...config.providers.values()].map(({ credentials }) => credentials);
-    expect([a?.origin, a?.secrets.api_key?.reveal()]).toEqual(['https://api.openai.com', 'canary-variable']);
-    expect([b?.origin, b?.secrets.api_key?.reveal()]).toEqual(['http://127.0.0.1:9', 'canary-literal']);
+    expect([a?.origin, a?.pool[0].secrets.api_key?.reveal()]).toEqual(['https://api.openai.com', 'canary-variable']);
+    expect([b?.origin, b?.pool[0].secrets.api_key?.reveal()]).toEqual(['http://127.0.0.1:9', 'canary-literal']);
     const printed = [
       Bun.inspect(config, { depth: 20 }),
       JSON.stringify([...config.providers.values()]),
-      `${a?.secrets.api_key}`,
+      `${a?.pool[0].secrets.api_key}`,
     ];
     expect(printed.join()).not.toContain('canary');
   });
@@ -211,7 +212,7 @@ describe('providers', () => {
       idleMs: 30_000,
       totalMs: 7_200_000,
     };
-    expect(config.providers.get('lab')).toMatchObject({ timeouts: lab, credentials: { secrets: {} } });
+    expect(config.providers.get('lab')).toMatchObject({ timeouts: lab, credentials: { pool: [{ secrets: {} }] } });
     expect(config.models?.get('m')?.targets[0].timeouts).toEqual({ ...lab, totalMs: 10_800_000 });
   });
 

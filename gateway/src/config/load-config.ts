@@ -66,12 +66,13 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   const discovered = shapes === undefined && readable ? discoverProviders(environment, timeouts) : NOTHING_DISCOVERED;
   problems.push(...discovered.problems);
   const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, timeouts, report);
+  const defaults = resolveDefaults(parsed.shape.defaults);
   const builtIn = shapes === undefined && found.size === 0;
   const providers = builtIn ? new Map([[demo.name, localProvider(demo.name, demo)]]) : found;
   const models =
     parsed.shape.models === undefined
       ? null
-      : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), report);
+      : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), defaults.routing, report);
   const oidc = resolveOidc(parsed.shape.server, report);
   const [first, ...others] = problems;
   if (first !== undefined) return { config: null, problems: [first, ...others] };
@@ -81,7 +82,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
       dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
       server: { ...server, oidc },
       limits,
-      defaults: resolveDefaults(parsed.shape.defaults),
+      defaults,
       timeouts,
       providersFrom: shapes !== undefined ? 'file' : builtIn ? 'built-in' : 'environment',
       providers,

@@ -5,7 +5,7 @@
 
 import { parseInstantMs } from '../lib/quantity.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
-import type { Provider, TargetConfig } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import {
   type Capabilities,
   type ModelConfig,
@@ -13,11 +13,14 @@ import {
   type PricePeriodText,
   type PriceText,
   type RatesText,
+  type RoutingDefaults,
+  type TargetConfig,
 } from './config.ts';
 import { chooseNearName, type PathStep, quoteText, type Report } from './file/config-problem.ts';
 import type { CapabilityShape, ModelShape } from './file/file-schema.ts';
 import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
 import { NO_ENTRY } from './resolve-providers.ts';
+import { chooseRouting, plainTarget } from './resolve-routing.ts';
 import { resolveTimeouts } from './resolve-settings.ts';
 
 /**
@@ -28,6 +31,7 @@ export function resolveModels(
   shapes: { readonly [name: string]: ModelShape },
   providers: ReadonlyMap<string, Provider>,
   named: ReadonlySet<string>,
+  routing: RoutingDefaults,
   report: Report,
 ): Map<string, ModelConfig> {
   if (Object.keys(shapes).length === 0) report(['models'], NO_ENTRY);
@@ -63,6 +67,7 @@ export function resolveModels(
       alias,
       protocols,
       targets: [first, ...others],
+      routing: chooseRouting(routing, targets),
       capabilities,
       price,
     });
@@ -96,7 +101,7 @@ function resolveTarget(
     });
   }
   const timeouts = provider.timeouts === null ? null : resolveTimeouts(shape.timeouts, provider.timeouts);
-  return { provider, model: shape.model ?? modelName, timeouts };
+  return { ...plainTarget(provider, shape.model ?? modelName), timeouts };
 }
 
 /** Converts an alias to a mapping, in whichever form it was written. */

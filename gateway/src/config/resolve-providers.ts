@@ -2,14 +2,16 @@
 import { Secret } from '../lib/secret.ts';
 import { localProvider } from '../providers/demo.ts';
 import { addressOf, findPreset, originOf } from '../providers/presets.ts';
-import type {
-  MemberFault,
-  Preset,
-  Provider,
-  RemoteKind,
-  RemoteProvider,
-  Secrets,
-  Timeouts,
+import {
+  type CredentialPool,
+  type MemberFault,
+  type Preset,
+  type Provider,
+  type RemoteKind,
+  type RemoteProvider,
+  type Settings,
+  singleCredential,
+  type Timeouts,
 } from '../providers/provider.ts';
 import { findKind } from '../providers/registry.ts';
 import type { Fault, Report } from './file/config-problem.ts';
@@ -70,7 +72,7 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
   const address = base_url ?? (preset === null ? null : addressOf(preset));
   const faults = [
     ...(kind.local === null && address === null ? [missingAddress(kind)] : []),
-    ...kind.checkConfig({ members, preset, secrets }),
+    ...kind.checkConfig({ members, preset, secrets, settings: {} }),
   ];
   for (const { member, ...fault } of faults) report(members.has(member) ? [member] : [], fault);
   if (kind.local !== null) return faults.length > 0 ? null : localProvider(name, kind);
@@ -80,7 +82,7 @@ function resolveProvider(name: string, shape: ProviderShape, timeouts: Timeouts,
     kind,
     preset,
     address,
-    secrets,
+    pool: singleCredential(secrets),
     timeouts: resolveTimeouts(ownTimeouts, timeouts),
   });
 }
@@ -99,17 +101,20 @@ interface RemoteParts {
   readonly kind: RemoteKind;
   readonly preset: Preset | null;
   readonly address: BaseUrl;
-  readonly secrets: Secrets;
+  readonly pool: CredentialPool;
+  readonly settings?: Settings;
   readonly timeouts: Timeouts;
 }
 
-/** Builds a provider from its parts; binds the secrets to the address. */
-export function buildRemoteProvider({ name, kind, preset, address, secrets, timeouts }: RemoteParts): RemoteProvider {
+/** Builds a provider from its parts; binds the credentials to the address. */
+export function buildRemoteProvider(parts: RemoteParts): RemoteProvider {
+  const { name, kind, preset, address, pool, settings = {}, timeouts } = parts;
   return {
     name,
     kind,
     baseUrl: kind.completeBaseUrl(address.url),
-    credentials: { origin: address.origin, secrets },
+    credentials: { origin: address.origin, pool },
+    settings,
     timeouts,
     catalogProvider: preset?.catalogProvider ?? null,
     quirks: preset?.quirks ?? kind.quirks,

@@ -15,6 +15,7 @@ import {
   DEFAULT_PORT,
   DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
+  DEFAULT_ROUTING,
   DEFAULT_UNPRICED,
   type Defaults,
   type OidcConfig,
@@ -78,6 +79,7 @@ export function resolveDefaults(shape: FileShape['defaults']): Defaults {
     brokenAnswers: shape?.broken_answers ?? DEFAULT_BROKEN_ANSWERS,
     logBodies: shape?.log_bodies ?? DEFAULT_LOG_BODIES,
     retentionDays: shape?.retention ?? DEFAULT_RETENTION_DAYS,
+    routing: DEFAULT_ROUTING,
   };
 }
 

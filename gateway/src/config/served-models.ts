@@ -3,8 +3,10 @@
  * and checks no permission.
  */
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import type { Provider, TargetConfig } from '../providers/provider.ts';
-import { type Config, type ModelConfig, NO_CAPABILITIES } from './config.ts';
+import type { Provider } from '../providers/provider.ts';
+import { credentialsFor } from '../providers/upstream.ts';
+import { type Config, type ModelConfig, NO_CAPABILITIES, type RoutingDefaults, type TargetConfig } from './config.ts';
+import { chooseRouting, plainTarget } from './resolve-routing.ts';
 
 /** The catalog's name of a target's model. */
 export interface CatalogName {
@@ -19,7 +21,6 @@ export interface ServedTarget extends TargetConfig {
 
 /** The model behind a public name. */
 export interface ServedModel extends Omit<ModelConfig, 'targets'> {
-  /** Calls go to the first; the others are for routing. */
   readonly targets: readonly [ServedTarget, ...ServedTarget[]];
 }
 
@@ -53,20 +54,32 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
   const models = new Map<string, ModelConfig>();
   for (const provider of config.providers.values()) {
     for (const name of listNames(provider, listCatalogNames, listed)) {
-      const target: TargetConfig = { provider, model: name, timeouts: provider.timeouts };
-      const earlier = models.get(name);
-      const targets: ModelConfig['targets'] = earlier === undefined ? [target] : [...earlier.targets, target];
-      models.set(name, {
-        name,
-        alias: [],
-        protocols: CLIENT_PROTOCOL_NAMES,
-        targets,
-        capabilities: NO_CAPABILITIES,
-        price: null,
-      });
+      if (credentialsFor(provider, name) === null) continue;
+      const target = plainTarget(provider, name);
+      const earlier = models.get(name)?.targets ?? [];
+      models.set(name, plainModel(name, earlier, target, config.defaults.routing));
     }
   }
   return models;
+}
+
+/** A model without options: its earlier targets, and one more. */
+export function plainModel<Target extends TargetConfig>(
+  name: string,
+  earlier: readonly Target[],
+  target: Target,
+  routing: RoutingDefaults,
+): Omit<ModelConfig, 'targets'> & { readonly targets: readonly [Target, ...Target[]] } {
+  const [first = target, ...others] = [...earlier, target];
+  return {
+    name,
+    alias: [],
+    protocols: CLIENT_PROTOCOL_NAMES,
+    targets: [first, ...others],
+    routing: chooseRouting(routing, [first, ...others]),
+    capabilities: NO_CAPABILITIES,
+    price: null,
+  };
 }
 
 function listNames(provider: Provider, listCatalogNames: ListCatalogNames, listed: ListedModels) {

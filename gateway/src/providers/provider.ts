@@ -16,6 +16,31 @@ export interface Secrets {
   readonly [name: string]: Secret;
 }
 
+/** The settings of a provider's kind (a region, a project) by the names of their members; one not given is absent. */
+export interface Settings {
+  readonly [name: string]: string;
+}
+
+/** One key, account or role of a provider. */
+export interface Credential {
+  /** Unique in its provider; `default` where only secrets were given. */
+  readonly name: string;
+  readonly secrets: Secrets;
+  /** Its share of new sessions; 0: only where no other can be used. */
+  readonly weight: number;
+  /** Credentials of one organisation share limits, caches and signatures. Null: the provider's only one. */
+  readonly organisation: string | null;
+  /** The models at the provider that it may be used for; null: all. */
+  readonly models: readonly string[] | null;
+}
+
+export type CredentialPool = readonly [Credential, ...Credential[]];
+
+/** The pool of a provider whose secrets were given without a name. */
+export function singleCredential(secrets: Secrets): CredentialPool {
+  return [{ name: 'default', secrets, weight: 1, organisation: null, models: null }];
+}
+
 export type HeaderLine = readonly [name: string, value: string];
 
 /** A secret that a kind takes: a member of the provider in the configuration file, a field of the console's form. */
@@ -29,13 +54,27 @@ export interface SecretMember {
   readonly mayBeNone: boolean;
 }
 
+/** A member of a kind that is no secret: a region, a project, a version of the API. */
+export interface SettingMember {
+  readonly name: string;
+  /** The label of its field. */
+  readonly title: string;
+  /** Its sentence in the configuration reference. */
+  readonly description: string;
+  /** The texts that it accepts, and the same in words: `a region such as eu-central-1`. */
+  readonly pattern: RegExp;
+  readonly expected: string;
+}
+
 /** The members of a provider's configuration as given. */
 export interface GivenProvider {
   /** The names of the given members. */
   readonly members: ReadonlySet<string>;
   /** The preset that is named by `preset`, or that has the kind's name; null: none. */
   readonly preset: Preset | null;
+  /** Those of its first credential. */
   readonly secrets: Secrets;
+  readonly settings: Settings;
 }
 
 /** A problem with a member of a provider's configuration. */
@@ -74,6 +113,14 @@ export interface FinalRequest {
   readonly body: Uint8Array;
 }
 
+/** The credential of a request, for its authorization. */
+export interface RequestCredential {
+  readonly secrets: Secrets;
+  readonly settings: Settings;
+  /** Has a token removed from the texts of the upstream; to be called before the token is used, at each request. */
+  hide(token: Secret): void;
+}
+
 interface KindBase {
   /** The value of `kind:`. */
   readonly name: string;
@@ -82,13 +129,14 @@ interface KindBase {
   /** What it speaks: a phrase of the configuration reference. */
   readonly speaks: string;
   readonly protocols: readonly UpstreamProtocolName[];
-  /** How its streams are cut into records. */
-  readonly framing: Framing;
   /** Its deviations, unless a preset lists others. */
   readonly quirks: ProviderQuirks;
   /** The configuration members that it takes besides `kind` and its secrets. */
   readonly takes: ReadonlyArray<'preset' | 'base_url' | 'timeouts'>;
   readonly secrets: readonly SecretMember[];
+  readonly settings: readonly SettingMember[];
+  /** How the records of a response are cut. */
+  framing(protocol: UpstreamProtocolName, operation: Operation, model: string): Framing;
   /** Checks its own members. Members that it does not take have already been refused. */
   checkConfig(given: GivenProvider): readonly MemberFault[];
   /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
@@ -102,17 +150,19 @@ export interface RemoteKind extends KindBase {
   readonly local: null;
   /** Puts a configured address into the form that `endpoint` continues. */
   completeBaseUrl(url: string): string;
+  /** The address that follows from the settings, if none is configured; null: none does. Absent: the preset's. */
+  addressOf?(settings: Settings): string | null;
   /** The path and query after the base address; null: the operation does not exist there. */
-  endpoint(protocol: UpstreamProtocolName, operation: Operation, model: string): string | null;
+  endpoint(protocol: UpstreamProtocolName, operation: Operation, model: string, settings: Settings): string | null;
   /** The list of its models: the path after the base address, and headers beyond those of `headers`. */
   readonly listing: { readonly path: string; readonly headers: readonly HeaderLine[] };
-  /** The headers of every request, with a credential that does not depend on the request; rendered once. */
-  headers(secrets: Secrets): readonly HeaderLine[];
+  /** The headers of every request, with a credential that does not depend on the request; rendered once for each. */
+  headers(secrets: Secrets, settings: Settings): readonly HeaderLine[];
   /**
    * Authorizes a request by its final form (a signature, an exchanged token): adds header lines. Absent: `headers`
    * authorizes, and no request waits. A fault becomes `upstream_credential`; its message must not contain a secret.
    */
-  authorize?(request: FinalRequest, secrets: Secrets): Promise<void> | void;
+  authorize?(request: FinalRequest, credential: RequestCredential): Promise<void> | void;
 }
 
 /** A kind that answers inside the gateway: without address, credential, time limits or costs. */
@@ -196,8 +246,9 @@ export interface RemoteProvider extends ProviderBase {
   readonly kind: RemoteKind;
   /** No trailing slash; the kind's endpoints follow. */
   readonly baseUrl: string;
-  /** The only origin (`https://host:port`) that the secrets may be sent to, and the secrets. */
-  readonly credentials: { readonly origin: string; readonly secrets: Secrets };
+  /** The only origin (`https://host:port`) that the secrets may be sent to, and the credentials. */
+  readonly credentials: { readonly origin: string; readonly pool: CredentialPool };
+  readonly settings: Settings;
   readonly timeouts: Timeouts;
   /**
    * Its host must resolve to public addresses only; absent for providers from a file or a variable, which are not
@@ -217,12 +268,18 @@ export interface LocalProvider extends ProviderBase {
 export type Provider = RemoteProvider | LocalProvider;
 
 /** A model of a provider. */
-export interface TargetConfig {
+export interface ProviderModel {
   readonly provider: Provider;
   /** The model's name at the provider. */
   readonly model: string;
   /** The provider's, overridden by the target's own; null for a local provider. */
   readonly timeouts: Timeouts | null;
+}
+
+/** A credential as the choice among several sees it. */
+export interface UpstreamCredential extends Pick<Credential, 'name' | 'weight' | 'organisation'> {
+  /** The credential in what is learned about it: another secret or address is a different credential. Not a secret. */
+  readonly key: string;
 }
 
 /** Sends requests to the model of one target. */
@@ -233,11 +290,13 @@ export interface Upstream {
   readonly protocols: readonly UpstreamProtocolName[];
   /** The format of a call to it, by the client's. */
   readonly protocolFor: UpstreamProtocols;
-  /** How its streams are cut into records. */
-  readonly framing: Framing;
+  /** How the records of a response are cut. */
+  framing(protocol: UpstreamProtocolName, operation: Operation): Framing;
   /** The target in what is learned about it: a provider whose address changes on reload is a different target. */
   readonly key: string;
-  /** To be removed from its texts. */
+  /** Those that may be used for the model, in the order of the configuration. */
+  readonly credentials: readonly [UpstreamCredential, ...UpstreamCredential[]];
+  /** To be removed from its texts: those of all credentials and the tokens that they were exchanged for. It grows. */
   readonly secrets: readonly Secret[];
   /** The provider accepts `stream_options.include_usage`. */
   readonly takesUsageOption: boolean;
@@ -245,8 +304,16 @@ export interface Upstream {
   readonly provenLimits: readonly OutputLimitMember[];
   /** Nothing about its output limits needs proof. */
   readonly alwaysHonorsLimits: boolean;
-  /** Starts one exchange. A response of more than `responseBytesMax` bytes is a failure. */
-  openExchange(request: UpstreamRequest, responseBytesMax: number, listener: ExchangeListener): UpstreamTap;
+  /**
+   * Starts one exchange, authorized by `credentials[credential]`. A response of more than `responseBytesMax` bytes is a
+   * failure.
+   */
+  openExchange(
+    request: UpstreamRequest,
+    credential: number,
+    responseBytesMax: number,
+    listener: ExchangeListener,
+  ): UpstreamTap;
 }
 
 /** A fault for each of the secrets that is not given. */

@@ -12,11 +12,13 @@ import {
   NO_QUIRKS,
   type RemoteKind,
   type RemoteProvider,
+  singleCredential,
   type UpstreamRequest,
 } from './provider.ts';
 import { openListing, openUpstream } from './upstream.ts';
 
 const TIMEOUTS = { connectMs: 2_000, firstByteMs: 2_000, firstBytePlainMs: 2_000, idleMs: 2_000, totalMs: 5_000 };
+const SECRETS = { api_key: new Secret('canary-1'), signing_key: new Secret('canary-2') };
 let server: Bun.Server<undefined>;
 let arrived: Array<{ readonly path: string; readonly headers: Headers; readonly body: string }> = [];
 
@@ -43,7 +45,8 @@ function providerOf(kind: RemoteKind, changes: Partial<RemoteProvider> = {}): Re
     name: 'lab',
     kind,
     baseUrl: `${origin}/base`,
-    credentials: { origin, secrets: { api_key: new Secret('canary-1'), signing_key: new Secret('canary-2') } },
+    credentials: { origin, pool: singleCredential(SECRETS) },
+    settings: {},
     timeouts: TIMEOUTS,
     catalogProvider: null,
     quirks: NO_QUIRKS,
@@ -73,7 +76,7 @@ async function send(provider: RemoteProvider, request: Partial<UpstreamRequest> 
     onEnd: () => resolve('end'),
     onFailure: resolve,
   };
-  upstream.openExchange({ ...REQUEST, ...request }, 1_000, listener);
+  upstream.openExchange({ ...REQUEST, ...request }, 0, 1_000, listener);
   return promise;
 }
 
@@ -101,7 +104,7 @@ describe('a request with a fixed credential', () => {
   });
 
   test('is not sent to an origin that its credential is not bound to', () => {
-    const credentials = { origin: 'http://127.0.0.1:1', secrets: {} };
+    const credentials = { origin: 'http://127.0.0.1:1', pool: singleCredential({}) };
     expect(() =>
       openUpstream({ provider: providerOf(anthropic, { credentials }), model: 'm', timeouts: null }),
     ).toThrow('bound to http://127.0.0.1:1');
@@ -109,14 +112,14 @@ describe('a request with a fixed credential', () => {
 
   test('is not sent to a private host if the host must be public', async () => {
     const origin = `http://localhost:${server.port}`;
-    const changes = { baseUrl: origin, credentials: { origin, secrets: {} }, publicOnly: true } as const;
+    const changes = { baseUrl: origin, credentials: { origin, pool: singleCredential({}) }, publicOnly: true } as const;
     expect(await send(providerOf(openaiCompatible, changes))).toMatchObject({ kind: 'connect' });
     expect(arrived).toEqual([]);
   });
 
   test('is not sent there over a connection that another provider left idle', async () => {
     const origin = `http://localhost:${server.port}`;
-    const changes = { baseUrl: origin, credentials: { origin, secrets: {} } };
+    const changes = { baseUrl: origin, credentials: { origin, pool: singleCredential({}) } };
     expect(await send(providerOf(openaiCompatible, changes))).toBe('end');
     const publicOnly = providerOf(openaiCompatible, { ...changes, publicOnly: true });
     expect(await send(publicOnly)).toMatchObject({ kind: 'connect' });
@@ -144,7 +147,7 @@ describe('a kind that authorizes each request', () => {
       },
     ],
   ])('sees its final form and adds headers %s', async (_, authorize) => {
-    const provider = signing((request, secrets) => {
+    const provider = signing((request, { secrets }) => {
       seen.push({ ...request, headers: [...request.headers] });
       expect(secrets.signing_key?.reveal()).toBe('canary-2');
       return authorize(request);
@@ -190,7 +193,7 @@ describe('a kind that authorizes each request', () => {
     const never = () => {
       throw new Error('called after abort');
     };
-    upstream.openExchange(REQUEST, 1_000, { onHead: never, onBody: never, onEnd: never, onFailure: never }).abort();
+    upstream.openExchange(REQUEST, 0, 1_000, { onHead: never, onBody: never, onEnd: never, onFailure: never }).abort();
     resolve();
     await Bun.sleep(5);
     expect(arrived).toEqual([]);
@@ -202,7 +205,8 @@ describe('a kind that authorizes each request', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const ignore = () => undefined;
     const listener = { onHead: ignore, onBody: ignore, onEnd: resolve, onFailure: () => resolve() };
-    openListing(provider, { ...TIMEOUTS, responseBytesMax: 1_000, mayResend: true }, listener);
+    const limits = { ...TIMEOUTS, responseBytesMax: 1_000, mayResend: true };
+    openListing(provider, provider.credentials.pool[0], limits, listener);
     await promise;
     expect([arrived[0]?.path, arrived[0]?.headers.get('x-signature')]).toEqual(['GET /base/models', 'GET']);
   });

@@ -1,30 +1,40 @@
 /**
- * Opens upstreams: over HTTP, with the head of each request rendered once up to what varies by call, or inside the
- * gateway. Binds the credentials to their origin; nothing that a client sends can change the destination.
+ * Opens upstreams: over HTTP, with the head of each request rendered once per credential up to what varies by call, or
+ * inside the gateway. Binds the credentials to their origin; nothing that a client sends can change the destination.
  */
+import { createHmac, randomBytes } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../protocols/registry.ts';
 import { parseBaseUrl } from '../upstream/connection.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener, type RequestHead } from '../upstream/exchange.ts';
-import type {
-  FinalRequest,
-  HeaderLine,
-  LocalProvider,
-  Operation,
-  RemoteProvider,
-  TargetConfig,
-  Timeouts,
-  Upstream,
-  UpstreamRequest,
+import {
+  type Credential,
+  type CredentialPool,
+  type FinalRequest,
+  type HeaderLine,
+  type LocalProvider,
+  type Operation,
+  type Provider,
+  type ProviderModel,
+  type RemoteProvider,
+  type RequestCredential,
+  singleCredential,
+  type Timeouts,
+  type Upstream,
+  type UpstreamCredential,
+  type UpstreamRequest,
 } from './provider.ts';
 
 const USER_AGENT = 'tollgate';
 const OPERATIONS: readonly Operation[] = ['plain', 'stream', 'count_tokens'];
 const NO_BODY = new Uint8Array();
 
-/** Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address. */
-export function openUpstream({ provider, model, timeouts }: TargetConfig): Upstream {
+/**
+ * Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address, or
+ * none of them may be used for the model.
+ */
+export function openUpstream({ provider, model, timeouts }: ProviderModel): Upstream {
   const { name, kind, provenLimits } = provider;
   const exchanges =
     provider.baseUrl === null
@@ -35,7 +45,7 @@ export function openUpstream({ provider, model, timeouts }: TargetConfig): Upstr
     model,
     protocols: kind.protocols,
     protocolFor: chooseUpstreamProtocols(kind.protocols),
-    framing: kind.framing,
+    framing: (protocol, operation) => kind.framing(protocol, operation, model),
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     provenLimits,
     alwaysHonorsLimits: kind.local !== null,
@@ -43,57 +53,85 @@ export function openUpstream({ provider, model, timeouts }: TargetConfig): Upstr
   };
 }
 
-type Exchanges = Pick<Upstream, 'key' | 'secrets' | 'openExchange'>;
+type Exchanges = Pick<Upstream, 'key' | 'credentials' | 'secrets' | 'openExchange'>;
 
 function openLocally({ name, kind }: LocalProvider, model: string): Exchanges {
+  const key = `${name} ${kind.name}`;
   return {
-    key: `${name} ${kind.name} ${model}`,
+    key: `${key} ${model}`,
+    credentials: describePool(singleCredential({}), key),
     secrets: [],
-    openExchange: (request, _responseBytesMax, listener) => kind.local.openExchange(request, listener),
+    openExchange: (request, _credential, _responseBytesMax, listener) => kind.local.openExchange(request, listener),
   };
 }
 
-/** Where a request goes, and its head up to the headers that vary by call, with the credential. */
+/** The credentials of the provider that may be used for the model; null: none may. */
+export function credentialsFor({ credentials }: Provider, model: string): CredentialPool | null {
+  const pool = credentials?.pool ?? singleCredential({});
+  const [first, ...others] = pool.filter(({ models }) => models?.includes(model) ?? true);
+  return first === undefined ? null : [first, ...others];
+}
+
+function needCredentials(provider: Provider, model: string): CredentialPool {
+  const credentials = credentialsFor(provider, model);
+  if (credentials === null) throw new Error(`no credential of ${provider.name} may be used for ${model}`);
+  return credentials;
+}
+
+/** Where a request goes, and its head up to the headers that vary by call, by credential. */
 interface Endpoint {
   readonly path: string;
-  readonly start: Secret;
+  readonly starts: readonly Secret[];
 }
 
 function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeouts): Exchanges {
-  const { name, kind, credentials } = provider;
+  const { name, kind, settings } = provider;
   const { origin, basePath } = addressOf(provider);
+  const credentials = needCredentials(provider, model);
+  const secrets = provider.credentials.pool.flatMap((credential) => Object.values(credential.secrets));
+  const authorizing = credentials.map((credential) => authorizingBy(provider, credential, secrets));
   const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
   for (const protocol of kind.protocols) {
-    const paths = OPERATIONS.map((operation) => [operation, kind.endpoint(protocol, operation, model)] as const);
+    const paths = OPERATIONS.map(
+      (operation) => [operation, kind.endpoint(protocol, operation, model, settings)] as const,
+    );
     const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
       if (endpoint === null) return [];
       const path = basePath + endpoint;
-      return [[operation, { path, start: new Secret(renderLines('POST', path, fixedHeaders(operation))) }]];
+      return [[operation, { path, starts: credentials.map((by) => renderStart(path, operation, by)) }]];
     });
     endpoints.set(protocol, new Map(offered));
   }
 
-  function fixedHeaders(operation: Operation): readonly HeaderLine[] {
+  function fixedHeaders(operation: Operation, credential: Credential): readonly HeaderLine[] {
     return [
       ['host', origin.authority],
       ['user-agent', USER_AGENT],
       ['content-type', 'application/json'],
       ['accept-encoding', 'identity'],
-      ...kind.headers(credentials.secrets),
+      ...kind.headers(credential.secrets, settings),
       ['accept', operation === 'stream' ? 'text/event-stream' : 'application/json'],
     ];
   }
 
-  function renderHead({ protocol, operation, headers, body }: UpstreamRequest): RequestHead {
+  function renderStart(path: string, operation: Operation, credential: Credential): Secret {
+    return new Secret(renderLines('POST', path, fixedHeaders(operation, credential)));
+  }
+
+  function renderHead({ protocol, operation, headers, body }: UpstreamRequest, index: number): RequestHead {
     const endpoint = endpoints.get(protocol)?.get(operation);
     if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
+    const [start, credential, by] = [endpoint.starts[index], credentials[index], authorizing[index]];
+    if (start === undefined || credential === undefined || by === undefined) {
+      throw new Error(`${name} has no credential ${index} for ${model}`);
+    }
     if (kind.authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...fixedHeaders(operation), ...headers, length];
+      const all = [...fixedHeaders(operation, credential), ...headers, length];
       const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(provider, endpoint.path, request);
+      return renderAuthorized(provider, by, endpoint.path, request);
     }
-    let head = endpoint.start.reveal();
+    let head = start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
     return `${head}content-length: ${body.length}\r\n\r\n`;
   }
@@ -101,8 +139,9 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
   const { firstByteMs, firstBytePlainMs } = timeouts;
   return {
     key: `${name} ${origin.key} ${model}`,
-    secrets: Object.values(credentials.secrets),
-    openExchange(request, responseBytesMax, listener) {
+    credentials: describePool(credentials, `${name} ${origin.key}`),
+    secrets,
+    openExchange(request, credential, responseBytesMax, listener) {
       const limits = {
         connectMs: timeouts.connectMs,
         firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
@@ -111,26 +150,72 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         responseBytesMax,
         mayResend: request.once !== true,
       };
-      return new Exchange(origin, renderHead(request), request.body, limits, listener);
+      return new Exchange(origin, renderHead(request, credential), request.body, limits, listener);
     },
   };
 }
 
-/** Requests the list of a provider's models. Throws as `openUpstream` does. */
-export function openListing(provider: RemoteProvider, limits: ExchangeLimits, listener: ExchangeListener): Exchange {
+function describePool([first, ...others]: CredentialPool, address: string): Upstream['credentials'] {
+  const describe = ({ name, weight, organisation, secrets }: Credential): UpstreamCredential => ({
+    name,
+    weight,
+    organisation,
+    key: `${address} ${name} ${digestOf(secrets)}`,
+  });
+  return [describe(first), ...others.map(describe)];
+}
+
+/** Of this process only, so that a digest tells nothing about its secrets. */
+const DIGEST_KEY = randomBytes(32);
+
+/** Equal for equal secrets, so that a credential that stays is known again after a reload. */
+function digestOf(secrets: Credential['secrets']): string {
+  const entries = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]);
+  return createHmac('sha256', DIGEST_KEY).update(JSON.stringify(entries)).digest('base64url').slice(0, 22);
+}
+
+/** A late answer may still contain the token before the current one. */
+const TOKENS_HIDDEN = 2;
+
+/** `hidden`: the secrets of the upstream; the last tokens of this credential join them. */
+function authorizingBy({ settings }: RemoteProvider, { secrets }: Credential, hidden: Secret[]): RequestCredential {
+  const tokens: Secret[] = [];
+  return {
+    secrets,
+    settings,
+    hide(token) {
+      if (tokens.includes(token)) return;
+      tokens.push(token);
+      hidden.push(token);
+      const [oldest] = tokens;
+      if (tokens.length <= TOKENS_HIDDEN || oldest === undefined) return;
+      tokens.shift();
+      hidden.splice(hidden.indexOf(oldest), 1);
+    },
+  };
+}
+
+/** Requests the list of a provider's models with one of its credentials. Throws as `openUpstream` does. */
+export function openListing(
+  provider: RemoteProvider,
+  credential: Credential,
+  limits: ExchangeLimits,
+  listener: ExchangeListener,
+): Exchange {
   const { origin, basePath } = addressOf(provider);
-  const { kind, credentials } = provider;
+  const { kind, settings } = provider;
   const headers: HeaderLine[] = [
     ['host', origin.authority],
     ['user-agent', USER_AGENT],
     ['accept', 'application/json'],
     ['accept-encoding', 'identity'],
     ...kind.listing.headers,
-    ...kind.headers(credentials.secrets),
+    ...kind.headers(credential.secrets, settings),
   ];
   const path = basePath + kind.listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
-  return new Exchange(origin, renderAuthorized(provider, path, request), NO_BODY, limits, listener);
+  const by = authorizingBy(provider, credential, []);
+  return new Exchange(origin, renderAuthorized(provider, by, path, request), NO_BODY, limits, listener);
 }
 
 /** The destination of a provider's requests. Throws if its credentials are bound to another origin. */
@@ -143,10 +228,15 @@ function addressOf({ name, baseUrl, credentials, publicOnly }: RemoteProvider) {
 }
 
 /** The head of a request after its authorization, which rejects rather than throws. */
-function renderAuthorized({ kind, credentials }: RemoteProvider, path: string, request: FinalRequest): RequestHead {
+function renderAuthorized(
+  { kind }: RemoteProvider,
+  by: RequestCredential,
+  path: string,
+  request: FinalRequest,
+): RequestHead {
   const render = () => `${renderLines(request.method, path, request.headers)}\r\n`;
   try {
-    const authorized = kind.authorize?.(request, credentials.secrets);
+    const authorized = kind.authorize?.(request, by);
     return authorized === undefined ? render() : authorized.then(render);
   } catch (error) {
     return Promise.reject(error);

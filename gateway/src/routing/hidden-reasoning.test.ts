@@ -2,10 +2,12 @@
 import { expect, test } from 'bun:test';
 import { findModel } from '../catalog/catalog.ts';
 import { buildRemoteProvider } from '../config/resolve-providers.ts';
+import { plainTarget } from '../config/resolve-routing.ts';
 import { type ServedTarget, withCatalog } from '../config/served-models.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { openaiCompatible } from '../providers/openai-compatible.ts';
 import { findPreset } from '../providers/presets.ts';
+import { singleCredential } from '../providers/provider.ts';
 import { hiddenReasoningOf } from './route.ts';
 import { reasons, traitsOf } from './upstream-traits.ts';
 
@@ -18,10 +20,10 @@ function targetOf(presetName: string | null, model: string): ServedTarget {
     kind: preset?.kind ?? openaiCompatible,
     preset: preset ?? null,
     address: { url, origin: new URL(url).origin },
-    secrets: {},
+    pool: singleCredential({}),
     timeouts: { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 },
   });
-  return withCatalog({ provider, model, timeouts: null });
+  return withCatalog(plainTarget(provider, model));
 }
 
 test.each([
@@ -42,11 +44,6 @@ test.each([
 });
 
 test('the demo has no hidden reasoning', () => {
-  const target: ServedTarget = {
-    provider: localProvider('demo', demo),
-    model: 'demo',
-    timeouts: null,
-    catalog: null,
-  };
+  const target = plainTarget(localProvider('demo', demo), 'demo');
   expect(hiddenReasoningOf(target, null, traitsOf(target, null))).toBe('never');
 });

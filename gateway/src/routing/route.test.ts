@@ -1,21 +1,18 @@
 /** Tests which name leads to which route, and at which endpoints. */
 import { expect, test } from 'bun:test';
 import { bookOf, priceAt } from '../billing/price-book.ts';
-import type { ModelConfig } from '../config/config.ts';
-import type { ServedModel, ServedTarget } from '../config/served-models.ts';
+import { DEFAULT_ROUTING, type ModelConfig } from '../config/config.ts';
+import { plainTarget } from '../config/resolve-routing.ts';
+import { plainModel, type ServedModel, withCatalog } from '../config/served-models.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { buildRouteTable } from './route.ts';
 
-const TARGET: ServedTarget = {
-  provider: localProvider('demo', demo),
-  model: 'demo',
-  timeouts: null,
-  catalog: null,
-};
+const PROVIDER = localProvider('demo', demo);
+const TARGET = withCatalog(plainTarget(PROVIDER, 'demo'));
 
 /** The routes of one model, by each of its names. */
 function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias']) {
-  const model: ServedModel = { name: 'own', alias, protocols, targets: [TARGET], capabilities: {}, price: null };
+  const model: ServedModel = { ...plainModel('own', [], TARGET, DEFAULT_ROUTING), alias, protocols };
   const names = ['own', ...alias.map(({ name }) => name)];
   return buildRouteTable(new Map(names.map((name) => [name, model])), () => null);
 }
@@ -47,15 +44,15 @@ test('an alias of a model with one endpoint shares its route', () => {
 
 test("a configured price applies from its start, and the target's price before that", () => {
   const price = { from: '2026-12-01', input: '1', output: '2' };
-  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], capabilities: {}, price };
+  const model: ServedModel = { ...plainModel('m', [], TARGET, DEFAULT_ROUTING), price };
   const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.targets[0].prices ?? bookOf(null);
   const versions = [Date.UTC(2026, 10, 30), Date.UTC(2026, 11, 1)].map((atMs) => priceAt(prices, atMs)?.version);
   expect(versions).toEqual(['free@0_0_0_0_0_0', 'config:2026-12-01@1_1_1_1_2_2']);
 });
 
 test('a route has every target of its model, in the order of the file', () => {
-  const targets: ServedModel['targets'] = [TARGET, { ...TARGET, model: 'claude-demo' }];
-  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets, capabilities: {}, price: null };
+  const second = withCatalog(plainTarget(PROVIDER, 'claude-demo'));
+  const model: ServedModel = plainModel('m', [TARGET], second, DEFAULT_ROUTING);
   const built = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.targets ?? [];
   expect(built.map(({ name, upstream }) => [name, upstream.model])).toEqual([
     ['demo/demo', 'demo'],

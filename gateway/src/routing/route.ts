@@ -2,6 +2,7 @@
 
 import { FREE_PRICE, type Price } from '../billing/price.ts';
 import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
+import type { RoutingConfig } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
@@ -24,6 +25,7 @@ export interface Route {
   readonly names: readonly string[];
   /** The endpoints that serve it under this name: an alias may have fewer than its model. */
   readonly protocols: readonly ClientProtocolName[];
+  readonly routing: RoutingConfig;
   /** In the order of the file. */
   readonly targets: readonly [Target, ...Target[]];
 }
@@ -84,6 +86,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
+    routing: model.routing,
     targets: [build(first), ...others.map(build)],
   };
 }
@@ -98,11 +101,11 @@ function buildTarget(
   const listed = targetPrice(target, facts);
   const traits = traitsOf(target, facts, model.capabilities);
   return {
-    name: `${target.provider.name}/${target.model}`,
-    priority: 1,
-    weight: null,
-    maxConcurrency: null,
-    tags: [],
+    name: target.name,
+    priority: target.priority,
+    weight: target.weight,
+    maxConcurrency: target.maxConcurrency,
+    tags: target.tags,
     upstream: openUpstream(target),
     traits,
     hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
@@ -123,7 +126,7 @@ type HiddenReasoning = 'never' | 'on_request' | 'always';
  * file says, so OpenAI's model names decide.
  */
 export function hiddenReasoningOf(
-  { provider }: ServedTarget,
+  { provider }: Pick<ServedTarget, 'provider'>,
   reasons: boolean | null,
   { chat }: UpstreamTraits,
 ): HiddenReasoning {

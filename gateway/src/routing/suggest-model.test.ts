@@ -2,25 +2,24 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';
+import { DEFAULT_ROUTING } from '../config/config.ts';
+import { chooseRouting, plainTarget } from '../config/resolve-routing.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { openUpstream } from '../providers/upstream.ts';
 import { type Route, type RouteTable, suggestModel } from './route.ts';
 import { traitsOf } from './upstream-traits.ts';
 
-const TARGET = { provider: localProvider('demo', demo), model: 'm', timeouts: null, catalog: null };
+const TARGET = plainTarget(localProvider('demo', demo), 'm');
 
 function route(protocols: Route['protocols'], output: number | null): Route {
   return {
     model: 'm',
     names: ['m'],
     protocols,
+    routing: chooseRouting(DEFAULT_ROUTING, [TARGET]),
     targets: [
       {
-        name: 'demo/m',
-        priority: 1,
-        weight: null,
-        maxConcurrency: null,
-        tags: [],
+        ...TARGET,
         upstream: openUpstream(TARGET),
         traits: traitsOf(TARGET, null),
         hiddenReasoning: 'never',

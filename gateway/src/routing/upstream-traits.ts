@@ -44,7 +44,7 @@ export function reasons(facts: ModelFacts | null, { reasoning }: Capabilities): 
 
 /** The traits of one target. `facts` null: the catalog does not know the model. `says`: the file's capabilities. */
 export function traitsOf(
-  { provider, model }: ServedTarget,
+  { provider, model }: Pick<ServedTarget, 'provider' | 'model'>,
   facts: ModelFacts | null,
   says: Capabilities = NO_CAPABILITIES,
 ): UpstreamTraits {

@@ -215,6 +215,7 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
         requestId: call.requestId,
         atMs: call.atMs,
       },
+      0,
       call.settings.config.limits.responseBytesMax,
       listener,
     );

@@ -40,7 +40,8 @@ export async function probeProvider(provider: Provider): Promise<Probe> {
 }
 
 async function ask(provider: RemoteProvider): Promise<Omit<Probe, 'durationMs'>> {
-  const secrets = Object.values(provider.credentials.secrets);
+  const [credential] = provider.credentials.pool;
+  const secrets = Object.values(credential.secrets);
   const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
   const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
   const collector = new AnswerCollector(limits, {
@@ -48,7 +49,7 @@ async function ask(provider: RemoteProvider): Promise<Omit<Probe, 'durationMs'>>
     onAnswer: resolve,
     onAnswerFailed: reject,
   });
-  const exchange = openListing(provider, LIMITS, collector);
+  const exchange = openListing(provider, credential, LIMITS, collector);
   try {
     return judgeAnswer(await promise, secrets);
   } catch (fault) {

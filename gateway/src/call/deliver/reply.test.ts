@@ -1,5 +1,8 @@
 /** Tests that a reply can be built whatever names the operator gave their providers and models. */
 import { expect, test } from 'bun:test';
+import { DEFAULT_ROUTING } from '../../config/config.ts';
+import { plainTarget } from '../../config/resolve-routing.ts';
+import { plainModel, withCatalog } from '../../config/served-models.ts';
 import { demo, localProvider } from '../../providers/demo.ts';
 import { buildRouteTable } from '../../routing/route.ts';
 import { setRoute } from '../call.ts';
@@ -11,8 +14,8 @@ test.each([
   ['日本', 'größe/\ud800', '%E6%97%A5%E6%9C%AC', 'gr%C3%B6%C3%9Fe/%EF%BF%BD'],
 ])('the provider %s and its model %s are named in headers', (provider, model, providerText, modelText) => {
   const call = routedCall({ headers: { 'x-session-id': 's'.repeat(1_000) } });
-  const targets = [{ provider: localProvider(provider, demo), model, timeouts: null, catalog: null }] as const;
-  const served = { name: model, alias: [], protocols: ['chat'], targets, capabilities: {}, price: null } as const;
+  const target = withCatalog(plainTarget(localProvider(provider, demo), model));
+  const served = plainModel(model, [], target, DEFAULT_ROUTING);
   const route = buildRouteTable(new Map([[model, served]]), () => null).get(model);
   if (route === undefined) throw new Error('the model is served');
   setRoute(call, route, route.targets[0]);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
 import { findPreset, originOf, PRESETS } from '../../providers/presets.ts';
-import type { Upstream } from '../../providers/provider.ts';
+import { singleCredential, type Upstream } from '../../providers/provider.ts';
 import { openUpstream } from '../../providers/upstream.ts';
 import { type LimitExceeded, LimitProofs } from './limit-proofs.ts';
 
@@ -17,7 +17,7 @@ function upstreamOf(presetName: string, address?: string, model = 'm'): Upstream
   const preset = findPreset(presetName);
   if (preset === undefined) throw new Error(`there is no preset ${presetName}`);
   const url = address ?? preset.baseUrl;
-  const parts = { name: presetName, kind: preset.kind, preset, secrets: {}, timeouts } as const;
+  const parts = { name: presetName, kind: preset.kind, preset, pool: singleCredential({}), timeouts } as const;
   const provider = buildRemoteProvider({ ...parts, address: { url, origin: new URL(url).origin } });
   return openUpstream({ provider, model, timeouts: null });
 }

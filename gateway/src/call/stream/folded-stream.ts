@@ -231,8 +231,9 @@ export function openFold(call: Held, folding: Folding): OpenFold {
       metered?.drop();
     },
   });
-  const { framing } = target.upstream;
-  const { secrets } = target.upstream;
+  const { upstream } = target;
+  const { secrets } = upstream;
+  const framing = upstream.framing(upstream.protocolFor[call.protocol.name].name, 'stream');
   const stream = new FoldedStream({
     folding,
     framing,

@@ -47,7 +47,7 @@ export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
   const { protocol, deps, run, content } = call;
   const { limits } = call.settings.config;
   const { upstream } = call.target;
-  const { framing } = upstream;
+  const framing = upstream.framing(plan.upstream.name, 'stream');
   const { secrets } = upstream;
   let outbox: Outbox | null = null;
   const meter = openMeter(call, observer, {

@@ -3,15 +3,16 @@
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
-import type { Defaults } from '../../config/config.ts';
+import { DEFAULT_ROUTING, type Defaults } from '../../config/config.ts';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
+import { chooseRouting, plainTarget } from '../../config/resolve-routing.ts';
 import { resolveDefaults } from '../../config/resolve-settings.ts';
 import { compileModelPatterns, newKeyUse, type Principal } from '../../identity/principal.ts';
 import { chatClient } from '../../protocols/chat/client/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { demo, localProvider } from '../../providers/demo.ts';
 import { openaiCompatible } from '../../providers/openai-compatible.ts';
-import type { Upstream } from '../../providers/provider.ts';
+import { singleCredential, type Upstream } from '../../providers/provider.ts';
 import { openUpstream } from '../../providers/upstream.ts';
 import type { Target } from '../../routing/route.ts';
 import { traitsOf } from '../../routing/upstream-traits.ts';
@@ -73,7 +74,9 @@ export function routedCall(plan: CallPlan, deps: Partial<CallDeps> = {}): Routed
     ...plan.facts,
   });
   const target = targetOf(plan);
-  setRoute(call, { model: 'm', names: ['m', 'alias'], protocols: ['chat', 'messages'], targets: [target] }, target);
+  const routing = chooseRouting(DEFAULT_ROUTING, [target]);
+  const names = ['m', 'alias'];
+  setRoute(call, { model: 'm', names, protocols: ['chat', 'messages'], routing, targets: [target] }, target);
   return call;
 }
 
@@ -107,18 +110,9 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
 }
 
 function targetOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Target {
-  const config = {
-    provider: localProvider('lab', demo),
-    model: 'm-upstream',
-    timeouts: null,
-    catalog: null,
-  } as const;
+  const config = plainTarget(localProvider('lab', demo), 'm-upstream');
   return {
-    name: 'lab/m-upstream',
-    priority: 1,
-    weight: null,
-    maxConcurrency: null,
-    tags: [],
+    ...config,
     upstream: host === undefined ? openUpstream(config) : hostOf(host),
     traits: { ...traitsOf(config, null), outputTokensMax },
     hiddenReasoning,
@@ -135,7 +129,7 @@ function hostOf(name: string): Upstream {
     kind: openaiCompatible,
     preset: null,
     address,
-    secrets: {},
+    pool: singleCredential({}),
     timeouts,
   });
   return openUpstream({ provider, model: 'm-upstream', timeouts: null });

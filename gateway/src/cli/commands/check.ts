@@ -52,7 +52,7 @@ function summarize(config: Config) {
       kind: provider.kind.name,
       protocols: provider.kind.protocols,
       base_url: provider.baseUrl,
-      credential: Object.keys(provider.credentials?.secrets ?? {}).length > 0,
+      credential: provider.credentials?.pool.some(({ secrets }) => Object.keys(secrets).length > 0) ?? false,
     })),
     models: [...served.keys()],
     notes: config.notes,

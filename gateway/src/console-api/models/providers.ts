@@ -210,7 +210,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
       kind: provider.kind.name,
       base_url: provider.baseUrl ?? '',
       source,
-      last4: lastFour(provider.credentials?.secrets ?? {}),
+      last4: lastFour(provider.credentials?.pool[0].secrets ?? {}),
       tested: renderTest(tests.get(provider.name), origin, 0),
       problem: null,
     };
@@ -320,7 +320,7 @@ function readCredentials({ name, kind, preset }: ConsoleKind, written: Readonly<
   const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
   const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
   const members = new Set(['base_url', ...Object.keys(secrets)]);
-  const [fault] = kind.checkConfig({ members, preset, secrets });
+  const [fault] = kind.checkConfig({ members, preset, secrets, settings: {} });
   if (fault !== undefined) refuseCredential(fault.member, `found none, and ${name} needs one`);
   return secrets;
 }
