@@ -89,7 +89,10 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
   const { origin, basePath } = addressOf(provider);
   const credentials = needCredentials(provider, model);
   const secrets = provider.credentials.pool.flatMap((credential) => Object.values(credential.secrets));
-  const authorizing = credentials.map((credential) => authorizingBy(provider, credential, secrets));
+  const authorizing = credentials.map((credential) => ({
+    headers: kind.headers(credential.secrets, settings),
+    by: authorizingBy(provider, credential, secrets),
+  }));
   const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
   for (const protocol of kind.protocols) {
     const paths = OPERATIONS.map(
@@ -98,38 +101,37 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
     const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
       if (endpoint === null) return [];
       const path = basePath + endpoint;
-      return [[operation, { path, starts: credentials.map((by) => renderStart(path, operation, by)) }]];
+      return [[operation, { path, starts: authorizing.map(({ headers }) => renderStart(path, operation, headers)) }]];
     });
     endpoints.set(protocol, new Map(offered));
   }
 
-  function fixedHeaders(operation: Operation, credential: Credential): readonly HeaderLine[] {
+  function fixedHeaders(operation: Operation, ofCredential: readonly HeaderLine[]): readonly HeaderLine[] {
     return [
       ['host', origin.authority],
       ['user-agent', USER_AGENT],
       ['content-type', 'application/json'],
       ['accept-encoding', 'identity'],
-      ...kind.headers(credential.secrets, settings),
+      ...ofCredential,
       ['accept', operation === 'stream' ? 'text/event-stream' : 'application/json'],
     ];
   }
 
-  function renderStart(path: string, operation: Operation, credential: Credential): Secret {
-    return new Secret(renderLines('POST', path, fixedHeaders(operation, credential)));
+  function renderStart(path: string, operation: Operation, ofCredential: readonly HeaderLine[]): Secret {
+    return new Secret(renderLines('POST', path, fixedHeaders(operation, ofCredential)));
   }
 
   function renderHead({ protocol, operation, headers, body }: UpstreamRequest, index: number): RequestHead {
     const endpoint = endpoints.get(protocol)?.get(operation);
     if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
-    const [start, credential, by] = [endpoint.starts[index], credentials[index], authorizing[index]];
-    if (start === undefined || credential === undefined || by === undefined) {
-      throw new Error(`${name} has no credential ${index} for ${model}`);
-    }
+    const credential = authorizing[index];
+    const start = endpoint.starts[index];
+    if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
     if (kind.authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...fixedHeaders(operation, credential), ...headers, length];
+      const all = [...fixedHeaders(operation, credential.headers), ...headers, length];
       const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(provider, by, endpoint.path, request);
+      return renderAuthorized(provider, credential.by, endpoint.path, request);
     }
     let head = start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
