@@ -165,7 +165,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));
       },
-      note: (note) => store.audit.append([modelAuditEntryOf(note, Date.now())]),
+      auditEntry: (event) => modelAuditEntryOf(event, Date.now()),
     });
     const deps: CallDeps = {
       settings: models.settings,

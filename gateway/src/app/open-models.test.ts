@@ -12,29 +12,38 @@ import { Secret } from '../lib/secret.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
-import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
+import type { ProviderStore, StoredCredential, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import { openModels } from './open-models.ts';
 
 const MASTER_KEY = new Secret('5'.repeat(64));
 const seal = createCredentialSeal(MASTER_KEY);
 
+const ORIGIN = 'https://api.example.com';
+
 function entryOf(name: string, changes: Partial<StoredProvider> = {}): StoredProvider {
-  const origin = 'https://api.example.com';
   return {
     name,
     kind: 'openai-compatible',
-    baseUrl: `${origin}/v1`,
+    baseUrl: `${ORIGIN}/v1`,
     models: [{ name: 'shared', upstream: `of-${name}` }],
-    sealed: seal.seal({ tenant: 'default', provider: name, origin }, { api_key: new Secret(`secret of ${name}`) }),
-    last4: 'xxxx',
     createdAtMs: 1,
     updatedAtMs: 1,
     ...changes,
   };
 }
 
+/** The first credential of a provider, sealed for an origin. */
+function credentialOf(provider: string, origin = ORIGIN): StoredCredential {
+  const secrets = { api_key: new Secret(`secret of ${provider}`) };
+  const sealed = seal.seal({ tenant: 'default', provider, origin }, secrets);
+  const settings = { weight: 1, organisation: null, models: null };
+  return { provider, name: 'default', sealed, last4: 'xxxx', ...settings, createdAtMs: 1, updatedAtMs: 1 };
+}
+
 interface Plan {
   readonly entries: readonly StoredProvider[];
+  /** Default: one for each entry. */
+  readonly credentials?: readonly StoredCredential[];
   readonly prices?: readonly StoredPrice[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly masterKey?: Secret;
@@ -43,6 +52,7 @@ interface Plan {
 
 async function open({
   entries,
+  credentials,
   prices = [],
   environment = {},
   masterKey = MASTER_KEY,
@@ -50,15 +60,17 @@ async function open({
 }: Plan) {
   const { config } = loadConfig({ environment, cwd: '/nowhere' });
   if (config === null) throw new Error('expected a configuration');
-  const never = () => Promise.reject(new Error('not asked'));
+  const never = () => {
+    throw new Error('not asked');
+  };
   const book: ProviderStore = {
     readProviders: async () => entries,
+    readCredentials: async () => credentials ?? entries.map(({ name }) => credentialOf(name)),
+    readRoutes: async () => [],
+    readOutOfRotation: async () => [],
     readTests: async () => [],
     readPrices: async () => prices,
-    saveProvider: never,
-    removeProvider: never,
-    saveTest: never,
-    addPrice: never,
+    save: never,
   };
   return openModels({
     config,
@@ -70,7 +82,7 @@ async function open({
     log: { warn: () => undefined },
     changes,
     takeOver: () => undefined,
-    note: async () => undefined,
+    auditEntry: never,
   });
 }
 
@@ -102,14 +114,15 @@ describe('entries next to the configuration', () => {
 
   test('without models serve the catalog’s models of the provider that the configuration does not serve', async () => {
     const entry = entryOf('anthropic-too', { kind: 'anthropic', models: [], baseUrl: 'https://api.anthropic.com/v1' });
-    const sealed = seal.seal(
-      { tenant: 'default', provider: entry.name, origin: 'https://api.anthropic.com' },
-      { api_key: new Secret('secret') },
-    );
-    const alone = await open({ entries: [{ ...entry, sealed }] });
-    expect(routed(alone, 'claude-sonnet-4-5')).toEqual(['anthropic-too', 'claude-sonnet-4-5', 'secret']);
+    const credentials = [credentialOf(entry.name, 'https://api.anthropic.com')];
+    const alone = await open({ entries: [entry], credentials });
+    expect(routed(alone, 'claude-sonnet-4-5')).toEqual([
+      'anthropic-too',
+      'claude-sonnet-4-5',
+      'secret of anthropic-too',
+    ]);
     expect(alone.settings.routes.get('claude-sonnet-4-5')?.targets[0].prices[0].price).not.toBeNull();
-    const beside = await open({ entries: [{ ...entry, sealed }], environment: { ANTHROPIC_API_KEY: 'from-outside' } });
+    const beside = await open({ entries: [entry], credentials, environment: { ANTHROPIC_API_KEY: 'from-outside' } });
     expect(routed(beside, 'claude-sonnet-4-5')).toEqual(['anthropic', 'claude-sonnet-4-5', 'from-outside']);
     expect(beside.notices).toEqual([]);
   });
@@ -130,12 +143,12 @@ describe('an entry is not used, and says why', () => {
   });
 
   test('with the sealed credential of another row', async () => {
-    const [one, two] = [entryOf('one'), entryOf('two')];
-    const swapped = [
+    const [one, two] = [credentialOf('one'), credentialOf('two')];
+    const credentials = [
       { ...one, sealed: two.sealed },
       { ...two, sealed: one.sealed },
     ];
-    expect(await problemOf({ entries: swapped })).toContain('cannot be opened');
+    expect(await problemOf({ entries: [entryOf('one'), entryOf('two')], credentials })).toContain('cannot be opened');
   });
 
   test('with an address that was changed in the database', async () => {

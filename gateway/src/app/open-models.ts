@@ -7,8 +7,9 @@ import type { ProviderHealth } from '../call/attempt/provider-health.ts';
 import type { Settings } from '../call/deps.ts';
 import { findModel, listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
-import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
-import { type ListedModels, listServedModels } from '../config/served-models.ts';
+import { readEntered, serveEntered } from '../config/console-entries.ts';
+import { type ConsoleProvider, sealedNameOf } from '../config/console-providers.ts';
+import type { ListedModels } from '../config/served-models.ts';
 import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -16,8 +17,9 @@ import { createTurns } from '../lib/turns.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import { buildRouteTable } from '../routing/route.ts';
+import type { NewAuditEntry } from '../store/ports/audit.ts';
 import type { Change, ChangeFeed } from '../store/ports/change-feed.ts';
-import type { ProviderStore, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
+import type { ProviderStore } from '../store/ports/providers.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Models {
@@ -43,24 +45,25 @@ export interface ModelParts {
   readonly changes: ChangeFeed;
   /** Receives each later change; calls use these settings from then on. */
   takeOver(settings: Settings): void;
-  note(entry: ModelEvent): Promise<void>;
+  /** The audit entry of a change. */
+  auditEntry(event: ModelEvent): NewAuditEntry;
 }
 
 /** Reads the console's entries and follows their changes; rejects if they cannot be read. */
 export async function openModels(parts: ModelParts): Promise<Models> {
-  const { book, directory, health, log, changes, takeOver, note } = parts;
+  const { book, directory, health, log, changes, takeOver, auditEntry } = parts;
   const seal = createCredentialSeal(parts.masterKey);
   let configured: Configured = parts;
   /** A new configuration, until it is in force or found unusable. */
   let offered: Configured | null = null;
-  let running = build(configured, await readEntered(book), seal);
+  let running = await build(configured, book, seal);
   const notices = noticesOf(running.added);
   const inTurn = createTurns();
 
   async function reload(): Promise<void> {
     const config = offered ?? configured;
     offered = null;
-    const next = build(config, await readEntered(book), seal);
+    const next = await build(config, book, seal);
     const before = new Set(noticesOf(running.added));
     [configured, running] = [config, next];
     takeOver(next.settings);
@@ -84,14 +87,16 @@ export async function openModels(parts: ModelParts): Promise<Models> {
       health,
       describe: ({ provider, model }) => findModel(provider, model),
       inTurn,
-      note,
+      auditEntry,
       nowMs: Date.now,
     },
   };
 }
 
+const OF_MODELS: ReadonlySet<Change['of']> = new Set(['config', 'provider', 'route', 'rotation', 'price']);
+
 function isOfModels({ of }: Change): boolean {
-  return of === 'config' || of === 'provider' || of === 'price';
+  return OF_MODELS.has(of);
 }
 
 interface Configured {
@@ -99,23 +104,14 @@ interface Configured {
   readonly listed: ListedModels;
 }
 
-/** Entries made in the console. */
-interface Entered {
-  readonly providers: readonly StoredProvider[];
-  readonly prices: readonly StoredPrice[];
-}
-
-async function readEntered(book: ProviderStore): Promise<Entered> {
-  const [providers, prices] = await Promise.all([book.readProviders(), book.readPrices()]);
-  return { providers, prices };
-}
-
-function build({ config, listed }: Configured, { providers, prices }: Entered, seal: CredentialSeal): Running {
-  const resolved = resolveConsoleProviders(config, providers, ({ name, sealed }, origin) =>
-    seal.open({ tenant: OPERATOR_ACCOUNT, provider: name, origin }, sealed ?? ''),
-  );
-  const configured = listServedModels(config, listModelNames, listed);
-  const { models, providers: added } = addConsoleModels(configured, resolved, listModelNames, config.defaults);
+async function build({ config, listed }: Configured, book: ProviderStore, seal: CredentialSeal): Promise<Running> {
+  const [entered, prices] = await Promise.all([readEntered(book), book.readPrices()]);
+  const { models, providers: added } = serveEntered(config, entered, {
+    listCatalogNames: listModelNames,
+    listed,
+    openCredential: (credential, origin) =>
+      seal.open({ tenant: OPERATOR_ACCOUNT, provider: sealedNameOf(credential), origin }, credential.sealed),
+  });
   const periods = groupSetPrices(prices);
   const routes = buildRouteTable(models, findModel, (model) => periods.get(model) ?? []);
   return { settings: { config, routes }, served: models, added };

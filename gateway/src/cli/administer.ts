@@ -1,15 +1,13 @@
 /** Runs a command that changes data: through the running server, or directly under the lock if none runs. */
 import { createLimitRules } from '../admission/limit-rules.ts';
 import { listModelNames } from '../catalog/catalog.ts';
-import { addConsoleModels, resolveConsoleProviders } from '../config/console-providers.ts';
+import { type Entered, readEntered, serveEntered } from '../config/console-entries.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
-import { listServedModels } from '../config/served-models.ts';
 import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } from '../control/command.ts';
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
-import type { StoredProvider } from '../store/ports/providers.ts';
 import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
@@ -102,7 +100,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       limits,
       credit: NOTHING_TO_APPLY,
       async modelNames() {
-        const found = findModelNames(await store.providers.readProviders());
+        const found = findModelNames(await readEntered(store.providers));
         if (found === null) environment.stderr(UNCHECKED);
         return found;
       },
@@ -137,14 +135,12 @@ export async function withReading<Found>(
  * providers: then they depend on the server's environment and on an Ollama running on its machine.
  */
 export function findModelNames(
-  entered: readonly StoredProvider[],
+  entered: Entered,
   source: ConfigSource = { environment: process.env, cwd: process.cwd() },
 ): ModelNames | null {
   const { config } = loadConfig(source);
   if (config === null || config.file === null || config.providersFrom !== 'file') return null;
-  const configured = listServedModels(config, listModelNames);
   // The names of a provider's models do not depend on whether its secrets can be decrypted.
-  const providers = resolveConsoleProviders(config, entered, () => ({}));
-  const { models } = addConsoleModels(configured, providers, listModelNames, config.defaults);
+  const { models } = serveEntered(config, entered, { listCatalogNames: listModelNames, openCredential: () => ({}) });
   return { names: [...models.keys()], place: `in ${config.file}` };
 }

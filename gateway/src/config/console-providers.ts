@@ -6,6 +6,8 @@
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { addressOf, findPreset, PRESETS } from '../providers/presets.ts';
 import {
+  type Credential,
+  type CredentialPool,
   type Preset,
   type RemoteKind,
   type RemoteProvider,
@@ -13,7 +15,12 @@ import {
   singleCredential,
 } from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
-import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
+import {
+  DEFAULT_CREDENTIAL,
+  type EnteredModel,
+  type StoredCredential,
+  type StoredProvider,
+} from '../store/ports/providers.ts';
 import type { Config, Defaults, RoutingDefaults } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
 import { type BaseUrl, parseBaseUrl } from './file/scalar-schema.ts';
@@ -61,53 +68,94 @@ export function readConsoleAddress(
 /** A provider as entered, and the provider resolved from it. */
 export interface ConsoleProvider {
   readonly entry: StoredProvider;
+  /** In order of creation; empty: it takes none. */
+  readonly credentials: readonly StoredCredential[];
   /** Null: it cannot be used. */
   readonly provider: RemoteProvider | null;
   /** What is wrong with it, as sentences for the operator; null: nothing. */
   readonly problem: string | null;
 }
 
-/** Decrypts an entry's secrets, sealed for this origin; null if they cannot be decrypted. */
-export type OpenCredentials = (entry: StoredProvider, origin: string) => Secrets | null;
+/** Decrypts a credential's secrets, sealed for this origin; null if they cannot be decrypted. */
+export type OpenCredential = (credential: StoredCredential, origin: string) => Secrets | null;
+
+/** The providers and credentials that were entered. */
+export interface EnteredProviders {
+  readonly providers: readonly StoredProvider[];
+  readonly credentials: readonly StoredCredential[];
+}
 
 /** Resolves each entry against this configuration. */
 export function resolveConsoleProviders(
   config: Config,
-  entries: readonly StoredProvider[],
-  openCredentials: OpenCredentials,
+  entered: EnteredProviders,
+  openCredential: OpenCredential,
 ): readonly ConsoleProvider[] {
-  return entries.map((entry) => {
-    const provider = resolveEntry(config, entry, openCredentials);
-    return typeof provider === 'string'
-      ? { entry, provider: null, problem: provider }
-      : { entry, provider, problem: null };
+  return entered.providers.map((entry) => {
+    const credentials = entered.credentials.filter(({ provider }) => provider === entry.name);
+    return { entry, credentials, ...resolveEntry(config, entry, credentials, openCredential) };
   });
 }
 
-function resolveEntry(config: Config, entry: StoredProvider, openCredentials: OpenCredentials) {
+/** The name under which a credential is sealed; that of a provider's first one is from before it could have others. */
+export function sealedNameOf({ provider, name }: Pick<StoredCredential, 'provider' | 'name'>): string {
+  return name === DEFAULT_CREDENTIAL ? provider : `${provider}/${name}`;
+}
+
+const SEALED_OTHERWISE = 'the master key is another one, or the database was changed';
+
+type Resolved = Pick<ConsoleProvider, 'provider' | 'problem'>;
+
+function resolveEntry(
+  config: Config,
+  entry: StoredProvider,
+  credentials: readonly StoredCredential[],
+  openCredential: OpenCredential,
+): Resolved {
+  const unused = (problem: string): Resolved => ({ provider: null, problem });
   if (config.providers.has(entry.name)) {
-    return 'The configuration has a provider of this name, which is used instead. Take this one away, and add it under another name.';
+    return unused(
+      'The configuration has a provider of this name, which is used instead. Take this one away, and add it under another name.',
+    );
   }
   const consoleKind = findConsoleKind(entry.kind);
-  if (consoleKind === undefined) return `This version does not know the kind ${quoteText(entry.kind)}.`;
+  if (consoleKind === undefined) return unused(`This version does not know the kind ${quoteText(entry.kind)}.`);
   const address = readConsoleAddress(consoleKind, entry.baseUrl, config.server);
-  if ('found' in address)
-    return `Its address is not used: found ${address.found}, expected ${address.expected}. ${address.advice}`;
-  const secrets = entry.sealed === null ? {} : openCredentials(entry, address.origin);
-  if (secrets === null) {
-    return 'Its credential cannot be opened: the master key is another one, or the database was changed. Enter the credential again.';
+  if ('found' in address) {
+    return unused(`Its address is not used: found ${address.found}, expected ${address.expected}. ${address.advice}`);
+  }
+  const { pool, sealed } = openPool(credentials, (credential) => openCredential(credential, address.origin));
+  if (pool === null) {
+    return unused(`Its credential cannot be opened: ${SEALED_OTHERWISE}. Enter the credential again.`);
   }
   const { name } = entry;
   const { kind, preset } = consoleKind;
-  const provider = buildRemoteProvider({
-    name,
-    kind,
-    preset,
-    address,
-    pool: singleCredential(secrets),
-    timeouts: config.timeouts,
-  });
-  return config.server.privateOrigins.includes(address.origin) ? provider : { ...provider, publicOnly: true as const };
+  const built = buildRemoteProvider({ name, kind, preset, address, pool, timeouts: config.timeouts });
+  return {
+    provider: config.server.privateOrigins.includes(address.origin) ? built : { ...built, publicOnly: true as const },
+    problem:
+      sealed.length === 0
+        ? null
+        : `It goes without its credentials ${sealed.map(quoteText).join(', ')}, which cannot be opened: ${SEALED_OTHERWISE}. Enter them again.`,
+  };
+}
+
+/** `pool` null: no credential can be opened. `sealed`: the names of those that cannot. */
+function openPool(
+  credentials: readonly StoredCredential[],
+  open: (credential: StoredCredential) => Secrets | null,
+): { readonly pool: CredentialPool | null; readonly sealed: readonly string[] } {
+  if (credentials.length === 0) return { pool: singleCredential({}), sealed: [] };
+  const opened: Credential[] = [];
+  const sealed: string[] = [];
+  for (const credential of credentials) {
+    const { name, weight, organisation, models } = credential;
+    const secrets = open(credential);
+    if (secrets === null) sealed.push(name);
+    else opened.push({ name, secrets, weight, organisation, models });
+  }
+  const [first, ...others] = opened;
+  return { pool: first === undefined ? null : [first, ...others], sealed };
 }
 
 /** All models including those of the console's providers, and the entries with the problems found. */
@@ -133,7 +181,8 @@ export function addConsoleModels(
     const listed = entry.models.length > 0 ? entry.models : listKnown(provider, listCatalogNames);
     const taken = listed.filter(({ name }) => configured.has(name)).map(({ name }) => name);
     for (const model of listed) if (!configured.has(model.name)) addTarget(models, model, provider, routing);
-    return taken.length === 0 || entry.models.length === 0 ? one : { ...one, problem: sayTaken(taken) };
+    if (taken.length === 0 || entry.models.length === 0) return one;
+    return { ...one, problem: [one.problem, sayTaken(taken)].filter((each) => each !== null).join(' ') };
   });
   return { models, providers: judged };
 }

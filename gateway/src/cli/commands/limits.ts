@@ -1,6 +1,7 @@
 /** Defines the commands `tollgate limits …`: flags and output. The operations are in control/. */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { readEntered } from '../../config/console-entries.ts';
 import type { Json } from '../../control/command.ts';
 import { callControl } from '../../control/control-client.ts';
 import { viewRules } from '../../control/views.ts';
@@ -71,7 +72,7 @@ async function listRules(environment: CliEnvironment): Promise<readonly Json[]> 
   });
   if (reply === 'no-server') {
     return withReading(environment, async (reading) =>
-      viewRules(await reading.readLimitRules(), findModelNames(await reading.readProviders())),
+      viewRules(await reading.readLimitRules(), findModelNames(await readEntered(reading))),
     );
   }
   if (!reply.ok) throw new CliFailure(1, reply.message);

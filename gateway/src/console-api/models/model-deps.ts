@@ -11,6 +11,7 @@ import type { CatalogName, ServedModel } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import type { InTurn } from '../../lib/turns.ts';
 import type { CredentialSeal } from '../../providers/credential-seal.ts';
+import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
 
@@ -47,7 +48,8 @@ export interface ModelDeps {
   describe(name: CatalogName): CatalogModel | null;
   /** Runs changes one at a time, so that none starts from outdated data. */
   readonly inTurn: InTurn;
-  note(entry: ModelEvent): Promise<void>;
+  /** The audit entry of a change, to be stored with it. */
+  auditEntry(event: ModelEvent): NewAuditEntry;
   /** Unix ms. */
   nowMs(): number;
 }

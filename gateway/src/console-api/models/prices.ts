@@ -45,9 +45,9 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   const price = parse({ rates, fromMs });
   const route = settings.routes.get(model.name);
   const before = route === undefined ? null : priceAt(route.targets[0].prices, fromMs);
-  await parts.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
+  const stored = { model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs };
   const from = new Date(fromMs).toISOString();
-  await parts.note({
+  const entry = parts.auditEntry({
     actor,
     address,
     act: 'prices.set',
@@ -55,6 +55,7 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
     before: null,
     after: { from, ...(rates ?? { free: true }) },
   });
+  await parts.book.save([{ of: 'price', price: stored }], [entry]);
   const view = renderPeriod({ fromMs, price }, false);
   if (view === null) throw new Error('a price that was set is a price');
   return { ...view, left_out: leftOut(before, rates) };

@@ -8,8 +8,10 @@ import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
 import {
   CONSOLE_KINDS,
   type ConsoleKind,
+  type ConsoleProvider,
   findConsoleKind,
   readConsoleAddress,
+  sealedNameOf,
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import type { BaseUrl } from '../../config/file/scalar-schema.ts';
@@ -18,7 +20,14 @@ import { Secret } from '../../lib/secret.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
 import { findKind } from '../../providers/registry.ts';
-import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
+import type { NewAuditEntry } from '../../store/ports/audit.ts';
+import {
+  DEFAULT_CREDENTIAL,
+  type EnteredModel,
+  type ProviderChange,
+  type StoredCredential,
+  type StoredProviderTest,
+} from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/dial.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
@@ -60,55 +69,66 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
   checkModels(consoleKind, models, running);
   const address = await readAddress(consoleKind, call.body.base_url, running);
   const nowMs = parts.nowMs();
-  await parts.book.saveProvider(
-    {
-      name,
-      kind,
-      baseUrl: address.url,
-      models,
-      ...seal(parts, name, address.origin, secrets),
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    },
-    true,
+  const provider = { name, kind, baseUrl: address.url, models, createdAtMs: nowMs, updatedAtMs: nowMs };
+  const credential = firstCredential(parts, name, address.origin, secrets);
+  await parts.book.save(
+    [
+      { of: 'provider', isNew: true, provider },
+      ...(credential === null ? [] : [{ of: 'credential', isNew: true, credential } as const]),
+    ],
+    [auditEntry(parts, call, 'providers.create', name, null, { kind, base_url: address.url, models })],
   );
-  await noteChange(parts, call, 'providers.create', name, null, { kind, base_url: address.url, models });
   return viewOf(parts, name);
 }
 
 async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>): Promise<ProviderView> {
-  const entry = findEntry(parts, call.path.provider);
+  const { entry, credentials: stored } = findEntry(parts, call.path.provider);
   const { credentials, models } = call.body;
   const consoleKind = readKind(entry.kind);
   if (models !== undefined) checkModels(consoleKind, models, parts.running());
   const secrets = credentials === undefined ? null : readCredentials(consoleKind, credentials);
   const { origin } = new URL(entry.baseUrl);
-  await parts.book.saveProvider(
-    {
-      ...entry,
-      ...(models === undefined ? {} : { models }),
-      ...(secrets === null ? {} : seal(parts, entry.name, origin, secrets)),
-      updatedAtMs: parts.nowMs(),
-    },
-    false,
-  );
-  await noteChange(
-    parts,
-    call,
-    'providers.change',
-    entry.name,
-    models === undefined ? {} : { models: entry.models },
-    // The audit trail says only that the credentials were replaced.
-    { ...(models === undefined ? {} : { models }), ...(secrets === null ? {} : { credentials: 'replaced' }) },
+  const provider = { ...entry, ...(models === undefined ? {} : { models }), updatedAtMs: parts.nowMs() };
+  await parts.book.save(
+    [{ of: 'provider', isNew: false, provider }, ...replaceFirst(parts, stored, { name: entry.name, origin, secrets })],
+    [
+      auditEntry(
+        parts,
+        call,
+        'providers.change',
+        entry.name,
+        models === undefined ? {} : { models: entry.models },
+        // The audit trail says only that the credentials were replaced.
+        { ...(models === undefined ? {} : { models }), ...(secrets === null ? {} : { credentials: 'replaced' }) },
+      ),
+    ],
   );
   return viewOf(parts, entry.name);
 }
 
+/** The changes that give the first credential other secrets; none where `secrets` is null. */
+function replaceFirst(
+  parts: ModelDeps,
+  stored: readonly StoredCredential[],
+  { name, origin, secrets }: { readonly name: string; readonly origin: string; readonly secrets: Secrets | null },
+): ProviderChange[] {
+  if (secrets === null) return [];
+  const before = stored.find((one) => one.name === DEFAULT_CREDENTIAL);
+  const first = firstCredential(parts, name, origin, secrets);
+  if (first === null) return before === undefined ? [] : [{ of: 'credential', removed: before }];
+  const { sealed, last4, updatedAtMs } = first;
+  if (before === undefined) return [{ of: 'credential', isNew: true, credential: first }];
+  return [{ of: 'credential', isNew: false, credential: { ...before, sealed, last4, updatedAtMs } }];
+}
+
 async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
-  const entry = findEntry(parts, call.path.provider);
-  await parts.book.removeProvider(entry.name);
+  const { entry } = findEntry(parts, call.path.provider);
   const { name, kind, baseUrl, models } = entry;
-  await noteChange(parts, call, 'providers.remove', name, { kind, base_url: baseUrl, models }, null);
+  const before = { kind, base_url: baseUrl, models };
+  await parts.book.save(
+    [{ of: 'provider', removed: name }],
+    [auditEntry(parts, call, 'providers.remove', name, before, null)],
+  );
   return {};
 }
 
@@ -132,22 +152,18 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
     testing.delete(name);
   }
   const { ok, message, durationMs } = probe;
-  await parts.book.saveTest({
-    provider: name,
-    origin: originOf(provider),
-    atMs: parts.nowMs(),
-    ok,
-    message,
-    durationMs,
-  });
-  await noteChange(parts, call, 'providers.test', name, null, { ok, message });
+  const result = { provider: name, origin: originOf(provider), atMs: parts.nowMs(), ok, message, durationMs };
+  await parts.book.save(
+    [{ of: 'test', test: result }],
+    [auditEntry(parts, call, 'providers.test', name, null, { ok, message })],
+  );
   return { ok, message, duration_ms: durationMs, models: [...probe.models] };
 }
 
-function findEntry(parts: ModelDeps, name: string): StoredProvider {
+function findEntry(parts: ModelDeps, name: string): ConsoleProvider {
   const { added, settings } = parts.running();
   const found = added.find(({ entry }) => entry.name === name);
-  if (found !== undefined) return found.entry;
+  if (found !== undefined) return found;
   if (!settings.config.providers.has(name)) throw notThere();
   throw new ConsoleFailure(
     'conflict',
@@ -162,22 +178,25 @@ function notThere(): ConsoleFailure {
   });
 }
 
-/** The stored form of a provider's secrets, bound to the operator's account as their tenant. */
-function seal(parts: ModelDeps, provider: string, origin: string, secrets: Secrets) {
+/** The first credential of a provider, with secrets bound to the operator's account as their tenant; null: no secret. */
+function firstCredential(parts: ModelDeps, name: string, origin: string, secrets: Secrets): StoredCredential | null {
   const last4 = lastFour(secrets);
-  if (last4 === null) return { sealed: null, last4 };
-  return { sealed: parts.seal.seal({ tenant: OPERATOR_ACCOUNT, provider, origin }, secrets), last4 };
+  if (last4 === null) return null;
+  const own = { provider: name, name: DEFAULT_CREDENTIAL, weight: 1, organisation: null, models: null };
+  const sealed = parts.seal.seal({ tenant: OPERATOR_ACCOUNT, provider: sealedNameOf(own), origin }, secrets);
+  const nowMs = parts.nowMs();
+  return { ...own, sealed, last4, createdAtMs: nowMs, updatedAtMs: nowMs };
 }
 
-function noteChange(
+function auditEntry(
   parts: ModelDeps,
   { actor, address }: Pick<ConsoleCall<CreateRoute>, 'actor' | 'address'>,
   act: ModelEvent['act'],
   subject: string,
   before: ModelEvent['before'],
   after: ModelEvent['after'],
-): Promise<void> {
-  return parts.note({ actor, address, act, subject, before, after });
+): NewAuditEntry {
+  return parts.auditEntry({ actor, address, act, subject, before, after });
 }
 
 async function viewOf(parts: ModelDeps, name: string): Promise<ProviderView> {
@@ -215,12 +234,12 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
       problem: null,
     };
   });
-  const entered = running.added.map(({ entry, provider, problem }) => ({
+  const entered = running.added.map(({ entry, credentials: [first], provider, problem }) => ({
     ...shown(parts, running, entry.name, provider),
     kind: entry.kind,
     base_url: provider?.baseUrl ?? entry.baseUrl,
     source: 'console' as const,
-    last4: entry.last4,
+    last4: first?.last4 ?? null,
     tested: renderTest(tests.get(entry.name), URL.parse(entry.baseUrl)?.origin ?? '', entry.updatedAtMs),
     problem,
   }));

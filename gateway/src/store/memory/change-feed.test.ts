@@ -17,7 +17,7 @@ describe('what a store keeps is in force once its write resolves', () => {
     const stores = {
       policies: { save: kept },
       people: { save: () => outcome() },
-      providers: { saveProvider: kept, removeProvider: kept, saveTest: kept, addPrice: kept },
+      providers: { save: kept },
     };
     return publishChanges(stores as never, feed) as ReturnType<typeof publishChanges>;
   };
@@ -32,17 +32,36 @@ describe('what a store keeps is in force once its write resolves', () => {
     expect(told).toEqual([[account, account]]);
   });
 
-  test('providers and prices; the test of a provider changes nothing', async () => {
+  test('what was entered of models; the test of a provider changes nothing', async () => {
     const { providers } = open();
-    await providers.saveProvider({ name: 'lab' } as never, true);
-    await providers.removeProvider('lab');
-    await providers.saveTest({ provider: 'lab' } as never);
-    await providers.addPrice({ model: 'm' } as never);
-    expect(told).toEqual([
-      [{ of: 'provider', name: 'lab' }],
-      [{ of: 'provider', name: 'lab' }],
-      [{ of: 'price', model: 'm' }],
+    const target = { kind: 'target', owner: 'm', name: 'lab/b' } as const;
+    await providers.save([
+      { of: 'provider', isNew: true, provider: { name: 'lab' } as never },
+      { of: 'provider', removed: 'old' },
+      { of: 'credential', isNew: true, credential: { provider: 'lab' } as never },
+      { of: 'credential', removed: { provider: 'lab', name: 'spare' } },
+      { of: 'route', isNew: false, route: { model: 'm' } as never },
+      { of: 'route', removed: 'n' },
+      { of: 'out_of_rotation', out: { ...target, sinceMs: 1 } },
+      { of: 'out_of_rotation', back: target },
+      { of: 'test', test: { provider: 'lab' } as never },
+      { of: 'price', price: { model: 'm' } as never },
     ]);
+    expect(told).toEqual([
+      [
+        { of: 'provider', name: 'lab' },
+        { of: 'provider', name: 'old' },
+        { of: 'provider', name: 'lab' },
+        { of: 'provider', name: 'lab' },
+        { of: 'route', model: 'm' },
+        { of: 'route', model: 'n' },
+        { of: 'rotation', ...target },
+        { of: 'rotation', ...target },
+        { of: 'price', model: 'm' },
+      ],
+    ]);
+    await providers.save([{ of: 'test', test: { provider: 'lab' } as never }]);
+    expect(told).toHaveLength(1);
   });
 
   test('memberships with their member, users and sessions', async () => {

@@ -2,7 +2,7 @@
 import type { Change, ChangeFeed, ChangeFollower } from '../ports/change-feed.ts';
 import type { PeopleChange, PeopleStore } from '../ports/people.ts';
 import type { PolicyStore } from '../ports/policy.ts';
-import type { ProviderStore } from '../ports/providers.ts';
+import type { ProviderChange, ProviderStore } from '../ports/providers.ts';
 
 export function createChangeFeed(): ChangeFeed {
   const followers: { readonly of: ChangeFollower; seen: number }[] = [];
@@ -60,14 +60,30 @@ export function publishPolicies(policies: PolicyStore, feed: ChangeFeed): Policy
 }
 
 function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderStore {
-  const publish = (kept: Promise<void>, change: Change) => feed.publish(kept.then(() => [change]));
   return {
     ...providers,
-    saveProvider: (provider, isNew) =>
-      publish(providers.saveProvider(provider, isNew), { of: 'provider', name: provider.name }),
-    removeProvider: (name) => publish(providers.removeProvider(name), { of: 'provider', name }),
-    addPrice: (price) => publish(providers.addPrice(price), { of: 'price', model: price.model }),
+    save: (changes, entries) => feed.publish(providers.save(changes, entries).then(() => changes.flatMap(entered))),
   };
+}
+
+/** What the caches of models learn of a change; the test of a provider changes nothing. */
+function entered(change: ProviderChange): Change[] {
+  switch (change.of) {
+    case 'provider':
+      return [{ of: 'provider', name: 'removed' in change ? change.removed : change.provider.name }];
+    case 'credential':
+      return [{ of: 'provider', name: ('removed' in change ? change.removed : change.credential).provider }];
+    case 'route':
+      return [{ of: 'route', model: 'removed' in change ? change.removed : change.route.model }];
+    case 'out_of_rotation': {
+      const { kind, owner, name } = 'out' in change ? change.out : change.back;
+      return [{ of: 'rotation', kind, owner, name }];
+    }
+    case 'price':
+      return [{ of: 'price', model: change.price.model }];
+    case 'test':
+      return [];
+  }
 }
 
 function publishPeople(people: PeopleStore, feed: ChangeFeed): PeopleStore {

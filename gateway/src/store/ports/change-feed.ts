@@ -3,13 +3,17 @@
  * process and, over a shared database, those of other nodes. Money is not in it: caps belong to the ledger.
  */
 import type { PolicyChange } from './policy.ts';
+import type { RotationSubject } from './providers.ts';
 
 /** One change. Keys, workspaces, accounts and limit rules come with their new state, so that it applies in one step. */
 export type Change =
   | PolicyChange
-  /** A provider or a price that was entered in the console. */
+  /** A provider, a route or a price that was entered in the console. A credential changes its provider. */
   | { readonly of: 'provider'; readonly name: string }
+  | { readonly of: 'route'; readonly model: string }
   | { readonly of: 'price'; readonly model: string }
+  /** A target of a model, or a credential of a provider, went out of rotation or back. */
+  | ({ readonly of: 'rotation' } & RotationSubject)
   /** A membership: the rights of a user and of their keys. */
   | { readonly of: 'member'; readonly person: string }
   /** A session, or the user of one. */

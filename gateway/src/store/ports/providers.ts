@@ -1,4 +1,8 @@
-/** Defines the store for providers and prices entered in the console. Credentials stay sealed. */
+/**
+ * Defines the store for what operators enter beside the configuration file: providers with their credentials, routes,
+ * prices, and which targets and credentials are out of rotation. Secrets stay sealed.
+ */
+import type { NewAuditEntry } from './audit.ts';
 
 /** A model served by a provider: its public name and its name at the provider. */
 export interface EnteredModel {
@@ -14,12 +18,55 @@ export interface StoredProvider {
   readonly baseUrl: string;
   /** Empty: all models that the catalog lists for the host. */
   readonly models: readonly EnteredModel[];
-  /** Base64 of the sealed credential; null: the provider needs none. */
-  readonly sealed: string | null;
-  /** The displayed last characters of the credential; null: there is no credential. */
-  readonly last4: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** The credential that a provider begins with, and that is used where a provider needs none. */
+export const DEFAULT_CREDENTIAL = 'default';
+
+/** A credential of a provider entered in the console: the secrets of one key, account or role. */
+export interface StoredCredential {
+  readonly provider: string;
+  /** Unique within the provider. */
+  readonly name: string;
+  /** Base64. */
+  readonly sealed: string;
+  /** The displayed last characters of its first secret. */
+  readonly last4: string;
+  readonly weight: number;
+  /** Credentials of one organisation share their limits and caches; null: the provider's single organisation. */
+  readonly organisation: string | null;
+  /** Upstream models that it may be used for; null: all. */
+  readonly models: readonly string[] | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Text, or a list or mapping of it: a part of the configuration file, whose scalars are all text. */
+export type StoredTree = string | readonly StoredTree[] | { readonly [member: string]: StoredTree };
+
+/** A route entered in the console. */
+export interface StoredRoute {
+  /** The public name of the model. */
+  readonly model: string;
+  /** The members of `models.NAME` of the configuration file, as they were entered. */
+  readonly definition: { readonly [member: string]: StoredTree };
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A target of a model, or a credential of a provider, wherever each is configured. */
+export interface RotationSubject {
+  readonly kind: 'target' | 'credential';
+  /** The public name of the model, or the name of the provider. */
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A target or credential that an operator took out of rotation; no call uses it until it is put back. */
+export interface StoredOutOfRotation extends RotationSubject {
+  readonly sinceMs: number;
 }
 
 /** Result of the last model list request to a provider. */
@@ -66,17 +113,41 @@ export interface StoredPrice {
   readonly createdAtMs: number;
 }
 
-export interface ProviderStore {
+/** One change. A new item must not exist yet; a changed or removed item must exist. */
+export type ProviderChange =
+  | { readonly of: 'provider'; readonly isNew: boolean; readonly provider: StoredProvider }
+  /** Removes its credentials too. */
+  | { readonly of: 'provider'; readonly removed: string }
+  | { readonly of: 'credential'; readonly isNew: boolean; readonly credential: StoredCredential }
+  | { readonly of: 'credential'; readonly removed: Pick<StoredCredential, 'provider' | 'name'> }
+  | { readonly of: 'route'; readonly isNew: boolean; readonly route: StoredRoute }
+  | { readonly of: 'route'; readonly removed: string }
+  | { readonly of: 'out_of_rotation'; readonly out: StoredOutOfRotation }
+  /** Puts it back; nothing if it was in rotation. */
+  | { readonly of: 'out_of_rotation'; readonly back: RotationSubject }
+  | { readonly of: 'price'; readonly price: StoredPrice }
+  /** Replaces the provider's previous test. */
+  | { readonly of: 'test'; readonly test: StoredProviderTest };
+
+/** What the served models are built from. */
+export interface EnteredReader {
   /** In order of creation. */
   readProviders(): Promise<readonly StoredProvider[]>;
+  /** By provider, in order of creation. */
+  readCredentials(): Promise<readonly StoredCredential[]>;
+  /** In order of creation. */
+  readRoutes(): Promise<readonly StoredRoute[]>;
+  /** By subject. */
+  readOutOfRotation(): Promise<readonly StoredOutOfRotation[]>;
+}
+
+export interface ProviderStore extends EnteredReader {
   readTests(): Promise<readonly StoredProviderTest[]>;
   /** In order of creation. */
   readPrices(): Promise<readonly StoredPrice[]>;
-  /** Resolves once durable. Rejects where a new provider's name is taken, or the one to change does not exist. */
-  saveProvider(provider: StoredProvider, isNew: boolean): Promise<void>;
-  /** Rejects where the provider does not exist. */
-  removeProvider(name: string): Promise<void>;
-  /** Replaces the provider's previous test. */
-  saveTest(test: StoredProviderTest): Promise<void>;
-  addPrice(price: StoredPrice): Promise<void>;
+  /**
+   * Applies all changes and their audit entries, or none; resolves once durable. Rejects where a new item's name is
+   * taken, or an item to change or remove does not exist. Creation times never change.
+   */
+  save(changes: readonly ProviderChange[], entries?: readonly NewAuditEntry[]): Promise<void>;
 }

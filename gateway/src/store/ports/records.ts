@@ -48,6 +48,8 @@ export interface StoredKey {
   readonly disabledBy: string | null;
   /** True: the gateway's operator disabled the key, and no member of its account can enable it. Omitted: false. */
   readonly disabledByOperator?: true;
+  /** Data tags that every target of its calls must carry, such as `eu`, besides its workspace's. Omitted: none. */
+  readonly requiredTags?: readonly string[];
 }
 
 export interface StoredWorkspace {
@@ -59,6 +61,8 @@ export interface StoredWorkspace {
   readonly bodies: BodyPolicy | null;
   readonly bodiesDays: number | null;
   readonly createdAtMs: number;
+  /** As `StoredKey.requiredTags`, for all of its keys. */
+  readonly requiredTags?: readonly string[];
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Ledger, StatementReader } from './ledger.ts';
 import type { BudgetSpends } from './limits.ts';
 import type { PeopleStore } from './people.ts';
 import type { PolicyReader, PolicyStore } from './policy.ts';
-import type { ProviderStore } from './providers.ts';
+import type { EnteredReader, ProviderStore } from './providers.ts';
 import type { CallReader, CallRecorder, KeyUseStore } from './records.ts';
 import type { UsageReader } from './usage.ts';
 
@@ -30,10 +30,6 @@ export interface Store {
 }
 
 /** What can be read beside a running server, and without one. */
-export interface StoreReading
-  extends CallReader,
-    PolicyReader,
-    Pick<Ledger, 'readBalances'>,
-    Pick<ProviderStore, 'readProviders'> {
+export interface StoreReading extends CallReader, PolicyReader, Pick<Ledger, 'readBalances'>, EnteredReader {
   close(): void;
 }

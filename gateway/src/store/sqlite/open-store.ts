@@ -26,7 +26,7 @@ import { requireCurrentSchema } from './migrations/migrate.ts';
 import { createAuditTrail } from './policy/audit-trail.ts';
 import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
-import { createKeyUseStore, createProviderStore, readProviders } from './policy/provider-store.ts';
+import { createEnteredReader, createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
@@ -239,7 +239,7 @@ export function openReading(dataDir: string): StoreReading {
         const stored = await readBalances(queries, account ?? null);
         return withTransfersOf(tail, stored, (call_id) => findHoldAccount(database, call_id));
       }),
-    readProviders: () => readProviders(queries),
+    ...createEnteredReader(queries),
     close: () => database.close(),
   };
 }

@@ -19,7 +19,8 @@ beforeEach(async () => {
   await audit.append([
     { atMs: 1, account: 'default', workspace: null, by: BY_COMMAND_LINE, act: 'a', subject, ...members },
   ]);
-  await providers.addPrice({ model: 'a', fromMs: 9, rates: null, createdBy: 'person:1', createdAtMs: 8 });
+  const price = { model: 'a', fromMs: 9, rates: null, createdBy: 'person:1', createdAtMs: 8 };
+  await providers.save([{ of: 'price', price }]);
   await close();
   database = openWriteConnection(databasePath(dataDir));
 });

@@ -25,14 +25,15 @@ const ACCOUNTS_AND_KEYS = [
     name TEXT NOT NULL DEFAULT '',
     window_zones TEXT
   ) STRICT`,
-  // NULL in `bodies` and `bodies_days`: `defaults` of the configuration.
+  // NULL in `bodies` and `bodies_days`: `defaults` of the configuration; in `required_tags`: none.
   `CREATE TABLE workspace (
     id TEXT PRIMARY KEY NOT NULL,
     account_id TEXT NOT NULL REFERENCES account (id),
     models TEXT,
     created_at_ms INTEGER NOT NULL,
     bodies TEXT CHECK (bodies IN ('off', 'errors', 'all')),
-    bodies_days INTEGER CHECK (bodies_days >= 1)
+    bodies_days INTEGER CHECK (bodies_days >= 1),
+    required_tags TEXT
   ) STRICT`,
   // NULL in `holds`: the account's mode; in `created_by`: the command line.
   `CREATE TABLE api_key (
@@ -55,7 +56,8 @@ const ACCOUNTS_AND_KEYS = [
     created_by TEXT,
     previous_last4 TEXT,
     disabled_by TEXT,
-    disabled_by_operator INTEGER NOT NULL DEFAULT 0 CHECK (disabled_by_operator IN (0, 1))
+    disabled_by_operator INTEGER NOT NULL DEFAULT 0 CHECK (disabled_by_operator IN (0, 1)),
+    required_tags TEXT
   ) STRICT`,
   // One row per secret of a key: the current one, and the previous one during the grace period of a rotation.
   'CREATE TABLE key_use (hash TEXT PRIMARY KEY NOT NULL, at_ms INTEGER NOT NULL, client TEXT) STRICT, WITHOUT ROWID',
@@ -282,17 +284,42 @@ const AUDIT_TRAIL = [
 ];
 
 const PROVIDERS_AND_PRICES = [
-  // `sealed` (base64) NULL: the provider takes no credential. `last4` is shown; the credential never is.
   `CREATE TABLE provider_entry (
     name TEXT PRIMARY KEY NOT NULL,
     kind TEXT NOT NULL,
     base_url TEXT NOT NULL,
     models TEXT NOT NULL,
-    sealed TEXT,
-    last4 TEXT,
     created_at_ms INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL
   ) STRICT`,
+  // `sealed`: base64. `last4` is shown; the secrets never are.
+  `CREATE TABLE provider_credential (
+    provider TEXT NOT NULL REFERENCES provider_entry (name) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    last4 TEXT NOT NULL,
+    weight INTEGER NOT NULL CHECK (weight >= 0),
+    organisation TEXT,
+    models TEXT,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (provider, name)
+  ) STRICT, WITHOUT ROWID`,
+  // `definition`: JSON of the members of a model in the configuration file.
+  `CREATE TABLE route_entry (
+    model TEXT PRIMARY KEY NOT NULL,
+    definition TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  // No foreign keys: targets and credentials may be those of the configuration file.
+  `CREATE TABLE out_of_rotation (
+    kind TEXT NOT NULL CHECK (kind IN ('target', 'credential')),
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    PRIMARY KEY (kind, owner, name)
+  ) STRICT, WITHOUT ROWID`,
   // For any provider, wherever it is configured. `origin`: the tested address; a result for another address is
   // obsolete.
   `CREATE TABLE provider_test (
@@ -368,7 +395,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 25,
+  version: 26,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

@@ -317,3 +317,26 @@ test('rules set by the members of an account alone are its own, all others the o
   expect(database.query('SELECT id FROM api_key WHERE disabled_by_operator = 1').all()).toEqual([{ id: 'key_red' }]);
   database.close();
 });
+
+test('a provider’s credential becomes its first one, and goes with it; a provider without one has none', () => {
+  const database = openEmptyOldDatabase();
+  const add = (name: string, sealed: string | null) =>
+    database.run(
+      `INSERT INTO provider_entry (name, kind, base_url, models, sealed, last4, created_at_ms, updated_at_ms)
+        VALUES (?, 'openai-compatible', 'https://api.example.com/v1', '[]', ?, ?, 3, 4)`,
+      [name, sealed, sealed === null ? null : 'wxyz'],
+    );
+  add('lab', 'AAAA');
+  add('open', null);
+  migrate(database, 5);
+  const credential = { provider: 'lab', name: 'default', sealed: 'AAAA', last4: 'wxyz', weight: 1 };
+  const rest = { organisation: null, models: null, created_at_ms: 3, updated_at_ms: 4 };
+  expect(database.query('SELECT * FROM provider_credential').all()).toEqual([{ ...credential, ...rest }]);
+  expect(database.query('SELECT name FROM provider_entry ORDER BY name').all()).toEqual([
+    { name: 'lab' },
+    { name: 'open' },
+  ]);
+  database.run("DELETE FROM provider_entry WHERE name = 'lab'");
+  expect(database.query('SELECT * FROM provider_credential').all()).toEqual([]);
+  database.close();
+});

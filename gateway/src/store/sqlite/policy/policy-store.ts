@@ -45,6 +45,7 @@ const KEYS: StoredTable<StoredKey> = {
     createdBy: 'plain',
     disabledBy: 'plain',
     disabledByOperator: 'optional_flag',
+    requiredTags: 'optional_json',
   },
 };
 
@@ -59,6 +60,7 @@ const WORKSPACES: StoredTable<StoredWorkspace> = {
     bodies: 'plain',
     bodiesDays: 'plain',
     createdAtMs: 'plain',
+    requiredTags: 'optional_json',
   },
 };
 

@@ -1,13 +1,26 @@
 /**
- * Stores the providers and prices entered in the console, the results of provider tests, and when keys were last used.
+ * Stores what operators enter beside the configuration file (providers, credentials, routes, prices), the results of
+ * provider tests, and when keys were last used.
  */
 
 import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { ProviderStore, StoredPrice, StoredProvider, StoredProviderTest } from '../../ports/providers.ts';
+import type {
+  EnteredReader,
+  ProviderChange,
+  ProviderStore,
+  StoredCredential,
+  StoredOutOfRotation,
+  StoredPrice,
+  StoredProvider,
+  StoredProviderTest,
+  StoredRoute,
+} from '../../ports/providers.ts';
 import type { KeyUseStore, StoredKeyUse } from '../../ports/records.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import type { Writer } from '../writer/writer.ts';
+import type { WriteStatement } from '../writer/writer-messages.ts';
+import { auditStatement } from './audit-trail.ts';
 import { deleteRow, insertRow, readRows, type StoredTable, updateRow, upsertRow } from './table-rows.ts';
 
 const PROVIDERS: StoredTable<StoredProvider> = {
@@ -19,11 +32,40 @@ const PROVIDERS: StoredTable<StoredProvider> = {
     kind: 'plain',
     baseUrl: 'plain',
     models: 'json',
-    sealed: 'plain',
-    last4: 'plain',
     createdAtMs: 'plain',
     updatedAtMs: 'plain',
   },
+};
+
+const CREDENTIALS: StoredTable<StoredCredential> = {
+  name: 'provider_credential',
+  key: ['provider', 'name'],
+  fixed: ['createdAtMs'],
+  members: {
+    provider: 'plain',
+    name: 'plain',
+    sealed: 'plain',
+    last4: 'plain',
+    weight: 'plain',
+    organisation: 'plain',
+    models: 'json',
+    createdAtMs: 'plain',
+    updatedAtMs: 'plain',
+  },
+};
+
+const ROUTES: StoredTable<StoredRoute> = {
+  name: 'route_entry',
+  key: ['model'],
+  fixed: ['createdAtMs'],
+  members: { model: 'plain', definition: 'json', createdAtMs: 'plain', updatedAtMs: 'plain' },
+};
+
+const OUT_OF_ROTATION: StoredTable<StoredOutOfRotation> = {
+  name: 'out_of_rotation',
+  key: ['kind', 'owner', 'name'],
+  fixed: ['sinceMs'],
+  members: { kind: 'plain', owner: 'plain', name: 'plain', sinceMs: 'plain' },
 };
 
 const TESTS: StoredTable<StoredProviderTest> = {
@@ -48,22 +90,50 @@ const PRICES: StoredTable<StoredPrice> = {
   members: { model: 'plain', fromMs: 'plain', rates: 'json', createdBy: 'plain', createdAtMs: 'plain' },
 };
 
-export function createProviderStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderStore {
+/** The part of the port that is also read beside a running server. */
+export function createEnteredReader(queries: Kysely<Tables>): EnteredReader {
   return {
-    readProviders: () => readProviders(queries),
-    readTests: () => readRows(queries, TESTS, 'provider'),
-    readPrices: () => readRows(queries, PRICES, 'seq'),
-    saveProvider: (provider, isNew) =>
-      writer.write([isNew ? insertRow(PROVIDERS, provider) : updateRow(PROVIDERS, provider)]),
-    removeProvider: (name) => writer.write([deleteRow(PROVIDERS, [name])]),
-    saveTest: (test) => writer.write([upsertRow(TESTS, test)]),
-    addPrice: (price) => writer.write([insertRow(PRICES, price)]),
+    readProviders: () => readRows(queries, PROVIDERS, 'created_at_ms, name'),
+    readCredentials: () => readRows(queries, CREDENTIALS, 'provider, created_at_ms, name'),
+    readRoutes: () => readRows(queries, ROUTES, 'created_at_ms, model'),
+    readOutOfRotation: () => readRows(queries, OUT_OF_ROTATION, 'kind, owner, name'),
   };
 }
 
-/** The providers in order of creation. */
-export function readProviders(queries: Kysely<Tables>): Promise<readonly StoredProvider[]> {
-  return readRows(queries, PROVIDERS, 'created_at_ms, name');
+export function createProviderStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderStore {
+  return {
+    ...createEnteredReader(queries),
+    readTests: () => readRows(queries, TESTS, 'provider'),
+    readPrices: () => readRows(queries, PRICES, 'seq'),
+    save: (changes, entries = []) => writer.write([...changes.map(statementOf), ...entries.map(auditStatement)]),
+  };
+}
+
+function statementOf(change: ProviderChange): WriteStatement {
+  switch (change.of) {
+    case 'provider':
+      if ('removed' in change) return deleteRow(PROVIDERS, [change.removed]);
+      return putRow(PROVIDERS, change.provider, change.isNew);
+    case 'credential':
+      if ('removed' in change) return deleteRow(CREDENTIALS, [change.removed.provider, change.removed.name]);
+      return putRow(CREDENTIALS, change.credential, change.isNew);
+    case 'route':
+      if ('removed' in change) return deleteRow(ROUTES, [change.removed]);
+      return putRow(ROUTES, change.route, change.isNew);
+    case 'out_of_rotation': {
+      if ('out' in change) return upsertRow(OUT_OF_ROTATION, change.out);
+      const { kind, owner, name } = change.back;
+      return { ...deleteRow(OUT_OF_ROTATION, [kind, owner, name]), changes: null };
+    }
+    case 'price':
+      return insertRow(PRICES, change.price);
+    case 'test':
+      return upsertRow(TESTS, change.test);
+  }
+}
+
+function putRow<Item extends object>(table: StoredTable<Item>, item: Item, isNew: boolean): WriteStatement {
+  return isNew ? insertRow(table, item) : updateRow(table, item);
 }
 
 /** One statement for all keys: one statement each for ten thousand keys would hold up the writer. */

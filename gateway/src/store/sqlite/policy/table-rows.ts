@@ -35,6 +35,7 @@ export function upsertRow<Item extends object>(table: StoredTable<Item>, item: I
   const { sql: text, parameters, changes } = insertRow(table, item);
   const sets = changingOf(table).map((member) => `${columnOf(member)} = excluded.${columnOf(member)}`);
   const key = table.key.map(columnOf).join(', ');
+  if (sets.length === 0) return { sql: `${text} ON CONFLICT (${key}) DO NOTHING`, parameters, changes: null };
   return { sql: `${text} ON CONFLICT (${key}) DO UPDATE SET ${sets.join(', ')}`, parameters, changes };
 }
 
