@@ -3,6 +3,7 @@
  * of older databases lead to.
  */
 import { PEOPLE_TABLES } from './people-tables.ts';
+import { PROVIDER_TABLES } from './provider-tables.ts';
 
 /** Its statements run in one transaction, together with the new version number. */
 export interface Migration {
@@ -283,68 +284,6 @@ const AUDIT_TRAIL = [
     BEGIN SELECT RAISE(ABORT, 'nothing of the audit trail is ever deleted'); END`,
 ];
 
-const PROVIDERS_AND_PRICES = [
-  `CREATE TABLE provider_entry (
-    name TEXT PRIMARY KEY NOT NULL,
-    kind TEXT NOT NULL,
-    base_url TEXT NOT NULL,
-    models TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL
-  ) STRICT`,
-  // `sealed`: base64. `last4` is shown; the secrets never are.
-  `CREATE TABLE provider_credential (
-    provider TEXT NOT NULL REFERENCES provider_entry (name) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    sealed TEXT NOT NULL,
-    last4 TEXT NOT NULL,
-    weight INTEGER NOT NULL CHECK (weight >= 0),
-    organisation TEXT,
-    models TEXT,
-    created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (provider, name)
-  ) STRICT, WITHOUT ROWID`,
-  // `definition`: JSON of the members of a model in the configuration file.
-  `CREATE TABLE route_entry (
-    model TEXT PRIMARY KEY NOT NULL,
-    definition TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
-  // No foreign keys: targets and credentials may be those of the configuration file.
-  `CREATE TABLE out_of_rotation (
-    kind TEXT NOT NULL CHECK (kind IN ('target', 'credential')),
-    owner TEXT NOT NULL,
-    name TEXT NOT NULL,
-    since_ms INTEGER NOT NULL,
-    PRIMARY KEY (kind, owner, name)
-  ) STRICT, WITHOUT ROWID`,
-  // For any provider, wherever it is configured. `origin`: the tested address; a result for another address is
-  // obsolete.
-  `CREATE TABLE provider_test (
-    provider TEXT PRIMARY KEY NOT NULL,
-    origin TEXT NOT NULL,
-    at_ms INTEGER NOT NULL,
-    ok INTEGER NOT NULL CHECK (ok IN (0, 1)),
-    message TEXT NOT NULL,
-    duration_ms REAL NOT NULL
-  ) STRICT, WITHOUT ROWID`,
-  // Of two prices with the same start, the later one (`seq`) applies. `rates` NULL: free.
-  `CREATE TABLE model_price (
-    seq INTEGER PRIMARY KEY NOT NULL,
-    model TEXT NOT NULL,
-    from_ms INTEGER NOT NULL,
-    rates TEXT,
-    created_by TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL
-  ) STRICT`,
-  `CREATE TRIGGER model_price_keeps BEFORE UPDATE ON model_price
-    BEGIN SELECT RAISE(ABORT, 'a price that was set never changes'); END`,
-  `CREATE TRIGGER model_price_stays BEFORE DELETE ON model_price
-    BEGIN SELECT RAISE(ABORT, 'a price that was set is never deleted'); END`,
-];
-
 const USAGE_SUMS = [
   // Records whose `block` is at most this or NULL are rolled up, and no others. `at_ms`: the time of the last roll-up.
   'CREATE TABLE usage_through (one INTEGER PRIMARY KEY CHECK (one = 1), block INTEGER NOT NULL, at_ms INTEGER NOT NULL) STRICT',
@@ -403,7 +342,7 @@ export const BASELINE: Migration = {
     ...IDEMPOTENT_RUNS,
     ...PEOPLE_TABLES,
     ...AUDIT_TRAIL,
-    ...PROVIDERS_AND_PRICES,
+    ...PROVIDER_TABLES,
     ...USAGE_SUMS,
   ],
 };
