@@ -2,12 +2,13 @@
  * Renders a call record for the command line and the console API, with the members, words and order of its public
  * format.
  */
+import type { Usage } from '../generation/usage.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
  * The record with `at` as ISO 8601 and its members always in this order. `reason` is present only where there is one,
- * the marks of an attempt only where they were kept, `usage_flags` only for anomalies. Rare `usage` members are present
+ * the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them, `usage_flags` only for anomalies. Rare `usage` members are present
  * only above 0; `unpriced_server_tools` only where the price had no fee for a tool that was used.
  */
 export function renderCallRecord(record: CallRecord) {
@@ -29,15 +30,7 @@ export function renderCallRecord(record: CallRecord) {
     error: record.error,
     ...(record.reason === null ? {} : { reason: record.reason }),
     finish_reason: record.finish_reason,
-    usage: {
-      input: record.usage.input,
-      cache_read: record.usage.cache_read,
-      cache_write_5m: record.usage.cache_write_5m,
-      cache_write_1h: record.usage.cache_write_1h,
-      output: record.usage.output,
-      reasoning: record.usage.reasoning,
-      ...record.usage.extras,
-    },
+    usage: renderUsage(record.usage),
     usage_source: record.usage_source,
     ...(record.usage_flags === null ? {} : { usage_flags: [...record.usage_flags] }),
     price_version: record.price_version,
@@ -49,10 +42,20 @@ export function renderCallRecord(record: CallRecord) {
   };
 }
 
-function renderAttempt({ provider, model, status, error, duration_ms, ...marks }: AttemptRecord) {
-  const { start_ms, connect_ms = null, ttfb_ms = null, ttft_ms = null } = marks;
+function renderAttempt({ provider, model, status, error, duration_ms, ...others }: AttemptRecord) {
+  const { start_ms, connect_ms = null, ttfb_ms = null, ttft_ms = null, usage, ...rest } = others;
   const marked = start_ms === undefined ? {} : { start_ms, connect_ms, ttfb_ms, ttft_ms };
-  return { provider, model, status, error, ...marked, duration_ms };
+  const used = usage === undefined ? {} : { usage: renderUsage(usage) };
+  return { provider, model, status, error, ...marked, duration_ms, ...present(rest), ...used };
+}
+
+/** Without the members that are undefined. */
+function present<Members extends object>(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+}
+
+function renderUsage({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras }: Usage) {
+  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, ...extras };
 }
 
 /**

@@ -28,6 +28,7 @@ describe('accounts', () => {
       charged_nano_usd: '0',
       written_off_nano_usd: '0',
       topped_up_nano_usd: '0',
+      absorbed_attempts_nano_usd: '0',
       mark_up_percent: '0',
       time_zone: 'UTC',
       holds: null,
@@ -50,6 +51,7 @@ describe('accounts', () => {
       charged: 3n,
       writtenOff: 2n,
       toppedUp: 1n,
+      absorbedAttempts: 6n,
     });
     expect(await rig.run('accounts.list')).toMatchObject([
       { id: 'default', balance_nano_usd: '0' },
@@ -60,6 +62,7 @@ describe('accounts', () => {
         charged_nano_usd: '3',
         written_off_nano_usd: '2',
         topped_up_nano_usd: '1',
+        absorbed_attempts_nano_usd: '6',
       },
     ]);
   });

@@ -63,6 +63,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
     charged_nano_usd: renderAmount(balance?.charged),
     written_off_nano_usd: renderAmount(balance?.writtenOff),
     topped_up_nano_usd: renderAmount(balance?.toppedUp),
+    absorbed_attempts_nano_usd: renderAmount(balance?.absorbedAttempts),
     mark_up_percent: formatPercent(BigInt(account.markUpPpm)),
     time_zone: account.timeZone,
     holds: account.holds,

@@ -246,7 +246,16 @@ describe('GET /v1/key', () => {
 
   test('a prepaid account has its balance shown', async () => {
     const balanceOf = (account: string, available: bigint) => {
-      return { account, mode: 'prepaid', available, held: 1n, charged: 2n, writtenOff: 3n, toppedUp: 4n } as const;
+      return {
+        account,
+        mode: 'prepaid',
+        available,
+        held: 1n,
+        charged: 2n,
+        writtenOff: 3n,
+        toppedUp: 4n,
+        absorbedAttempts: 5n,
+      } as const;
     };
     const balances = [balanceOf('another', 5n), balanceOf('default', 12_300n)];
     const ledger = { readBalances: async (of?: string) => balances.filter(({ account }) => account === of) };

@@ -54,6 +54,7 @@ function good(): Case {
     charged: 0n,
     writtenOff: 0n,
     toppedUp: 0n,
+    absorbedAttempts: 0n,
   });
   const balances = new Map(PAYERS.map((payer) => [payer, balance(payer)]));
   balances.set('rich', { ...balance('rich'), available: 900n, charged: COST, toppedUp: 1_000n });

@@ -2,6 +2,8 @@
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
+/** With the operator's costs. */
+export type HouseAccount = Reply<'GET /accounts'>['accounts'][number];
 export type Entry = Reply<'GET /accounts/{account}/billing'>['entries'][number];
 
 /** Refetched after money moved or an account changed. */

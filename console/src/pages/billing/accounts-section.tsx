@@ -16,11 +16,11 @@ import { FormDialog } from '../../ui/form.tsx';
 import { Section, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { type Account, MONEY_READS, proposeId } from './account.ts';
+import { type Account, type HouseAccount, MONEY_READS, proposeId } from './account.ts';
 import { AccountFigures } from './account-figures.tsx';
 import { type MoneyAction, MoneyDialog } from './money-dialog.tsx';
 
-const COLUMNS: readonly Column<Account>[] = [
+const COLUMNS: readonly Column<HouseAccount>[] = [
   {
     id: 'id',
     head: 'Account',
@@ -44,9 +44,10 @@ const COLUMNS: readonly Column<Account>[] = [
       ['Reserved (USD)', 'held_nano_usd', true],
       ['Charged (USD)', 'charged_nano_usd', false],
       ['Written off (USD)', 'written_off_nano_usd', true],
+      ['Failed attempts (USD)', 'absorbed_attempts_nano_usd', true],
     ] as const
   ).map(
-    ([head, member, wideOnly]): Column<Account> => ({
+    ([head, member, wideOnly]): Column<HouseAccount> => ({
       id: member,
       head,
       align: 'right',
@@ -95,7 +96,7 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
           rows={data.accounts}
           rowKey={({ id }) => id}
           openKey={filters.open ?? null}
-          {...(mayWrite ? { onOpen: ({ id }: Account) => setFilters({ open: id }) } : {})}
+          {...(mayWrite ? { onOpen: ({ id }: HouseAccount) => setFilters({ open: id }) } : {})}
         />
       )}
       {mayWrite && open !== undefined && (

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
+import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
 import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const usage = z.object({
@@ -56,6 +57,29 @@ const attempt = z.object({
   ttfb_ms: z.number().nullable().optional(),
   ttft_ms: z.number().nullable().optional(),
   duration_ms: z.number(),
+  /** The attempt's number, where it is not its place in the list. */
+  n: z.int().optional(),
+  /** The target's name, where it is not `provider/model`. */
+  target: z.string().optional(),
+  /** The target's format, where it is not the client's. */
+  format: z.string().optional(),
+  /** Why the target was chosen. Absent: it is the first in order. */
+  why: z.string().optional(),
+  /** The class of the failure. */
+  class: z.string().optional(),
+  phase: z.enum(ATTEMPT_PHASES).optional(),
+  /** Time spent waiting before the attempt. Absent: 0. */
+  wait_ms: z.number().optional(),
+  /** HTTP exchanges. Absent: 1. */
+  exchanges: z.int().optional(),
+  upstream_request_id: z.string().optional(),
+  /** From here on for operators only. The credential's name; absent: `default`. */
+  credential: z.string().optional(),
+  /** The cost of an attempt that did not answer the request, which the operator pays. Absent: it cost nothing. */
+  billed: z.enum(BILLED).optional(),
+  usage: usage.optional(),
+  price_version: z.string().optional(),
+  cost_nano_usd: nanoUsd.nullable().optional(),
 });
 const amount = z.union([z.int(), nanoUsd]);
 

@@ -86,6 +86,11 @@ const account = z.object({
   time_zone: z.string(),
   created_at: time,
 });
+/** The same for operators. */
+const houseAccount = account.extend({
+  /** The cost of attempts that did not answer their request. The operator pays it; it is in no request's cost. */
+  absorbed_attempts_nano_usd: nanoUsd,
+});
 const entry = z.object({
   at: time,
   kind: z.enum(['topup', 'hold', 'extend', 'post', 'void', 'correct', 'absorb']),
@@ -202,7 +207,7 @@ export const policyRoutes = {
   'GET /accounts': {
     summary: 'Lists all accounts of the installation.',
     access: 'operator.read',
-    reply: z.object({ accounts: z.array(account) }),
+    reply: z.object({ accounts: z.array(houseAccount) }),
   },
   'POST /accounts': {
     summary: 'Creates an account.',

@@ -249,8 +249,8 @@ function addLine(
 }
 
 const USAGE_COLUMNS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
-const NOT_IN_FILES = new Set(['reason', 'usage_flags', 'unpriced_server_tools', 'attempts']);
-/** The members of the JSON format in their order, with the counters of the usage; the kind of the reason comes last. */
+const NOT_IN_FILES = new Set(['reason', 'usage_flags', 'unpriced_server_tools']);
+/** The members of the JSON format, with the counters of the usage and the number of attempts; the kind of the reason comes last. */
 const COLUMNS = Object.keys(callView.shape)
   .filter((member) => !NOT_IN_FILES.has(member))
   .flatMap((member) => (member === 'usage' ? USAGE_COLUMNS : member))
@@ -276,19 +276,37 @@ export async function* callLines(
 }
 
 function renderLine(call: LogPage['calls'][number]): string {
-  const { usage, reason, ...rest } = renderCallRecord(call);
-  const cells = new Map<string, unknown>(Object.entries({ ...rest, ...usage, reason: reason?.kind ?? null }));
+  const { usage, reason, attempts, ...rest } = renderCallRecord(call);
+  const cells = new Map<string, unknown>(
+    Object.entries({ ...rest, ...usage, attempts: attempts.length, reason: reason?.kind ?? null }),
+  );
   return csvLine(COLUMNS.map((column) => cells.get(column) as Parameters<typeof csvLine>[0][number]));
 }
 
+type Attempt = CallRecord['attempts'][number];
 type CallView = Reply<'GET /accounts/{account}/logs'>['calls'][number];
 type Explanation = NonNullable<Reply<'GET /accounts/{account}/logs/{request}'>['explanation']>;
 
-/** The record as `tollgate calls --json` prints it, with the parts of its reason that the reader may see. */
+/** The record as `tollgate calls --json` prints it, with the parts of its reason and attempts that the reader may see. */
 export function showCall(tenancy: Tenancy, record: CallRecord): CallView {
-  return renderCallRecord(
-    record.reason === null ? record : { ...record, reason: visibleReason(tenancy, record.reason) },
-  );
+  const { reason, attempts } = record;
+  return renderCallRecord({
+    ...record,
+    reason: reason === null ? null : visibleReason(tenancy, reason),
+    attempts: tenancy.may('operator.read') ? attempts : attempts.map(withoutCost),
+  });
+}
+
+/** The operator's costs and credentials are not the account's. */
+function withoutCost({
+  billed: _b,
+  usage: _u,
+  price_version: _p,
+  cost_nano_usd: _c,
+  credential: _,
+  ...attempt
+}: Attempt) {
+  return attempt;
 }
 
 /** Null: the call did not fail, or its record is from before reasons were stored. */

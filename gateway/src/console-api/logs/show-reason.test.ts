@@ -1,10 +1,11 @@
 /**
- * Tests who sees how much of a reason: only the operator sees a model's rule and a credential, the whole account sees a
- * balance.
+ * Tests who sees how much of a reason and of attempts: only the operator sees a model's rule, a credential and the costs
+ * of failed attempts, the whole account sees a balance.
  */
 import { expect, test } from 'bun:test';
 import type { Reason } from '../../errors/reason.ts';
 import { type MemberRights, memberMay } from '../../people/roles.ts';
+import { lostAttempt } from '../../store/testing/sample-call.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { explainCallFailure, showCall } from './logs.ts';
@@ -97,4 +98,13 @@ test('the sentence reveals no hidden member, and only usable remedies are offere
 
 test('a record without a reason has no explanation', () => {
   expect(explainCallFailure(OPERATOR, sampleRecord('req_1'), 'UTC')).toBeNull();
+});
+
+test('only operators see what failed attempts cost them, and by which credential', () => {
+  const attempt = { ...lostAttempt('maybe', 7), credential: 'spare', target: 'second', class: 'fault' };
+  const record = sampleRecord('req_1', { attempts: [attempt] });
+  expect(showCall(OPERATOR, record).attempts).toEqual([attempt]);
+  const { provider, model: name, status, error, duration_ms } = attempt;
+  const seen = { provider, model: name, status, error, duration_ms, target: 'second', class: 'fault' };
+  for (const tenancy of [OWNER, VIEWER]) expect(showCall(tenancy, record).attempts).toEqual([seen]);
 });

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseUsd } from '../../billing/money.ts';
+import { lostAttempt } from '../../store/testing/sample-call.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { keepCall, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 import { renderStatement } from './billing.ts';
@@ -217,3 +218,13 @@ async function afterNow(): Promise<number> {
 function parseSigned(usd = ''): bigint {
   return usd.startsWith('-') ? -parseUsd(usd.slice(1), 'usd') : parseUsd(usd, 'usd');
 }
+
+test('the cost of failed attempts is the operator’s: it is in the list of accounts, and nowhere for the account', async () => {
+  await keepCall(rig, keyId, { attempts: [lostAttempt('yes', 7), lostAttempt('maybe', 1)] });
+  const listed = (await rig.ask(OPERATOR, 'GET /accounts')).json.accounts;
+  expect(listed).toContainEqual(expect.objectContaining({ id: 'team', absorbed_attempts_nano_usd: '16' }));
+  const { account, entries } = (await rig.ask(BILLING, 'GET /accounts/team/billing?kind=all')).json;
+  expect(account).toMatchObject({ written_off_nano_usd: '0' });
+  expect(account).not.toHaveProperty('absorbed_attempts_nano_usd');
+  expect(entries.map(({ kind }: { kind: string }) => kind).sort()).toEqual(['hold', 'post']);
+});

@@ -121,7 +121,10 @@ export function accountHandlers(parts: PolicyParts) {
     'GET /accounts': async () => {
       const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
       const accounts = [...deps.directory.accounts.values()];
-      return { accounts: accounts.map((account) => showAccount(account, balances.get(account.id) ?? null)) };
+      const reply = CONSOLE_ROUTES['GET /accounts'].reply;
+      return reply.parse({
+        accounts: accounts.map((account) => viewAccount(account, balances.get(account.id) ?? null, NO_LAYERED_CAPS)),
+      });
     },
     'POST /accounts': async (call) => {
       const { id } = call.body;
@@ -151,9 +154,9 @@ export function accountHandlers(parts: PolicyParts) {
   } satisfies Partial<Handlers>;
 }
 
-type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
+type ShownAccount = Reply<'POST /accounts'>;
 
-/** The account as the command line shows it, without its caps, which have their own page. */
+/** The account as its members see it: without its caps, which have their own page, and the operator's costs. */
 function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
   return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
 }

@@ -43,7 +43,16 @@ const WORKSPACE: StoredWorkspace = {
 
 /** The balance of an account without movements. */
 export function emptyBalance(account: string): AccountBalance {
-  return { account, mode: 'postpaid', available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
+  return {
+    account,
+    mode: 'postpaid',
+    available: 0n,
+    held: 0n,
+    charged: 0n,
+    writtenOff: 0n,
+    toppedUp: 0n,
+    absorbedAttempts: 0n,
+  };
 }
 
 /** A disk after a first start. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { heldCall, PRICE_VERSION, settledCall, usageOf } from '../testing/sample-call.ts';
+import { heldCall, lostAttempt, PRICE_VERSION, settledCall, usageOf } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { outcomeOf } from './store-rig.ts';
 
@@ -68,6 +68,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
         charged: 200n,
         writtenOff: 0n,
         toppedUp: 0n,
+        absorbedAttempts: 0n,
       });
       expect(await rig.readCalls()).toEqual([settlement.record]);
       expect(rig.prove()).toMatchObject({ entries: 2, calls: 1, problem: null });
@@ -81,6 +82,39 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.settle(again))).toBe('conflict');
       expect(await balanceOf('default')).toMatchObject({ available: -30n, held: 0n, charged: 30n, writtenOff: 10n });
       expect(rig.prove()).toMatchObject({ entries: 5, calls: 2, problem: null });
+    });
+
+    test('the attempts that did not answer a call are the cost of the operator, apart from what is written off', async () => {
+      const { price_version: _, ...priced } = lostAttempt('yes', 1);
+      const unpriced = { ...priced, cost_nano_usd: null };
+      const attempts = [lostAttempt('yes', 7), lostAttempt('maybe', 4), unpriced];
+      await ledger.hold(heldCall('a', 30n));
+      const settlement = settledCall('a', { held: 30n, output: 20, changes: { attempts } });
+      await ledger.settle(settlement);
+      const refused = sampleRecord('b', {
+        usage_source: 'void',
+        cost_nano_usd: '0',
+        attempts: [lostAttempt('maybe', 5)],
+      });
+      await ledger.append(refused);
+      const sums = { available: -30n, charged: 30n, writtenOff: 10n, absorbedAttempts: 32n };
+      expect(await balanceOf('default')).toMatchObject(sums);
+      const records = [...(await rig.readCalls())].sort((one, other) => (one.request_id < other.request_id ? -1 : 1));
+      expect(records).toEqual([settlement.record, refused]);
+      expect(rig.prove()).toMatchObject({ entries: 5, calls: 1, problem: null });
+      await restart();
+      expect(await balanceOf('default')).toMatchObject(sums);
+    });
+
+    test('an attempt of a cost that is no amount is refused', async () => {
+      await ledger.hold(heldCall('a', 30n));
+      for (const cost_nano_usd of ['-1', '1.5', '9223372036854775808']) {
+        const attempts = [{ ...lostAttempt('yes', 1), cost_nano_usd }];
+        const settled = ledger.settle(settledCall('a', { held: 30n, output: 1, changes: { attempts } }));
+        expect(await outcomeOf(settled)).toBe('invalid');
+      }
+      await ledger.settle(settledCall('a', { held: 30n, output: 1 }));
+      expect(await balanceOf('default')).toMatchObject({ charged: 2n, absorbedAttempts: 0n });
     });
 
     test('a call is held once and settled once, whatever is repeated', async () => {
@@ -267,6 +301,26 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       // The client of a plain call had received nothing yet.
       expect(await told('folded')).toEqual([500, 'gateway_crashed', [answered]]);
       expect(await told('silent')).toEqual([500, 'gateway_crashed', []]);
+    });
+
+    test('after a crash a call is charged at the target that was answering', async () => {
+      const spare = 'config@0.003_0.003_0.003_0.003_0.004_0.004';
+      await ledger.hold(heldCall('a', 500n));
+      const target = { provider: 'spare', served_model: 'other', price_version: spare };
+      const usage = { ...usageOf(50), extras: { audio_output: 2 } };
+      await ledger.checkpoint({ call_id: 'a', usage: usageOf(10), cost: 20n });
+      await ledger.checkpoint({ call_id: 'a', usage, cost: 200n, target });
+      await restart();
+      const { served_model, provider, price_version, ...record } = (await statusOf('a')) as CallRecord;
+      expect({ served_model, provider, price_version }).toEqual(target);
+      expect(record).toMatchObject({
+        usage,
+        cost_nano_usd: '200',
+        usage_source: 'checkpoint',
+        error: 'gateway_crashed',
+      });
+      expect(record.attempts).toMatchObject([{ provider: 'spare', model: 'other', status: 200 }]);
+      expect(await balanceOf('default')).toMatchObject({ charged: 200n, held: 0n });
     });
 
     test('sound, images and tools are kept with a call, and with the checkpoint of one that crashed', async () => {

@@ -4,7 +4,7 @@ import type { MediaAndToolUsage, Usage, UsageFlag, UsageSource } from '../../gen
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
-import type { CallDraft } from '../ports/ledger.ts';
+import type { CallDraft, Checkpoint } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import { readAttempt, readAudit } from './decode-nested.ts';
 import { KIND, MEMBER } from './frame-members.ts';
@@ -63,6 +63,7 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
         call_id: members.given(members.callId, 'callId'),
         usage: members.usage(),
         cost: BigInt(members.given(members.cost, 'cost')),
+        ...members.target(),
       };
     case KIND.movement:
       return {
@@ -353,6 +354,13 @@ class Members {
     const cache_write_1h = this.cacheWrite1h;
     if (extras === null) return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
     return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
+  }
+
+  /** Of a checkpoint, whose target is absent where it is the hold's. */
+  target(): Pick<Checkpoint, 'target'> {
+    const { provider, servedModel: served_model, priceVersion: price_version } = this;
+    if (provider === null || served_model === null || price_version === null) return {};
+    return { target: { provider, served_model, price_version } };
   }
 
   movementOf(): 'topup' | 'correct' {

@@ -1,8 +1,15 @@
 /** Decodes the members of frames that have members of their own: attempts, and the audit entry of a movement. */
+
+import type { Usage } from '../../generation/usage.ts';
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
 import type { AuditActor, AuditedMembers, NewAuditEntry } from '../ports/audit.ts';
-import type { AttemptRecord } from '../ports/records.ts';
+import { ATTEMPT_PHASES, type AttemptRecord, BILLED } from '../ports/records.ts';
 import { ATTEMPT, AUDIT, MEMBER } from './frame-members.ts';
 import type { FrameReader } from './frame-reader.ts';
+
+type Attempt = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
+/** The members that most attempts lack. */
+type RareMembers = Omit<Attempt, 'provider' | 'model' | 'status' | 'error' | 'duration_ms'>;
 
 /** Reads the attempt that is the current member. @throws JournalFormatError */
 export function readAttempt(reader: FrameReader): AttemptRecord {
@@ -16,7 +23,8 @@ export function readAttempt(reader: FrameReader): AttemptRecord {
   let ttfb_ms: number | null | undefined;
   let ttft_ms: number | null | undefined;
   let duration_ms = 0;
-  const { durationMs: knownMax } = ATTEMPT;
+  let rare: RareMembers | null = null;
+  const { upstreamRequestId: knownMax } = ATTEMPT;
   for (let member = reader.next(knownMax, 0); member !== 0; member = reader.next(knownMax, 0)) {
     switch (member) {
       case ATTEMPT.provider:
@@ -47,12 +55,19 @@ export function readAttempt(reader: FrameReader): AttemptRecord {
         duration_ms = reader.number();
         break;
       default:
-        reader.skip();
+        rare ??= {};
+        readRareMember(reader, member, rare);
     }
   }
   reader.leaveNested(outerEnd, MEMBER.attempt);
   if (provider === null || model === null) return reader.fail('has an attempt without provider or model');
-  if (start_ms !== undefined && connect_ms !== undefined && ttfb_ms !== undefined && ttft_ms !== undefined) {
+  if (
+    rare === null &&
+    start_ms !== undefined &&
+    connect_ms !== undefined &&
+    ttfb_ms !== undefined &&
+    ttft_ms !== undefined
+  ) {
     return { provider, model, status, error, start_ms, connect_ms, ttfb_ms, ttft_ms, duration_ms };
   }
   return {
@@ -65,7 +80,64 @@ export function readAttempt(reader: FrameReader): AttemptRecord {
     ...(ttfb_ms !== undefined && { ttfb_ms }),
     ...(ttft_ms !== undefined && { ttft_ms }),
     duration_ms,
+    ...rare,
   };
+}
+
+function readRareMember(reader: FrameReader, member: number, rare: RareMembers): void {
+  switch (member) {
+    case ATTEMPT.cost:
+      rare.cost_nano_usd = reader.decimal();
+      break;
+    case ATTEMPT.billed:
+      rare.billed = oneOf(reader, BILLED);
+      rare.cost_nano_usd ??= null;
+      break;
+    case ATTEMPT.n:
+      rare.n = reader.number();
+      break;
+    case ATTEMPT.target:
+      rare.target = reader.text();
+      break;
+    case ATTEMPT.credential:
+      rare.credential = reader.text();
+      break;
+    case ATTEMPT.format:
+      rare.format = reader.text() as UpstreamProtocolName;
+      break;
+    case ATTEMPT.why:
+      rare.why = reader.text();
+      break;
+    case ATTEMPT.class:
+      rare.class = reader.text();
+      break;
+    case ATTEMPT.phase:
+      rare.phase = oneOf(reader, ATTEMPT_PHASES);
+      break;
+    case ATTEMPT.waitMs:
+      rare.wait_ms = reader.number();
+      break;
+    case ATTEMPT.exchanges:
+      rare.exchanges = reader.number();
+      break;
+    case ATTEMPT.usage:
+      rare.usage = reader.json('object') as Usage;
+      break;
+    case ATTEMPT.priceVersion:
+      rare.price_version = reader.text();
+      break;
+    case ATTEMPT.upstreamRequestId:
+      rare.upstream_request_id = reader.text();
+      break;
+    default:
+      reader.skip();
+  }
+}
+
+/** The word with this number, counted from 1. */
+function oneOf<Word extends string>(reader: FrameReader, words: readonly Word[]): Word {
+  const number = reader.number();
+  return words[number - 1] ?? reader.fail(`has the number ${number}, expected 1 to ${words.length}`);
 }
 
 /** Reads the audit entry that is the current member. @throws JournalFormatError */

@@ -3,7 +3,7 @@ import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from '../ports/audit.ts';
 import type { EndFrame, Frame, HoldFrame, MovementFrame } from '../ports/journal.ts';
 import type { CallDraft } from '../ports/ledger.ts';
-import type { AttemptRecord, CallRecord } from '../ports/records.ts';
+import { ATTEMPT_PHASES, type AttemptRecord, BILLED, type CallRecord } from '../ports/records.ts';
 import type { BlockWriter } from './block-writer.ts';
 import { ATTEMPT, AUDIT, KIND, MEMBER } from './frame-members.ts';
 
@@ -45,9 +45,12 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       break;
     case 'checkpoint':
       writer.writeText(MEMBER.callId, frame.call_id);
+      writer.writeWord(MEMBER.servedModel, frame.target?.served_model ?? null);
+      writer.writeWord(MEMBER.provider, frame.target?.provider ?? null);
       writer.writeCount(MEMBER.input, frame.usage.input);
       writer.writeCount(MEMBER.output, frame.usage.output);
       encodeRarerUsage(writer, frame.usage);
+      writer.writeWord(MEMBER.priceVersion, frame.target?.price_version ?? null);
       writer.writeAmount(MEMBER.cost, frame.cost);
       break;
     case 'movement':
@@ -111,6 +114,22 @@ function encodeAttempt(writer: BlockWriter, attempt: AttemptRecord): void {
   writer.writeNumber(ATTEMPT.ttfbMs, attempt.ttfb_ms);
   writer.writeNumber(ATTEMPT.ttftMs, attempt.ttft_ms);
   writer.writeCount(ATTEMPT.durationMs, attempt.duration_ms);
+  if (attempt.billed !== undefined) {
+    writer.writeDecimal(ATTEMPT.cost, attempt.cost_nano_usd ?? null);
+    writer.writeNumber(ATTEMPT.billed, BILLED.indexOf(attempt.billed) + 1);
+  }
+  writer.writeNumber(ATTEMPT.n, attempt.n);
+  writer.writeWord(ATTEMPT.target, attempt.target ?? null);
+  writer.writeWord(ATTEMPT.credential, attempt.credential ?? null);
+  writer.writeWord(ATTEMPT.format, attempt.format ?? null);
+  writer.writeWord(ATTEMPT.why, attempt.why ?? null);
+  writer.writeWord(ATTEMPT.class, attempt.class ?? null);
+  if (attempt.phase !== undefined) writer.writeNumber(ATTEMPT.phase, ATTEMPT_PHASES.indexOf(attempt.phase) + 1);
+  writer.writeNumber(ATTEMPT.waitMs, attempt.wait_ms);
+  writer.writeNumber(ATTEMPT.exchanges, attempt.exchanges);
+  if (attempt.usage !== undefined) writer.writeText(ATTEMPT.usage, JSON.stringify(attempt.usage));
+  writer.writeWord(ATTEMPT.priceVersion, attempt.price_version ?? null);
+  writer.writeText(ATTEMPT.upstreamRequestId, attempt.upstream_request_id ?? null);
   writer.endNested(start);
 }
 

@@ -74,7 +74,7 @@ export const MEMBER = {
   audit: 42,
 } as const;
 
-/** Of an attempt. 10 and 11 are reserved for its cost and whether it was billed. */
+/** Of an attempt. Every member from `cost` on may be absent. */
 export const ATTEMPT = {
   provider: 1,
   model: 2,
@@ -85,6 +85,23 @@ export const ATTEMPT = {
   ttfbMs: 7,
   ttftMs: 8,
   durationMs: 9,
+  /** An amount; absent with `billed`: no price. */
+  cost: 10,
+  /** Counts from 1 in `BILLED`, as `phase` in `ATTEMPT_PHASES`. */
+  billed: 11,
+  n: 12,
+  target: 13,
+  credential: 14,
+  format: 15,
+  why: 16,
+  class: 17,
+  phase: 18,
+  waitMs: 19,
+  exchanges: 20,
+  /** JSON text. */
+  usage: 21,
+  priceVersion: 22,
+  upstreamRequestId: 23,
 } as const;
 
 /** Of the audit entry of a movement. `before` and `after` are JSON text. */

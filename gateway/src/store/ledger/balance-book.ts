@@ -62,16 +62,15 @@ export function take(account: BookAccount, kind: Taking, amount: bigint): StoreE
 }
 
 /** Ends a hold of `posted + released`. With `posted` 0 it also takes back a hold that was not kept. */
-export function endHold(account: BookAccount, posted: bigint, released: bigint, writtenOff: bigint): void {
+export function endHold(account: BookAccount, posted: bigint, released: bigint): void {
   const { id, prepaid } = account;
   const kind = posted > 0n ? 'post' : 'void';
   account.balance = moveMoney(account.balance, { kind, account: id, prepaid, amount: posted, released });
-  if (writtenOff > 0n)
-    account.balance = moveMoney(account.balance, {
-      kind: 'absorb',
-      account: id,
-      prepaid,
-      amount: writtenOff,
-      released: 0n,
-    });
+}
+
+/** Adds a cost that the operator pays; 0 adds nothing. */
+export function absorb(account: BookAccount, kind: 'absorb' | 'absorb_attempts', amount: bigint): void {
+  if (amount === 0n) return;
+  const { id, prepaid, balance } = account;
+  account.balance = moveMoney(balance, { kind, account: id, prepaid, amount, released: 0n });
 }

@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../../generation/usage.ts';
 import type { CallDraft, Checkpoint, Movement, Settlement } from '../ports/ledger.ts';
-import type { CallRecord } from '../ports/records.ts';
+import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import { ConstraintViolation } from '../ports/store-errors.ts';
 
 /** @throws ConstraintViolation */
@@ -55,12 +55,20 @@ export function checkMovement(kind: 'topup' | 'correct', { id, account, note, at
 }
 
 function checkNumbers(record: CallRecord): void {
-  const { request_id, at_ms, status, ttfb_ms, duration_ms, usage } = record;
+  const { request_id, at_ms, status, ttfb_ms, duration_ms, usage, attempts } = record;
   checkInteger(request_id, 'at_ms', at_ms);
   checkInteger(request_id, 'status', status);
   if (ttfb_ms !== null && !Number.isFinite(ttfb_ms)) refuse(`${request_id}: found ttfb_ms ${ttfb_ms}.`);
   if (!Number.isFinite(duration_ms)) refuse(`${request_id}: found duration_ms ${duration_ms}, expected a number.`);
   checkUsage(request_id, usage);
+  for (let index = 0; index < attempts.length; index++) checkAttempt(request_id, attempts[index] as AttemptRecord);
+}
+
+function checkAttempt(call_id: string, { billed, usage, cost_nano_usd: cost = null }: AttemptRecord): void {
+  if (billed === undefined) return;
+  if (usage !== undefined) checkUsage(call_id, usage);
+  if (cost !== null && (!isAmount(cost) || cost.startsWith('-')))
+    refuse(`${call_id}: found an attempt of cost_nano_usd ${cost}, expected an integer of 0 or more within 64 bits.`);
 }
 
 function checkUsage(call_id: string, usage: Usage): void {

@@ -8,7 +8,7 @@ export interface UnendedCall {
   /** All that it holds. */
   readonly amount: bigint;
   /** The last one; null: none. */
-  readonly checkpoint: Pick<Checkpoint, 'usage' | 'cost'> | null;
+  readonly checkpoint: Pick<Checkpoint, 'usage' | 'cost' | 'target'> | null;
 }
 
 /** Number of calls left by the previous process that were charged by their last checkpoint (`posted`) or not at all. */
@@ -18,10 +18,11 @@ export interface Recovered {
 }
 
 /**
- * The call's usage is its last checkpoint, or zero without one. Checkpoints are made while output is sent, so a
+ * The call's usage is its last checkpoint, at the target that was answering then, or zero without one. Checkpoints are made while output is sent, so a
  * streaming client had received status 200 by then. The duration is unknown, so `duration_ms` is 0.
  */
-export function endUnended({ draft, amount, checkpoint }: UnendedCall, error: string): Settlement {
+export function endUnended({ draft: begun, amount, checkpoint }: UnendedCall, error: string): Settlement {
+  const draft = checkpoint?.target === undefined ? begun : { ...begun, ...checkpoint.target };
   const { provider, served_model: model } = draft;
   const unpriced = checkpoint !== null && draft.price_version === null;
   const cost = checkpoint === null || unpriced ? 0n : checkpoint.cost;

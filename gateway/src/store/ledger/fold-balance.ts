@@ -5,14 +5,18 @@
 
 import type { Frame } from '../ports/journal.ts';
 import type { AccountBalance, EntryKind } from '../ports/ledger.ts';
+import type { CallRecord } from '../ports/records.ts';
 import { ConstraintViolation, InsufficientFunds } from '../ports/store-errors.ts';
 
 /** Integer nano-USD. */
 type NanoUsd = bigint;
 
+/** `absorb_attempts`: the operator's loss → the providers of attempts that did not answer their call. */
+export type TransferKind = EntryKind | 'absorb_attempts';
+
 /** The effect of a hold, an end or a movement on one account's money. */
 export interface Transfer {
-  readonly kind: EntryKind;
+  readonly kind: TransferKind;
   readonly account: string;
   /** Whether the account was prepaid at that time. */
   readonly prepaid: boolean;
@@ -38,22 +42,46 @@ export function transfersOf(frame: Frame, accountOf: (call_id: string) => string
       const end: Transfer = { ...common, kind: posted > 0n ? 'post' : 'void', amount: posted, released };
       const absorbed: Transfer[] = writtenOff === 0n ? [] : [{ ...common, kind: 'absorb', amount: writtenOff }];
       const held: Transfer[] = hold === null ? [] : [{ ...common, kind: 'hold', ...hold }];
-      return [...held, ...absorbed, end];
+      return [...held, ...absorbed, end, ...absorbOf(record)];
     }
     case 'movement': {
       const { of, movement, prepaid } = frame;
       return [{ kind: of, account: movement.account, prepaid, amount: movement.amount, released: 0n }];
     }
-    case 'checkpoint':
     case 'refused':
+      return absorbOf(frame.record);
+    case 'checkpoint':
       return [];
   }
+}
+
+function absorbOf(record: CallRecord): readonly Transfer[] {
+  const amount = sumAttempts(record);
+  if (amount === 0n) return [];
+  return [{ kind: 'absorb_attempts', account: record.account, prepaid: false, amount, released: 0n }];
+}
+
+/** The cost of the attempts that did not answer the call, which the operator pays. */
+export function sumAttempts({ attempts }: Pick<CallRecord, 'attempts'>): NanoUsd {
+  let sum = 0n;
+  for (let index = 0; index < attempts.length; index++) {
+    const cost = attempts[index]?.cost_nano_usd;
+    if (cost !== undefined && cost !== null) sum += BigInt(cost);
+  }
+  return sum;
 }
 
 /** The amounts of an account. `available + held + charged` equals top-ups plus corrections. */
 export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
 
-export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
+export const EMPTY_BALANCE: Balance = {
+  available: 0n,
+  held: 0n,
+  charged: 0n,
+  writtenOff: 0n,
+  toppedUp: 0n,
+  absorbedAttempts: 0n,
+};
 
 /**
  * Returns the balance after a transfer, or the error with the reason why it is refused: insufficient funds of a prepaid
@@ -92,6 +120,7 @@ function amountProblem({ kind, amount }: Transfer): string | null {
     case 'topup':
     case 'post':
     case 'absorb':
+    case 'absorb_attempts':
       return amount > 0n ? null : `a ${kind} of ${amount}, expected more than 0`;
     case 'void':
       return amount === 0n ? null : `a void of ${amount}, expected 0`;
@@ -121,13 +150,16 @@ export function moveMoney(balance: Balance, { kind, amount, released }: Transfer
       };
     case 'absorb':
       return { ...balance, writtenOff: balance.writtenOff + amount };
+    case 'absorb_attempts':
+      return { ...balance, absorbedAttempts: balance.absorbedAttempts + amount };
     case 'correct':
       return { ...balance, available: available + amount };
   }
 }
 
-function fits({ available, held, charged, writtenOff, toppedUp }: Balance): boolean {
-  return inRange(available) && inRange(held) && inRange(charged) && inRange(writtenOff) && inRange(toppedUp);
+function fits({ available, held, charged, writtenOff, toppedUp, absorbedAttempts }: Balance): boolean {
+  const areIn = inRange(available) && inRange(held) && inRange(charged) && inRange(writtenOff);
+  return areIn && inRange(toppedUp) && inRange(absorbedAttempts);
 }
 
 function inRange(amount: bigint): boolean {

@@ -7,9 +7,10 @@ import type { Journal } from '../ports/journal.ts';
 import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../ports/records.ts';
 import { ConstraintViolation, createStoreError, StoreError } from '../ports/store-errors.ts';
-import { BalanceBook, foldInto } from './balance-book.ts';
+import { absorb, BalanceBook, foldInto } from './balance-book.ts';
 import { checkMovement, checkUnheld } from './check-values.ts';
 import type { Recovered, UnendedCall } from './end-unended.ts';
+import { sumAttempts } from './fold-balance.ts';
 import { OpenCalls } from './open-calls.ts';
 
 type MovementKind = 'topup' | 'correct';
@@ -62,7 +63,13 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
           'conflict',
           `The call ${record.request_id} holds money; its record comes with its settlement.`,
         );
-      journal.append({ kind: 'refused', record }, { onDurable: resolve, onRefused: reject });
+      const attempts = sumAttempts(record);
+      const account = attempts === 0n ? null : book.find(record.account);
+      const onDurable = () => {
+        if (account !== null) absorb(account, 'absorb_attempts', attempts);
+        resolve();
+      };
+      journal.append({ kind: 'refused', record }, { onDurable, onRefused: reject });
     });
   }
 

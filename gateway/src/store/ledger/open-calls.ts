@@ -7,9 +7,10 @@
 import type { FrameWaiter, Journal } from '../ports/journal.ts';
 import type { Checkpoint, Hold, Settlement } from '../ports/ledger.ts';
 import { ConstraintViolation, createStoreError, type StoreError, Unavailable } from '../ports/store-errors.ts';
-import { type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
+import { absorb, type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
 import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
 import { endUnended, type UnendedCall } from './end-unended.ts';
+import { sumAttempts } from './fold-balance.ts';
 
 /** How long the hold of a call that does not stream waits for the call's end, to go into the same frame. */
 const LAZY_MS = 5;
@@ -192,7 +193,11 @@ export class OpenCalls {
 
   /** Called by the call when its end is durable. */
   ended({ draft, account, end }: OpenCall): void {
-    if (end !== null) endHold(account, end.posted, end.released, end.writtenOff);
+    if (end !== null) {
+      endHold(account, end.posted, end.released);
+      absorb(account, 'absorb', end.writtenOff);
+      absorb(account, 'absorb_attempts', sumAttempts(end.record));
+    }
     this.#open.delete(draft.request_id);
     this.journal.provideFor(this.#open.size);
     // Nothing waits any more: at low load the timer would wake the process once per call.
@@ -247,7 +252,7 @@ export class OpenCalls {
         },
         onRefused: (failure) => {
           call.waiting -= 1;
-          endHold(account, 0n, amount, 0n);
+          endHold(account, 0n, amount);
           undo();
           reject(failure);
           this.#endAbandoned(call);

@@ -2,9 +2,8 @@
  * Defines the journal: the append-only, hash-chained file that is the authority on money and requests. The tables of
  * the database are a read model of it. Every implementation passes the suite in `store/contracts/journal-contract.ts`.
  */
-import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from './audit.ts';
-import type { CallDraft, Movement } from './ledger.ts';
+import type { CallDraft, Checkpoint, Movement } from './ledger.ts';
 import type { CallRecord } from './records.ts';
 import type { StoreError } from './store-errors.ts';
 
@@ -30,11 +29,8 @@ export interface ExtendFrame {
 }
 
 /** The progress of a stream: the amount posted for it if the process dies. */
-export interface CheckpointFrame {
+export interface CheckpointFrame extends Checkpoint {
   readonly kind: 'checkpoint';
-  readonly call_id: string;
-  readonly usage: Usage;
-  readonly cost: NanoUsd;
 }
 
 /**

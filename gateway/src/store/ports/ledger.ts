@@ -50,6 +50,15 @@ export interface Checkpoint {
   readonly call_id: string;
   readonly usage: Usage;
   readonly cost: NanoUsd;
+  /** The target that answers, where it is another than the hold's draft names. */
+  readonly target?: CheckpointTarget;
+}
+
+export interface CheckpointTarget {
+  readonly provider: string;
+  readonly served_model: string;
+  /** The price that `cost` was computed at. */
+  readonly price_version: string;
 }
 
 /**
@@ -64,7 +73,8 @@ export interface Settlement {
 
 /**
  * All integer nano-USD. `charged`: the sum posted by calls. `writtenOff`: the part of their cost written off by the
- * operator. `available + held + charged` equals top-ups plus corrections.
+ * operator. `absorbedAttempts`: the cost of their attempts that did not answer them, which the operator pays too and
+ * which is in no call's cost. `available + held + charged` equals top-ups plus corrections.
  */
 export interface AccountBalance {
   readonly account: string;
@@ -74,6 +84,7 @@ export interface AccountBalance {
   readonly charged: NanoUsd;
   readonly writtenOff: NanoUsd;
   readonly toppedUp: NanoUsd;
+  readonly absorbedAttempts: NanoUsd;
 }
 
 /** A top-up or correction by a person. The client generates `id`: repeating one moves the money only once. */

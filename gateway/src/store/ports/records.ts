@@ -4,7 +4,7 @@
  */
 import type { Reason } from '../../errors/reason.ts';
 import type { Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../../protocols/names.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
@@ -65,11 +65,34 @@ export interface StoredWorkspace {
   readonly requiredTags?: readonly string[];
 }
 
+/** How far an attempt came: no connection yet, the request was sent, the head arrived, content arrived. */
+export const ATTEMPT_PHASES = ['connect', 'sent', 'head', 'content'] as const;
+export type AttemptPhase = (typeof ATTEMPT_PHASES)[number];
+
+/** `yes`: the provider reported the usage of an attempt that did not answer the call. `maybe`: unknown. */
+export const BILLED = ['maybe', 'yes'] as const;
+export type Billed = (typeof BILLED)[number];
+
+/**
+ * The cost of an attempt whose answer the client did not get: the operator pays it, and the call's own usage and cost
+ * do not include it. All members are absent for an attempt that cost nothing, or whose cost is the call's.
+ */
+export interface AttemptCost {
+  readonly billed?: Billed;
+  /** As reported for `yes`; an estimate for `maybe`. Present with `billed`. */
+  readonly usage?: Usage;
+  /** The price without the account's mark-up. Present with `billed`, unless the target has no price. */
+  readonly price_version?: string;
+  /** Decimal text, as in a record; present with `billed`. Null: the target has no price. */
+  readonly cost_nano_usd?: string | null;
+}
+
 /**
  * One attempt at one upstream. Whole milliseconds. Records from before 2026-11-22 lack `start_ms` to `ttft_ms`, and the
- * `duration_ms` of their streams ends where the response began.
+ * `duration_ms` of their streams ends where the response began. Members from `n` on are left out where they have the
+ * value that their comment names; records from before 2026-11-23 have none of them.
  */
-export interface AttemptRecord {
+export interface AttemptRecord extends AttemptCost {
   readonly provider: string;
   readonly model: string;
   readonly status: number | null;
@@ -87,6 +110,26 @@ export interface AttemptRecord {
   readonly ttft_ms?: number | null;
   /** Until the last byte arrived, or the attempt was abandoned. */
   readonly duration_ms: number;
+  /** The attempt's number, from 1. Absent: its place in the list. */
+  readonly n?: number;
+  /** The target's name in its route. Absent: `provider/model`. */
+  readonly target?: string;
+  /** The credential's name. Absent: `default`. */
+  readonly credential?: string;
+  /** The target's format. Absent: the client's, or unknown. */
+  readonly format?: UpstreamProtocolName;
+  /** Why this target was chosen. Absent: it is the first in order. */
+  readonly why?: string;
+  /** The class of the failure. Absent: none, or unknown. */
+  readonly class?: string;
+  /** Absent: content, or unknown. */
+  readonly phase?: AttemptPhase;
+  /** Time spent waiting before the attempt. Absent: 0. */
+  readonly wait_ms?: number;
+  /** HTTP exchanges that the attempt took. Absent: 1. */
+  readonly exchanges?: number;
+  /** The provider's id of the request. Absent: none was reported. */
+  readonly upstream_request_id?: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Computes records, movements, open calls and balances from nothing but the frames of a journal. For tests. */
 import type { UnendedCall } from '../ledger/end-unended.ts';
-import { type Balance, EMPTY_BALANCE, foldBalance, type Transfer } from '../ledger/fold-balance.ts';
+import { type Balance, EMPTY_BALANCE, foldBalance, sumAttempts, type Transfer } from '../ledger/fold-balance.ts';
 import type { Frame } from '../ports/journal.ts';
 import type { AccountBalance, AccountMode, LedgerProof, Movement } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
@@ -83,6 +83,10 @@ export class FrameBooks {
   #record(record: CallRecord): void {
     if (this.records.has(record.request_id)) this.problem ??= `the call ${record.request_id} has two records`;
     this.records.set(record.request_id, record);
+    const { account } = record;
+    const amount = sumAttempts(record);
+    if (amount > 0n)
+      this.#move(record.request_id, { kind: 'absorb_attempts', account, prepaid: false, amount, released: 0n });
   }
 
   #move(ref: string, transfer: Transfer): void {

@@ -5,9 +5,9 @@
 
 import { parsePriceVersion } from '../../billing/price.ts';
 import { costNanoUsd } from '../../billing/price-book.ts';
-import type { Usage } from '../../generation/usage.ts';
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { requestIdFloor } from '../../lib/request-id.ts';
-import type { CallRecord } from '../ports/records.ts';
+import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';
 
 /** Numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed (mulberry32). */
@@ -60,6 +60,7 @@ export function randomCall(random: () => number, variety: Variety, atMs: number,
   const price_version = isPriced ? `config@${(model % 5) + 1}_0.1_${(model % 5) + 2}.25_4_15.000001_15` : null;
   const cost = price_version === null ? null : costNanoUsd(usage, parsePriceVersion(price_version));
   const hasSession = random() < 0.6;
+  const attempts = random() < 0.2 ? [lostAttempt(random() < 0.5, pick(4_000), price_version)] : [];
   return sampleRecord(requestIdFloor(atMs) + nth.toString(16).padStart(20, '0'), {
     at_ms: atMs,
     account,
@@ -78,5 +79,16 @@ export function randomCall(random: () => number, variety: Variety, atMs: number,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: error === null ? 80 + pick(2_000) : null,
     duration_ms: 100 + pick(60_000),
+    attempts: [...attempts, { provider: 'openai', model: 'm', status, error, duration_ms: 90 }],
   });
+}
+
+/** An attempt before the one that answered. */
+function lostAttempt(isTold: boolean, input: number, price_version: string | null): AttemptRecord {
+  const usage: Usage = { ...ZERO_USAGE, input, output: isTold ? 9 : 0 };
+  const lost = { provider: 'lab', model: 'm', status: isTold ? 200 : null, error: 'upstream_failed', duration_ms: 12 };
+  const billed = isTold ? 'yes' : 'maybe';
+  if (price_version === null) return { ...lost, billed, usage, cost_nano_usd: null };
+  const cost = costNanoUsd(usage, parsePriceVersion(price_version)).toString();
+  return { ...lost, billed, usage, price_version, cost_nano_usd: cost };
 }

@@ -4,7 +4,7 @@ import { parsePriceVersion } from '../../billing/price.ts';
 import { costNanoUsd } from '../../billing/price-book.ts';
 import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
-import type { CallRecord } from '../ports/records.ts';
+import type { AttemptRecord, Billed, CallRecord } from '../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';
 
 /** An output token costs 2 nano-USD, an input token 1. */
@@ -41,6 +41,14 @@ function draftOf(request_id: string, changes: Partial<CallDraft> = {}): CallDraf
 
 export function heldCall(request_id: string, amount: bigint, account = 'default'): Hold {
   return { draft: draftOf(request_id, { account }), amount };
+}
+
+/** An attempt that failed after it made `output` tokens, by the provider's word or by an estimate. */
+export function lostAttempt(billed: Billed, output: number): AttemptRecord {
+  const usage = usageOf(output);
+  const cost_nano_usd = recompute(usage, PRICE_VERSION).toString();
+  const attempt = { provider: 'lab', model: 'm', status: null, error: 'upstream_failed', duration_ms: 9 };
+  return { ...attempt, billed, usage, price_version: PRICE_VERSION, cost_nano_usd };
 }
 
 /** Usage of `output` tokens only. */

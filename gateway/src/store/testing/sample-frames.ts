@@ -13,8 +13,8 @@ import type {
   MovementFrame,
   RefusedFrame,
 } from '../ports/journal.ts';
-import type { AttemptRecord, CallRecord } from '../ports/records.ts';
-import { heldCall } from './sample-call.ts';
+import { ATTEMPT_PHASES, type AttemptCost, type AttemptRecord, BILLED, type CallRecord } from '../ports/records.ts';
+import { heldCall, usageOf } from './sample-call.ts';
 import { sampleRecord } from './sample-record.ts';
 
 type FrameOf = {
@@ -24,9 +24,14 @@ type FrameOf = {
   readonly refused: RefusedFrame;
   readonly checkpoint: CheckpointFrame;
   readonly movement: MovementFrame;
+  readonly fallback: RefusedFrame;
+  readonly moved: CheckpointFrame;
 };
 
-/** One of each kind. The end is that of a plain request, with its own hold. */
+/**
+ * One of each kind. The end is that of a plain request, with its own hold. Then what calls of several targets have: an
+ * attempt with all its members, and a checkpoint at another target than the hold's.
+ */
 export const SAMPLE_FRAMES: FrameOf = {
   hold: { kind: 'hold', draft: heldCall('req_1', 5_000_000n).draft, amount: 5_000_000n, prepaid: true },
   extend: { kind: 'extend', call_id: 'req_1', nth: 1, amount: 250_000n, prepaid: true, at_ms: 1_790_000_000_500 },
@@ -99,6 +104,41 @@ export const SAMPLE_FRAMES: FrameOf = {
       after: { amount_usd: '-9.5', note: '' },
     },
   },
+  fallback: {
+    kind: 'refused',
+    record: sampleRecord('req_3', {
+      attempts: [
+        {
+          provider: 'lab',
+          model: 'm',
+          status: 500,
+          error: 'upstream_failed',
+          duration_ms: 5,
+          cost_nano_usd: '70',
+          billed: 'maybe',
+          n: 2,
+          target: 'spare',
+          credential: 'second',
+          format: 'messages',
+          why: 'fallback',
+          class: 'fault',
+          phase: 'sent',
+          wait_ms: 40,
+          exchanges: 2,
+          usage: { input: 7, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 0, reasoning: 0 },
+          price_version: 'config@1',
+          upstream_request_id: 'req-9',
+        },
+      ],
+    }),
+  },
+  moved: {
+    kind: 'checkpoint',
+    call_id: 'req_1',
+    usage: usageOf(50),
+    cost: 100n,
+    target: { provider: 'lab', served_model: 'gpt-5', price_version: 'config@1' },
+  },
 };
 
 const text = fc.oneof(
@@ -154,7 +194,15 @@ const usage: fc.Arbitrary<Usage> = fc.record(
   },
 );
 
-const attempt: fc.Arbitrary<AttemptRecord> = fc.record(
+const attemptCost: fc.Arbitrary<AttemptCost> = fc.oneof(
+  fc.constant({}),
+  fc.record(
+    { billed: fc.constantFrom(...BILLED), usage, price_version: text, cost_nano_usd: fc.option(amount.map(String)) },
+    { requiredKeys: ['billed', 'usage', 'cost_nano_usd'], noNullPrototype: true },
+  ),
+);
+
+const attemptMembers: fc.Arbitrary<AttemptRecord> = fc.record(
   {
     provider: text,
     model: text,
@@ -165,9 +213,22 @@ const attempt: fc.Arbitrary<AttemptRecord> = fc.record(
     ttfb_ms: numberOrNull,
     ttft_ms: numberOrNull,
     duration_ms: finite,
+    n: count,
+    target: text,
+    credential: text,
+    format: fc.constantFrom('chat' as const, 'messages' as const),
+    why: text,
+    class: text,
+    phase: fc.constantFrom(...ATTEMPT_PHASES),
+    wait_ms: finite,
+    exchanges: count,
+    upstream_request_id: text,
   },
   { requiredKeys: ['provider', 'model', 'status', 'error', 'duration_ms'], noNullPrototype: true },
 );
+const attempt = fc
+  .tuple(attemptMembers, attemptCost)
+  .map(([members, cost]): AttemptRecord => ({ ...members, ...cost }));
 
 const draft = {
   request_id: text,
@@ -238,7 +299,16 @@ export const anyFrame: fc.Arbitrary<Frame> = fc.oneof(
     at_ms: finite,
   }),
   fc.record({ kind: fc.constant('refused' as const), record }),
-  fc.record({ kind: fc.constant('checkpoint' as const), call_id: text, usage, cost: amount }),
+  fc.record(
+    {
+      kind: fc.constant('checkpoint' as const),
+      call_id: text,
+      usage,
+      cost: amount,
+      target: fc.record({ provider: text, served_model: text, price_version: text }),
+    },
+    { requiredKeys: ['kind', 'call_id', 'usage', 'cost'], noNullPrototype: true },
+  ),
   fc.record({
     kind: fc.constant('movement' as const),
     of: fc.constantFrom('topup' as const, 'correct' as const),

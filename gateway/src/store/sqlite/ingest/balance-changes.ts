@@ -1,5 +1,6 @@
 /** Sums up what the frames of a batch change in account balances, and writes one row per changed account. */
 import type { Database } from 'bun:sqlite';
+import { EMPTY_BALANCE } from '../../ledger/fold-balance.ts';
 import { Contradiction } from './contradiction.ts';
 
 interface Change {
@@ -8,6 +9,7 @@ interface Change {
   charged: bigint;
   writtenOff: bigint;
   toppedUp: bigint;
+  absorbedAttempts: bigint;
 }
 
 /** Every method but `close` runs inside the transaction of an ingest. */
@@ -20,28 +22,29 @@ export interface BalanceChanges {
   close(): void;
 }
 
-const MEMBERS = ['available', 'held', 'charged', 'absorbed', 'topped_up'] as const;
+const MEMBERS = ['available', 'held', 'charged', 'absorbed', 'topped_up', 'absorbed_attempts'] as const;
 
 export function openBalanceChanges(database: Database): BalanceChanges {
   const update = database.prepare(
     `UPDATE account_balance SET ${MEMBERS.map((member) => `${member} = ${member} + ?`).join(', ')} WHERE account = ?`,
   );
   const insert = database.prepare(
-    `INSERT INTO account_balance (${MEMBERS.join(', ')}, account) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO account_balance (${MEMBERS.join(', ')}, account) VALUES (${MEMBERS.map(() => '?').join(', ')}, ?)`,
   );
   const changes = new Map<string, Change>();
   return {
     of(account) {
       let change = changes.get(account);
       if (change === undefined) {
-        change = { available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
+        change = { ...EMPTY_BALANCE };
         changes.set(account, change);
       }
       return change;
     },
     write() {
-      for (const [account, { available, held, charged, writtenOff, toppedUp }] of changes) {
-        const values = [available, held, charged, writtenOff, toppedUp];
+      for (const [account, change] of changes) {
+        const { available, held, charged, writtenOff, toppedUp, absorbedAttempts } = change;
+        const values = [available, held, charged, writtenOff, toppedUp, absorbedAttempts];
         // Binding silently truncates larger values to their last 64 bits.
         if (values.some((value) => BigInt.asIntN(64, value) !== value)) {
           throw new Contradiction(`the balance of account ${account} leaves the range of 64 bits`);

@@ -1,5 +1,6 @@
 /** Applies the frames of blocks to the tables: call records, movements, open holds, balances and sums of usage. */
 import type { Database } from 'bun:sqlite';
+import { sumAttempts } from '../../ledger/fold-balance.ts';
 import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
@@ -59,7 +60,14 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     } else change.available -= posted;
     change.charged += posted;
     change.writtenOff += writtenOff;
+    change.absorbedAttempts += sumAttempts(record);
     keep(record, [amount, posted, writtenOff, at_ms, seq]);
+  }
+
+  function refused(record: CallRecord, seq: number): void {
+    const attempts = sumAttempts(record);
+    if (attempts > 0n) balances.of(record.account).absorbedAttempts += attempts;
+    keep(record, [null, null, null, null, seq]);
   }
 
   /** `settlement`: the values of the columns from `held` to `block`. */
@@ -83,14 +91,14 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
         case 'end':
           return end(frame, seq);
         case 'refused':
-          return keep(frame.record, [null, null, null, null, seq]);
+          return refused(frame.record, seq);
         case 'hold':
           holds.open(epoch, frame.draft, frame.amount);
           return hold(frame.draft.account, frame.amount);
         case 'extend':
           return hold(holds.extend(frame.call_id, frame.nth, frame.amount), frame.amount);
         case 'checkpoint':
-          return holds.checkpoint(frame.call_id, frame.usage, frame.cost);
+          return holds.checkpoint(frame);
         case 'movement':
           return move(frame, seq);
       }

@@ -42,7 +42,8 @@ function balancesOf(database: Database) {
   const rows = database
     .query<Record<string, string>, []>(
       `SELECT account, cast(available AS TEXT) AS available, cast(held AS TEXT) AS held, cast(charged AS TEXT) AS charged,
-        cast(absorbed AS TEXT) AS writtenOff, cast(topped_up AS TEXT) AS toppedUp FROM account_balance`,
+        cast(absorbed AS TEXT) AS writtenOff, cast(topped_up AS TEXT) AS toppedUp,
+        cast(absorbed_attempts AS TEXT) AS absorbedAttempts FROM account_balance`,
     )
     .all();
   return new Map(

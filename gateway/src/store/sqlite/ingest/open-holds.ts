@@ -3,9 +3,8 @@
  * begins and ends within it never reaches the table.
  */
 import type { Database } from 'bun:sqlite';
-import type { Usage } from '../../../generation/usage.ts';
 import type { UnendedCall } from '../../ledger/end-unended.ts';
-import type { CallDraft } from '../../ports/ledger.ts';
+import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
 import { parseCheckpoint, parseDraft, renderCheckpoint, renderDraft } from '../ledger/call-record-row.ts';
 import { Contradiction } from './contradiction.ts';
 
@@ -16,7 +15,7 @@ interface HeldCall {
   readonly draft: CallDraft | string;
   amount: bigint;
   extensions: number;
-  checkpoint: { readonly usage: Usage; readonly cost: bigint } | string | null;
+  checkpoint: Omit<Checkpoint, 'call_id'> | string | null;
 }
 
 interface Change {
@@ -30,7 +29,7 @@ export interface OpenHolds {
   open(epoch: number, draft: CallDraft, amount: bigint): void;
   /** Returns the account. */
   extend(call_id: string, nth: number, amount: bigint): string;
-  checkpoint(call_id: string, usage: Usage, cost: bigint): void;
+  checkpoint(checkpoint: Checkpoint): void;
   /** Takes the call off the table. */
   end(call_id: string): Pick<HeldCall, 'account' | 'amount'>;
   /** Writes the changes of the batch. */
@@ -93,8 +92,8 @@ export function openOpenHolds(database: Database): OpenHolds {
       call.amount += amount;
       return call.account;
     },
-    checkpoint(call_id, usage, cost) {
-      require(call_id).call.checkpoint = { usage, cost };
+    checkpoint(checkpoint) {
+      require(checkpoint.call_id).call.checkpoint = checkpoint;
     },
     end(call_id) {
       const change = require(call_id);

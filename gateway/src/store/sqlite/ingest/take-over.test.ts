@@ -108,7 +108,15 @@ function expectTakenOver(dataDir: string, mode: 'postpaid' | 'prepaid'): void {
   const writtenOff = 40 + (mode === 'prepaid' ? 70 : 0);
   const total = mode === 'prepaid' ? 1_600 : 1_000;
   expect(reading.query('SELECT * FROM account_balance').all()).toEqual([
-    { account: 'default', available: total - charged, held: 0, charged, absorbed: writtenOff, topped_up: 1_000 },
+    {
+      account: 'default',
+      available: total - charged,
+      held: 0,
+      charged,
+      absorbed: writtenOff,
+      topped_up: 1_000,
+      absorbed_attempts: 0,
+    },
   ]);
   expect(reading.query('SELECT * FROM open_hold').all()).toEqual([]);
   expect(existsSync(join(dataDir, 'spool'))).toBe(false);

@@ -4,7 +4,7 @@
 
 import type { Reason } from '../../../errors/reason.ts';
 import type { MediaAndToolUsage, Usage, UsageFlag } from '../../../generation/usage.ts';
-import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import type { CallDraft, Checkpoint, CheckpointTarget } from '../../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 
@@ -188,8 +188,8 @@ const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'ou
 
 /** A draft's values in the order of `MEMBERS`. */
 type DraftValues = readonly (string | number | boolean | null)[];
-/** A checkpoint's cost as decimal text, its counters, then `usage.extras` where present. */
-type CheckpointValues = readonly [cost: string, ...counters: (number | MediaAndToolUsage)[]];
+/** A checkpoint's cost as decimal text, its counters, then `usage.extras` (or null) and `target` where present. */
+type CheckpointValues = readonly [cost: string, ...counters: (number | MediaAndToolUsage | CheckpointTarget | null)[]];
 
 /** Renders the draft as JSON text. */
 export function renderDraft(draft: CallDraft): string {
@@ -197,10 +197,11 @@ export function renderDraft(draft: CallDraft): string {
 }
 
 /** Renders the checkpoint as JSON text. */
-export function renderCheckpoint({ cost, usage }: Pick<Checkpoint, 'usage' | 'cost'>): string {
+export function renderCheckpoint({ cost, usage, target }: Omit<Checkpoint, 'call_id'>): string {
   const counters = COUNTERS.map((counter) => usage[counter]);
-  const extras = usage.extras === undefined ? [] : [usage.extras];
-  return JSON.stringify([cost.toString(), ...counters, ...extras] satisfies CheckpointValues);
+  const extras = usage.extras === undefined && target === undefined ? [] : [usage.extras ?? null];
+  const last = target === undefined ? [] : [target];
+  return JSON.stringify([cost.toString(), ...counters, ...extras, ...last] satisfies CheckpointValues);
 }
 
 /** Parses a text made by `renderDraft`. */
@@ -211,9 +212,10 @@ export function parseDraft(request_id: string, account: string, text: string): C
 }
 
 /** Parses a text made by `renderCheckpoint`. */
-export function parseCheckpoint(text: string): Pick<Checkpoint, 'usage' | 'cost'> {
-  const [cost, ...counters] = JSON.parse(text) as CheckpointValues;
-  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'extras'] : COUNTERS;
-  const usage = Object.fromEntries(names.map((counter, index) => [counter, counters[index]]));
-  return { usage: usage as unknown as Usage, cost: BigInt(cost) };
+export function parseCheckpoint(text: string): Omit<Checkpoint, 'call_id'> {
+  const [cost, ...values] = JSON.parse(text) as CheckpointValues;
+  const counters = Object.fromEntries(COUNTERS.map((counter, index) => [counter, values[index]]));
+  const [extras = null, target] = values.slice(COUNTERS.length) as [MediaAndToolUsage | null, CheckpointTarget];
+  const usage = { ...counters, ...(extras !== null && { extras }) } as unknown as Usage;
+  return { usage, cost: BigInt(cost), ...(target !== undefined && { target }) };
 }

@@ -27,6 +27,7 @@ interface BalanceRow {
   readonly charged: string;
   readonly writtenOff: string;
   readonly topped_up: string;
+  readonly absorbed_attempts: string;
 }
 
 /** Reads the balances of all accounts by id, or of one; an account without entries has only zeros. */
@@ -38,7 +39,8 @@ export async function readBalances(
     SELECT account.id AS account, mode,
       cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
       cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS writtenOff,
-      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
+      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up,
+      cast(coalesce(absorbed_attempts, 0) AS TEXT) AS absorbed_attempts
     FROM account LEFT JOIN account_balance ON account_balance.account = account.id
     WHERE ${account} IS NULL OR account.id = ${account}
     ORDER BY account.id`.execute(queries);
@@ -50,5 +52,6 @@ export async function readBalances(
     charged: BigInt(row.charged),
     writtenOff: BigInt(row.writtenOff),
     toppedUp: BigInt(row.topped_up),
+    absorbedAttempts: BigInt(row.absorbed_attempts),
   }));
 }

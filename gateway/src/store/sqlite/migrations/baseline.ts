@@ -182,7 +182,8 @@ const CALLS_AND_LEDGER = [
     held INTEGER NOT NULL CHECK (held >= 0),
     charged INTEGER NOT NULL,
     absorbed INTEGER NOT NULL,
-    topped_up INTEGER NOT NULL
+    topped_up INTEGER NOT NULL,
+    absorbed_attempts INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID`,
   // One row per running call, deleted at settlement. `draft` and `checkpoint` are JSON lists.
   `CREATE TABLE open_hold (
@@ -334,7 +335,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 26,
+  version: 27,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

@@ -253,4 +253,9 @@ export const UPGRADES: readonly Migration[] = [
       'ALTER TABLE api_key ADD COLUMN required_tags TEXT',
     ],
   },
+  // Attempts that did not answer their call cost the operator, apart from what else is written off.
+  {
+    version: 27,
+    statements: ['ALTER TABLE account_balance ADD COLUMN absorbed_attempts INTEGER NOT NULL DEFAULT 0'],
+  },
 ];

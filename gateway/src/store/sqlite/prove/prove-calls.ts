@@ -1,6 +1,7 @@
 /** Follows the calls of a ledger: each is held once and ended once, and its end agrees with its record. */
 import type { Usage } from '../../../generation/usage.ts';
 import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import type { CallRecord } from '../../ports/records.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 
 /** Computes the cost of usage at the price named in a record, in nano-USD. Throws where the price cannot be parsed. */
@@ -27,7 +28,7 @@ export interface RunningCall extends HoldOrigin {
   held: bigint;
   extensions: number;
   writtenOff: bigint;
-  checkpoint: Pick<Checkpoint, 'usage' | 'cost'> | null;
+  checkpoint: Omit<Checkpoint, 'call_id'> | null;
 }
 
 const BEFORE_JOURNAL: HoldOrigin = { draft: null, epoch: null };
@@ -75,10 +76,42 @@ export class CallsProof {
     return call;
   }
 
+  /** Proves the attempts of an ended call, whether or not it held anything. */
+  attempts(record: CallRecord): void {
+    const problem = attemptsProblem(record, this.recompute);
+    if (problem !== null) throw new LedgerInvariantError(problem);
+  }
+
   find(kind: string, call_id: string): RunningCall {
     const call = this.running.get(call_id);
     if (call === undefined) throw new LedgerInvariantError(`a ${kind} of call ${call_id}, which holds nothing then`);
     return call;
+  }
+}
+
+/** Null: the cost of each attempt that did not answer the call follows from its usage and price. */
+function attemptsProblem({ request_id, attempts }: CallRecord, recompute: RecomputeCost): string | null {
+  for (const [index, { billed, usage, price_version, cost_nano_usd }] of attempts.entries()) {
+    if (billed === undefined && cost_nano_usd === undefined) continue;
+    const what = `attempt ${index + 1} of call ${request_id}`;
+    if (billed === undefined || usage === undefined || cost_nano_usd === undefined)
+      return `${what} lacks whether it was billed, its usage or its cost`;
+    if (price_version === undefined && cost_nano_usd === null) continue;
+    if (price_version === undefined) return `${what} costs ${cost_nano_usd} nano-USD and names no price`;
+    const expected = recomputeOr(recompute, usage, price_version);
+    if (typeof expected === 'string') return `${what} ${expected}`;
+    if (expected.toString() !== cost_nano_usd)
+      return `${what} costs ${cost_nano_usd} nano-USD, its usage at ${price_version} costs ${expected}`;
+  }
+  return null;
+}
+
+/** The cost, or why it cannot be computed. */
+function recomputeOr(recompute: RecomputeCost, usage: Usage, priceVersion: string): bigint | string {
+  try {
+    return recompute(usage, priceVersion);
+  } catch (fault) {
+    return `cannot be recomputed: ${fault instanceof Error ? fault.message : String(fault)}`;
   }
 }
 
@@ -94,11 +127,7 @@ function recordProblem(
   if (usageSource === 'void' || usageSource === 'cache') return null;
   if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
   if (cost === null) return `names the price ${priceVersion} and no cost`;
-  let expected: bigint;
-  try {
-    expected = recompute(usage, priceVersion);
-  } catch (fault) {
-    return `cannot be recomputed: ${fault instanceof Error ? fault.message : String(fault)}`;
-  }
+  const expected = recomputeOr(recompute, usage, priceVersion);
+  if (typeof expected === 'string') return expected;
   return expected === cost ? null : `costs ${cost} nano-USD, its usage at ${priceVersion} costs ${expected}`;
 }

@@ -233,7 +233,12 @@ describe('the proof also finds', () => {
       'the balance of account default',
     ],
     ['a balance taken out', ['DELETE FROM account_balance'], null, 'is nothing'],
-    ['a balance of no account', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
+    [
+      'a balance of no account',
+      ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1, 0)"],
+      null,
+      'account other',
+    ],
     ['an open hold taken out', ['DELETE FROM open_hold'], null, 'call call-f holds money by its entries'],
     ['another amount of an open hold', ['UPDATE open_hold SET amount = 61'], null, 'says 61 of account default'],
     [

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Balance } from '../../ledger/fold-balance.ts';
 import type { EndFrame, Frame } from '../../ports/journal.ts';
-import type { CallRecord } from '../../ports/records.ts';
-import { heldCall, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
+import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
+import { heldCall, lostAttempt, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import { CallsProof } from './prove-calls.ts';
@@ -49,13 +49,41 @@ test('a sound call is accepted, with its hold before it or within its end', () =
   expect(problemOf([end({ hold: { amount: 30n, prepaid: false } })])).toBeNull();
   const extended = settledCall('a', { held: 50n, output: 40 });
   expect(problemOf([HOLD, EXTEND, { ...end(), ...extended }])).toBeNull();
+  expect(problemOf([HOLD, end({}, { attempts: [lostAttempt('yes', 7), lostAttempt('maybe', 0)] })])).toBeNull();
   expect(problemOf([HOLD, { kind: 'checkpoint', call_id: 'a', usage: usageOf(1), cost: 2n }, end()])).toBeNull();
   expect(problemOf([TOPUP, { ...HOLD, prepaid: true }, { ...EXTEND, prepaid: true }])).toBeNull();
 });
 
 describe('the proof of frames finds', () => {
   const prepaid = { ...HOLD, ...heldCall('b', 80n), prepaid: true };
+  const lost = (changes: Partial<AttemptRecord>) => end({}, { attempts: [{ ...lostAttempt('yes', 7), ...changes }] });
+  const lostWithout = (member: keyof AttemptRecord) => {
+    const { [member]: _, ...attempt } = lostAttempt('yes', 7);
+    return end({}, { attempts: [attempt as AttemptRecord] });
+  };
   const cases: readonly [what: string, frames: Frame[], words: string][] = [
+    ['another cost of an attempt', [HOLD, lost({ cost_nano_usd: '15' })], 'attempt 1 of call a costs 15 nano-USD, its'],
+    ['an attempt whose usage is gone', [HOLD, lostWithout('usage')], 'lacks whether it was billed, its usage'],
+    ['an attempt with a cost that was not billed', [HOLD, lostWithout('billed')], 'lacks whether it was billed'],
+    ['an attempt without its price', [HOLD, lostWithout('price_version')], 'costs 14 nano-USD and names no price'],
+    [
+      'an attempt of an unknown price',
+      [HOLD, lost({ price_version: 'x' })],
+      'attempt 1 of call a cannot be recomputed',
+    ],
+    [
+      'the same in a call that held nothing',
+      [
+        {
+          kind: 'refused',
+          record: sampleRecord('r', {
+            cost_nano_usd: '0',
+            attempts: [{ ...lostAttempt('yes', 7), cost_nano_usd: '15' }],
+          }),
+        },
+      ],
+      'attempt 1 of call r costs 15',
+    ],
     ['a second hold', [HOLD, HOLD], 'a second hold of call a'],
     ['a second hold within an end', [HOLD, end({ hold: { amount: 30n, prepaid: false } })], 'a second hold of call a'],
     ['an end of nothing', [end()], 'a post of call a, which holds nothing then'],

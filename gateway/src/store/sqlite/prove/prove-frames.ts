@@ -45,6 +45,7 @@ export class FramesProof {
         return this.#end(frame, epoch);
       case 'refused':
         refuseCost(frame.record);
+        this.calls.attempts(frame.record);
         return null;
       case 'movement':
         return null;
@@ -59,6 +60,7 @@ export class FramesProof {
     const { request_id } = record;
     if (hold !== null) this.#hold(record, hold.amount, epoch);
     if (writtenOff !== 0n) this.calls.absorb(request_id, writtenOff);
+    this.calls.attempts(record);
     return this.calls.end(request_id, posted, posted + released, chargedOf(record)).held;
   }
 

@@ -217,13 +217,24 @@ describe('the proof also finds', () => {
     ],
     ['an audit entry taken out', ['DELETE FROM audit_entry WHERE seq = 1'], 1, 'the audit entry of topup m1'],
     [
+      'another cost of attempts',
+      ['UPDATE account_balance SET absorbed_attempts = 5'],
+      null,
+      'the balance of account default',
+    ],
+    [
       'another balance',
       ['UPDATE account_balance SET available = available + 1'],
       null,
       'the balance of account default',
     ],
     ['a balance taken out', ['DELETE FROM account_balance'], null, 'is nothing'],
-    ['a balance of no account', ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1)"], null, 'account other'],
+    [
+      'a balance of no account',
+      ["INSERT INTO account_balance VALUES ('other', 1, 0, 0, 0, 1, 0)"],
+      null,
+      'account other',
+    ],
     ['an open hold taken out', ["DELETE FROM open_hold WHERE call_id = 'call-f'"], null, 'call call-f holds money'],
     ['a mark taken out', ['DELETE FROM stream'], 1, 'it does not follow the last block before its epoch 1'],
   ];

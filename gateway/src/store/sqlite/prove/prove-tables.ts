@@ -9,7 +9,7 @@ import type { RowsProof } from './prove-rows.ts';
 
 interface BalanceRow {
   readonly account: string;
-  /** `available held charged absorbed topped_up`. */
+  /** `available held charged absorbed topped_up absorbed_attempts`. */
   readonly amounts: string;
 }
 
@@ -27,18 +27,19 @@ interface OpenHoldRow {
 export function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>): void {
   const rows = database
     .query<BalanceRow, []>(
-      `SELECT account, available || ' ' || held || ' ' || charged || ' ' || absorbed || ' ' || topped_up AS amounts
+      `SELECT account, available || ' ' || held || ' ' || charged || ' ' || absorbed || ' ' || topped_up || ' ' || absorbed_attempts AS amounts
         FROM account_balance`,
     )
     .all();
   const kept = new Map(rows.map(({ account, amounts }) => [account, amounts]));
   for (const account of new Set([...folded.keys(), ...kept.keys()])) {
-    const { available, held, charged, writtenOff, toppedUp } = folded.get(account) ?? EMPTY_BALANCE;
-    const expected = [available, held, charged, writtenOff, toppedUp].join(' ');
+    const balance = folded.get(account) ?? EMPTY_BALANCE;
+    const { available, held, charged, writtenOff, toppedUp, absorbedAttempts } = balance;
+    const expected = [available, held, charged, writtenOff, toppedUp, absorbedAttempts].join(' ');
     const found = kept.get(account) ?? 'nothing';
     if (found !== expected) {
       throw new LedgerInvariantError(
-        `the balance of account ${account} (available, held, charged, absorbed, topped up) is ${found}, its entries sum to ${expected}`,
+        `the balance of account ${account} (available, held, charged, absorbed, topped up, absorbed for attempts) is ${found}, its entries sum to ${expected}`,
       );
     }
   }

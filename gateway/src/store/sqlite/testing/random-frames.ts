@@ -1,4 +1,5 @@
 /** Generates random but valid histories of frames for tests, with what the tables must show after them. */
+import { EMPTY_BALANCE, sumAttempts } from '../../ledger/fold-balance.ts';
 import type { Frame } from '../../ports/journal.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { randomCall } from '../../testing/random-calls.ts';
@@ -9,6 +10,7 @@ export interface ModelBalance {
   charged: bigint;
   writtenOff: bigint;
   toppedUp: bigint;
+  absorbedAttempts: bigint;
 }
 
 /** A line as a statement shows it; `position` sorts like the arrival of its call or movement. */
@@ -52,7 +54,7 @@ export function randomHistory(random: () => number, count: number, startMs: numb
   const chance = (share: number) => random() < share;
   const amountUpTo = (most: number) => BigInt(Math.floor(random() * most));
   const balanceOf = (account: string) => {
-    const balance = balances.get(account) ?? { available: 0n, held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n };
+    const balance = balances.get(account) ?? { ...EMPTY_BALANCE };
     balances.set(account, balance);
     return balance;
   };
@@ -71,6 +73,7 @@ export function randomHistory(random: () => number, count: number, startMs: numb
     if (own === null) balance.held -= held;
     balance.charged += posted;
     balance.writtenOff += writtenOff;
+    balance.absorbedAttempts += sumAttempts(record);
     const common = { account: record.account, ref: record.request_id };
     lines.push({ ...common, kind: 'hold', atMs: record.at_ms, amount: held, released: 0n });
     if (writtenOff > 0n) lines.push({ ...common, kind: 'absorb', atMs: endedMs, amount: writtenOff, released: 0n });
@@ -124,6 +127,7 @@ export function randomHistory(random: () => number, count: number, startMs: numb
       const refused = { ...record, cost_nano_usd: chance(0.5) ? '0' : null };
       frames.push({ kind: 'refused', record: refused });
       records.push(refused);
+      balanceOf(refused.account).absorbedAttempts += sumAttempts(refused);
     } else if (chance(0.6)) {
       end(record, hold, hold);
     } else {
