@@ -118,9 +118,19 @@ function passModel(
   }
   // The same check as for a real call, whatever the steps above said.
   const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? DEFAULT_PROTOCOL);
+  passTags(route, principal, pass);
   const over = route.protocols.map((one) => PROTOCOLS[one].title.toLowerCase()).join(' and ');
   pass(`Served by ${route.targets[0].upstream.provider} over ${over}`);
   return route;
+}
+
+function passTags({ targets }: Route, { requiredTags }: Principal, pass: (text: string) => void): void {
+  if (requiredTags.length === 0) return;
+  const tags = requiredTags.join(', ');
+  if (!targets.some((target) => requiredTags.every((tag) => target.tags.includes(tag)))) {
+    throw new Refused(`The key or its workspace requires the data tags ${tags}, and no target of the model has them.`);
+  }
+  pass(`Only targets with the data tags ${tags} are used`);
 }
 
 function passPrice(

@@ -147,6 +147,11 @@ export function orNull<Value>(value: Value | RemovedLimit | undefined): Value | 
   return value === REMOVED_LIMIT ? null : (value as Value | undefined);
 }
 
+/** `none` → an empty list. */
+export function parseTags(text: string): string[] {
+  return text.trim() === 'none' ? [] : parseList(text);
+}
+
 /** `30d` → ms. */
 export function parseSpan(text: string): number {
   try {

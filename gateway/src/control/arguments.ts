@@ -55,6 +55,8 @@ function refuseNothing(amount: bigint, context: z.core.$RefinementCtx<string>): 
 
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
+const TAGS_MAX = 20;
+const DATA_TAG = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const NAME_LENGTH_MAX = 128;
 const END_USER_LENGTH_MAX = 512;
 const NOTE_LENGTH_MAX = 512;
@@ -93,6 +95,22 @@ export const modelPatterns = z
   .max(LIST_MAX, { error: `expected at most ${LIST_MAX} model names; use * as a wildcard` })
   .nullable()
   .transform((patterns) => (patterns?.includes('*') ? null : patterns));
+
+/** Data tags that targets must carry, each once; an empty list: none. */
+export const dataTags = z
+  .array(
+    z.string().regex(DATA_TAG, {
+      error: (issue) =>
+        `found ${quote(issue.input)}, expected a data tag such as eu: 1 to 32 of a-z, 0-9, ., _ and -, starting with a letter or a digit`,
+    }),
+  )
+  .max(TAGS_MAX, { error: `expected at most ${TAGS_MAX} data tags` })
+  .transform((list) => [...new Set(list)]);
+
+/** The stored member for these tags: omitted where there is none. */
+export function requiredTags(tags: readonly string[]): { readonly requiredTags?: readonly string[] } {
+  return tags.length === 0 ? {} : { requiredTags: tags };
+}
 
 /** Address ranges of clients, or null for any. */
 export const addressRanges = z

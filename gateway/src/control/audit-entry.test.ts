@@ -33,6 +33,7 @@ describe('the audit trail of commands', () => {
     const { id } = await rig.run('keys.create', { name: 'n', rpm: 5 });
     await rig.run('accounts.create', { id: 'team' });
     await rig.run('workspaces.create', { id: 'w', account: 'team' });
+    const { id: late } = await rig.run('keys.create', { name: 'late' });
     const steps: readonly (readonly [string, object, object | null, object])[] = [
       ['keys.set', { id, name: 'm', rpm: 6 }, { name: 'n', rpm: 5 }, { name: 'm', rpm: 6 }],
       ['keys.set', { id, rpm: null }, { rpm: 6 }, { rpm: null }],
@@ -46,6 +47,8 @@ describe('the audit trail of commands', () => {
         { bodies: null, bodies_days: null },
         { bodies: 'all', bodies_days: 7 },
       ],
+      ['workspaces.set', { id: 'w', required_tags: ['eu'] }, { required_tags: [] }, { required_tags: ['eu'] }],
+      ['keys.set', { id: late, required_tags: ['zdr', 'zdr'] }, { required_tags: [] }, { required_tags: ['zdr'] }],
       [
         'accounts.set',
         { id: 'team', time_zone: 'Europe/Berlin' },

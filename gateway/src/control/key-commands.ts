@@ -6,6 +6,7 @@ import type { KeyStatus, StoredKey } from '../store/ports/records.ts';
 import {
   addressRanges,
   capArguments,
+  dataTags,
   expirySpanMs,
   expiryTime,
   givenId,
@@ -14,6 +15,7 @@ import {
   keyName,
   modelPatterns,
   type RequestedCaps,
+  requiredTags,
   scopes,
   strictness,
 } from './arguments.ts';
@@ -46,6 +48,7 @@ const create = defineCommand(
     scopes: scopes.default(['inference']),
     strict: strictness.default(false),
     holds: holdMode.default(null),
+    required_tags: dataTags.default([]),
     expires_in_ms: expirySpanMs.optional(),
     expires_at: expiryTime.optional(),
     /** The user who creates it; null: the command line. */
@@ -76,6 +79,7 @@ const create = defineCommand(
       expiresAtMs: chooseExpiry(nowMs, null, given),
       createdBy: given.created_by,
       disabledBy: null,
+      ...requiredTags(given.required_tags),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
     const entries = auditKey(context, null, { key, caps });
@@ -115,6 +119,7 @@ const set = defineCommand(
     scopes: scopes.optional(),
     strict: strictness.optional(),
     holds: holdMode.optional(),
+    required_tags: dataTags.optional(),
     expires_in_ms: expirySpanMs.optional(),
     expires_at: expiryTime.optional(),
     ...capArguments,
@@ -122,8 +127,9 @@ const set = defineCommand(
   async (context, given) => {
     const before = findLivingKey(context, given.id);
     const workspace = findWorkspace(context, given.workspace ?? before.workspaceId);
+    const { requiredTags: tagsBefore = [], ...kept } = before;
     const key: StoredKey = {
-      ...before,
+      ...kept,
       name: given.name ?? before.name,
       accountId: workspace.accountId,
       workspaceId: workspace.id,
@@ -133,6 +139,7 @@ const set = defineCommand(
       strict: given.strict ?? before.strict,
       holds: given.holds === undefined ? before.holds : given.holds,
       expiresAtMs: chooseExpiry(context.nowMs(), before.expiresAtMs, given),
+      ...requiredTags(given.required_tags ?? tagsBefore),
     };
     return replace(context, before, key, given);
   },

@@ -25,6 +25,7 @@ export function viewKey(key: StoredKey, caps: LayeredCaps): View {
     scopes: key.scopes,
     strict: key.strict,
     holds: key.holds,
+    required_tags: key.requiredTags ?? [],
     ...viewLayeredCaps(caps),
     status: key.status,
     created_at: renderTime(key.createdAtMs),
@@ -47,6 +48,7 @@ export function viewWorkspace(workspace: StoredWorkspace, caps: LayeredCaps): Vi
     models: workspace.models,
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
+    required_tags: workspace.requiredTags ?? [],
     ...viewLayeredCaps(caps),
     created_at: renderTime(workspace.createdAtMs),
   };

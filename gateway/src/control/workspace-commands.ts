@@ -5,7 +5,16 @@
 import { z } from 'zod';
 import type { Subject } from '../store/ports/limits.ts';
 import type { StoredWorkspace } from '../store/ports/records.ts';
-import { bodiesDays, bodyPolicy, capArguments, givenId, modelPatterns, newId } from './arguments.ts';
+import {
+  bodiesDays,
+  bodyPolicy,
+  capArguments,
+  dataTags,
+  givenId,
+  modelPatterns,
+  newId,
+  requiredTags,
+} from './arguments.ts';
 import {
   CommandFailure,
   type CommandRun,
@@ -30,6 +39,7 @@ const create = defineCommand(
     models: modelPatterns.default(null),
     bodies: bodyPolicy.nullable().default(null),
     bodies_days: bodiesDays.nullable().default(null),
+    required_tags: dataTags.default([]),
     ...capArguments,
   }),
   async (context, given) => {
@@ -45,6 +55,7 @@ const create = defineCommand(
       bodies: given.bodies,
       bodiesDays: given.bodies_days,
       createdAtMs: context.nowMs(),
+      ...requiredTags(given.required_tags),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
@@ -59,15 +70,18 @@ const set = defineCommand(
     models: modelPatterns.optional(),
     bodies: bodyPolicy.nullable().optional(),
     bodies_days: bodiesDays.nullable().optional(),
+    required_tags: dataTags.optional(),
     ...capArguments,
   }),
   async (context, given) => {
     const before = findWorkspace(context, given.id);
+    const { requiredTags: tagsBefore = [], ...kept } = before;
     const workspace: StoredWorkspace = {
-      ...before,
+      ...kept,
       models: given.models === undefined ? before.models : given.models,
       bodies: given.bodies === undefined ? before.bodies : given.bodies,
       bodiesDays: given.bodies_days === undefined ? before.bodiesDays : given.bodies_days,
+      ...requiredTags(given.required_tags ?? tagsBefore),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });

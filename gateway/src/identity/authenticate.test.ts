@@ -191,6 +191,18 @@ describe('key directory', () => {
     expect([allows(mine, 'gpt-5'), allows(mine, 'claude'), allows(other, 'claude')]).toEqual([true, false, true]);
   });
 
+  test('a key requires the data tags of its workspace and its own, each once', () => {
+    const text = generateKeyText();
+    const directory = directoryOf(storedKey(text, { requiredTags: ['zdr', 'eu'] }));
+    const required = () => {
+      const found = authenticate(directory, text, 1);
+      return typeof found === 'string' ? found : found.requiredTags;
+    };
+    expect(required()).toEqual(['zdr', 'eu']);
+    putWorkspace(directory, { ...WORKSPACE, requiredTags: ['eu', 'us'] });
+    expect(required()).toEqual(['eu', 'us', 'zdr']);
+  });
+
   test('a change of an account applies to its keys at once, and to no other key', () => {
     const [mine, other] = [generateKeyText(), generateKeyText()];
     const payer = { ...ACCOUNT, id: 'payer' };

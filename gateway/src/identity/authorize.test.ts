@@ -41,6 +41,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     workspaceModels: workspaceModels ?? null,
     keyAllows: compileModelPatterns(models ?? null),
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),
+    requiredTags: [],
     bodies: null,
   };
 }

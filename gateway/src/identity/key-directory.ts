@@ -138,6 +138,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
     workspaceModels: workspace.models,
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),
+    requiredTags: [...new Set([...(workspace.requiredTags ?? []), ...(key.requiredTags ?? [])])],
     bodies: workspace.bodies,
   };
 }

@@ -30,6 +30,8 @@ export interface Principal {
   readonly workspaceModels: readonly string[] | null;
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
+  /** Data tags that every target of its calls must carry: the workspace's and the key's. */
+  readonly requiredTags: readonly string[];
   /** Which calls' content the workspace stores; null: as configured. */
   readonly bodies: BodyPolicy | null;
 }

@@ -82,6 +82,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   expires_at: 'Expires',
   bodies: 'Prompts & responses',
   bodies_days: 'Retention (days)',
+  required_tags: 'Required data tags',
   base_url: 'Base URL',
   budget_nano_usd: 'Budget (nano-USD)',
   how: 'Sign-in method',

@@ -105,6 +105,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     workspaceModels: null,
     keyAllows: all,
     workspaceAllows: all,
+    requiredTags: [],
     bodies: null,
   };
 }

@@ -17,6 +17,7 @@ import {
   parseListOr,
   parseSpan,
   parseSwitch,
+  parseTags,
   type RemovedLimit,
   readCapsOf,
   renderLayeredCaps,
@@ -31,6 +32,7 @@ interface CreateFlags extends CapFlags {
   readonly scopes?: string[];
   readonly strict?: boolean;
   readonly holds?: string | RemovedLimit;
+  readonly requiredTags?: string[];
   readonly json?: true;
 }
 
@@ -43,6 +45,8 @@ const SCOPES_HELP = 'scopes of the key: inference, usage, admin';
 const OF_KEY = 'for the key';
 const HOLDS_HELP =
   'strict: reserve the maximum cost of each request; adaptive: reserve streams in slices; inherit: use the account’s setting';
+const TAGS_HELP =
+  'data tags, such as eu, that every target of its requests must carry besides those of its workspace; or none';
 const STRICT_HELP = 'reject requests with members that a translation between formats would drop';
 
 /** Adds `keys` and its commands to the program. */
@@ -59,7 +63,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
     .option('--strict', STRICT_HELP)
-    .option('--holds <mode>', HOLDS_HELP, parseInherited);
+    .option('--holds <mode>', HOLDS_HELP, parseInherited)
+    .option('--required-tags <list>', TAGS_HELP, parseTags);
   addCapFlags(create, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (flags: CreateFlags) => {
@@ -114,14 +119,15 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', SCOPES_HELP, parseList)
     .option('--strict <on|off>', STRICT_HELP, parseSwitch)
-    .option('--holds <mode>', HOLDS_HELP, parseInherited);
+    .option('--holds <mode>', HOLDS_HELP, parseInherited)
+    .option('--required-tags <list>', TAGS_HELP, parseTags);
   addCapFlags(set, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: SetFlags, command: Command) => {
       const { json, ...changes } = flags;
       if (Object.keys(changes).length === 0) {
         command.error(
-          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict, --holds or a limit',
+          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict, --holds, --required-tags or a limit',
         );
       }
       const given = { id, name: flags.name, ...restrictions(flags) };
@@ -139,6 +145,7 @@ function restrictions(flags: SetFlags): object {
     scopes: flags.scopes,
     strict: flags.strict,
     holds: orNull(flags.holds),
+    required_tags: flags.requiredTags,
     ...capArguments(flags),
   };
 }
@@ -155,6 +162,7 @@ const keyView = z.object({
   scopes: z.array(z.string()),
   strict: z.boolean(),
   holds: z.string().nullable(),
+  required_tags: z.array(z.string()),
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
@@ -225,6 +233,7 @@ function describe(key: KeyView): [string, string][] {
     ['scopes', key.scopes.join(', ')],
     ['strict', renderSwitch(key.strict)],
     ['holds', key.holds ?? 'inherit'],
+    ['required tags', key.required_tags.join(', ') || 'none'],
     ['limits', renderLayeredCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];

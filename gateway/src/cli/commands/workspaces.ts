@@ -13,6 +13,7 @@ import {
   orNull,
   parseDaysOr,
   parseListOr,
+  parseTags,
   type RemovedLimit,
   readCapsOf,
   renderLayeredCaps,
@@ -23,6 +24,7 @@ interface Flags extends CapFlags {
   readonly models?: string[] | RemovedLimit;
   readonly bodies?: string;
   readonly bodiesDays?: number | RemovedLimit;
+  readonly requiredTags?: string[];
   readonly json?: true;
 }
 
@@ -32,12 +34,14 @@ const workspaceView = z.object({
   models: z.array(z.string()).nullable(),
   bodies: z.string().nullable(),
   bodies_days: z.number().nullable(),
+  required_tags: z.array(z.string()),
   ...layeredCapsView,
 });
 const MODELS_HELP = "models that its keys may use, with * as a wildcard; '*' alone: all models";
 const AS_CONFIGURED = 'inherit';
 const BODIES_HELP = `requests whose prompts and responses are stored: off, errors, all, or ${AS_CONFIGURED}: as configured`;
 const DAYS_HELP = `number of days that prompts and responses are kept, or ${AS_CONFIGURED}: as configured`;
+const TAGS_HELP = 'data tags, such as eu, that every target of its requests must carry; or none';
 const OF_WORKSPACE = 'for all of its keys';
 
 /** Adds `workspaces` and its commands to the program. */
@@ -59,7 +63,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--account <id>', 'account that pays for its requests (default: default)')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--bodies <calls>', BODIES_HELP)
-    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED));
+    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
+    .option('--required-tags <list>', TAGS_HELP, parseTags);
   addCapFlags(create, OF_WORKSPACE)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: Flags) => {
@@ -73,13 +78,16 @@ export function register(program: Command, environment: CliEnvironment): void {
     .argument('<id>', 'the id of the workspace')
     .option('--models <list>', MODELS_HELP, parseListOr('*'))
     .option('--bodies <calls>', BODIES_HELP)
-    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED));
+    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
+    .option('--required-tags <list>', TAGS_HELP, parseTags);
   addCapFlags(set, OF_WORKSPACE)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: Flags, command: Command) => {
       const { json: _, ...changes } = flags;
       if (Object.keys(changes).length === 0)
-        command.error('error: nothing to change; expected --models, --bodies, --bodies-days or a limit');
+        command.error(
+          'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags or a limit',
+        );
       print(environment, [await administer(environment, 'workspaces.set', { id, ...policy(flags) })], flags);
     });
 }
@@ -90,6 +98,7 @@ function policy(flags: Flags): object {
     models: orNull(flags.models),
     bodies: flags.bodies === AS_CONFIGURED ? null : flags.bodies,
     bodies_days: orNull(flags.bodiesDays),
+    required_tags: flags.requiredTags,
     ...capArguments(flags),
   };
 }
@@ -113,9 +122,10 @@ function renderWorkspaces(views: readonly Json[]): string {
       workspace.account,
       workspace.models === null ? 'all' : workspace.models.join(', '),
       renderBodies(workspace),
+      workspace.required_tags.join(', ') || 'none',
       renderLayeredCaps(workspace),
     ]);
-  return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'LIMITS'], rows);
+  return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'REQUIRED TAGS', 'LIMITS'], rows);
 }
 
 function renderBodies({

@@ -2,7 +2,19 @@
 
 import { z } from 'zod';
 import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
-import { caps, gauge, givenName, id, layeredCaps, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
+import {
+  caps,
+  dataTags,
+  gauge,
+  givenName,
+  id,
+  layeredCaps,
+  nanoUsd,
+  nothing,
+  type RouteTable,
+  status,
+  time,
+} from './row.ts';
 
 const scope = z.enum(['inference', 'usage', 'admin']);
 const patterns = z.array(z.string().min(1).max(256)).min(1).max(200).nullable();
@@ -20,6 +32,8 @@ const keyView = z.object({
   scopes: z.array(scope),
   /** Refuses a request that translation between the formats would change. */
   strict: z.boolean(),
+  /** Data tags, such as `eu`, that every target of its requests must carry, besides those of its workspace. */
+  required_tags: z.array(z.string()),
   ...layeredCaps,
   status,
   /**
@@ -54,6 +68,7 @@ const given = {
   strict: z.boolean(),
   caps,
   expires_at: time.nullable(),
+  required_tags: dataTags.optional(),
 };
 const shown = z.object({ key: keyView, secret: z.string() });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   caps,
   cursor,
+  dataTags,
   email,
   gauge,
   givenName,
@@ -40,6 +41,8 @@ const workspace = z.object({
   /** Which calls have their content stored, and for how many days; null: the configured default. */
   bodies: bodies.nullable(),
   bodies_days: z.int().nullable(),
+  /** Data tags, such as `eu`, that every target of its requests must carry. */
+  required_tags: z.array(z.string()),
   ...layeredCaps,
   keys: z.int(),
   created_at: time,
@@ -49,6 +52,7 @@ const workspaceGiven = {
   models: z.array(z.string().min(1).max(256)).min(1).max(200).nullable(),
   bodies: bodies.nullable(),
   bodies_days: z.int().min(1).max(3_650).nullable(),
+  required_tags: dataTags.optional(),
   caps,
 };
 

@@ -88,5 +88,8 @@ export const gauge = z.object({
   resets_at: time.nullable(),
 });
 
+/** Data tags that targets must carry. */
+export const dataTags = z.array(z.string().min(1).max(32)).max(20);
+
 export const status = z.enum(['active', 'disabled', 'revoked', 'expired']);
 export const role = z.enum(['owner', 'admin', 'billing', 'developer', 'viewer']);

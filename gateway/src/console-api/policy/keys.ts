@@ -209,6 +209,7 @@ async function showKeys(
       ips: key.ips === null ? null : [...key.ips],
       scopes: [...key.scopes],
       strict: key.strict,
+      required_tags: [...(key.requiredTags ?? [])],
       ...showLayers(rules, { kind: 'key', id: key.id }, tenancy),
       status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
       disabled_by: showActor(parts, key.disabledBy, names),

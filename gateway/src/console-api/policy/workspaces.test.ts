@@ -1,7 +1,7 @@
 /** Tests the routes about workspaces, accounts, settings and the audit trail over a real store. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
-import { keepCall, NO_CAPS, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
+import { keepCall, NO_CAPS, newKey, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
 
 const newFolder = temporaryFolders();
 const OWNER = person('per_owner', 'team', 'owner');
@@ -43,6 +43,21 @@ test('a workspace’s content setting can be reset to the configuration’s, wit
   expect((await rig.ask(OWNER, `GET ${SPACES}`)).json.configured).toEqual({ bodies: 'off', bodies_days: 30 });
   const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;
   expect(entry).toMatchObject({ before: own, after: { bodies: null, bodies_days: null } });
+});
+
+test('data tags can be required of a workspace and a key, and show in the preview and the audit trail', async () => {
+  const changed = await rig.ask(OWNER, `PATCH ${SPACES}/red`, { required_tags: ['eu'] });
+  expect(changed.json).toMatchObject({ id: 'red', required_tags: ['eu'] });
+  const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;
+  expect(entry).toMatchObject({ before: { required_tags: [] }, after: { required_tags: ['eu'] } });
+  const { key } = (await rig.ask(OWNER, 'POST /accounts/team/keys', newKey({ required_tags: ['zdr'] }))).json;
+  expect(key.required_tags).toEqual(['zdr']);
+  const may = await rig.ask(OWNER, `GET /accounts/team/keys/${key.id}/may-call?model=m`);
+  expect(may.json.may).toBe(false);
+  expect(may.json.reasons.at(-1).text).toContain('requires the data tags eu, zdr, and no target of the model has them');
+  await rig.ask(OWNER, `PATCH ${SPACES}/red`, { required_tags: [] });
+  await rig.ask(OWNER, `PATCH /accounts/team/keys/${key.id}`, { required_tags: [] });
+  expect((await rig.ask(OWNER, `GET /accounts/team/keys/${key.id}/may-call?model=m`)).json.may).toBe(true);
 });
 
 test('the operator creates and changes accounts', async () => {

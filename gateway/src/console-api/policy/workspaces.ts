@@ -67,6 +67,7 @@ async function showWorkspaces(
     models: workspace.models === null ? null : [...workspace.models],
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
+    required_tags: [...(workspace.requiredTags ?? [])],
     ...showLayers(deps.billing.rules, { kind: 'workspace', id: workspace.id }, tenancy),
     keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
     created_at: showTime(workspace.createdAtMs),

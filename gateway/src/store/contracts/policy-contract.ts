@@ -26,6 +26,7 @@ export const SAMPLE_KEY: StoredKey = {
   expiresAtMs: 4,
   createdBy: null,
   disabledBy: null,
+  requiredTags: ['eu', 'zdr'],
 };
 const KEY = SAMPLE_KEY;
 const ACCOUNT: StoredAccount = {
