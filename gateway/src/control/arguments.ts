@@ -107,7 +107,7 @@ export const dataTags = z
   .max(TAGS_MAX, { error: `expected at most ${TAGS_MAX} data tags` })
   .transform((list) => [...new Set(list)]);
 
-/** The stored member for these tags: omitted where there is none. */
+/** The stored member for these tags: omitted without tags. */
 export function requiredTags(tags: readonly string[]): { readonly requiredTags?: readonly string[] } {
   return tags.length === 0 ? {} : { requiredTags: tags };
 }
