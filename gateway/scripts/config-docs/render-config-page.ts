@@ -37,6 +37,8 @@ function renderMembers(node: SchemaNode, prefix: string): string[] {
     const required = node.required?.includes(name) === true;
     const fallback = member.default === undefined ? (required ? 'required' : '') : renderDefault(member.default);
     const row = `| \`${prefix}${name}\` | ${renderTaken(member)} | ${fallback} | ${escapeCell(member.description ?? '')} |`;
+    // The members are listed where the description says.
+    if (member.description?.startsWith('As ')) return [row];
     const value = member.items ?? member;
     const inner = value.anyOf?.find((option) => option.properties !== undefined) ?? value;
     return [row, ...renderMembers(inner, `${prefix}${name}${member.items === undefined ? '' : '[]'}.`)];

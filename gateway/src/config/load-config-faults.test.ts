@@ -123,15 +123,11 @@ describe('members of later versions', () => {
   test.each([
     [
       'defaults: { unpriced: refuse, image_fetch: off }\n',
-      "f.yaml:1:31: defaults.image_fetch: found the unknown member 'image_fetch', expected one of holds, unpriced, broken_answers, log_bodies, retention. This version does not know it: remove it.",
+      "f.yaml:1:31: defaults.image_fetch: found the unknown member 'image_fetch', expected one of holds, unpriced, broken_answers, log_bodies, retention, routing. This version does not know it: remove it.",
     ],
     [
       'defaults: { holds: loose }\n',
       "f.yaml:1:20: defaults.holds: found 'loose', expected one of adaptive, strict. Choose one of these.",
-    ],
-    [
-      `${LAB}models: { m: { targets: [{ provider: lab, weight: 3 }] } }\n`,
-      "f.yaml:2:43: models.m.targets[0].weight: found the unknown member 'weight', expected a member that this version knows. Remove it: routing between several targets comes in a later version, and the first target is used.",
     ],
     [
       'defaults: { log_bodies: some }\n',
@@ -162,7 +158,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
-      'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key only. Remove it, or write another kind.',
+      'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key, api_keys only. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: demo, api_key: x } }\n',
@@ -178,7 +174,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
-      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of kind, preset, base_url, api_key, timeouts. Did you mean timeouts?",
+      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of kind, preset, base_url, api_key, api_keys, timeouts. Did you mean timeouts?",
     ],
     [
       'providers: { "a/b": { kind: demo } }\n',

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { demo, localProvider } from '../providers/demo.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE } from './config.ts';
+import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE, DEFAULT_ROUTING } from './config.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
 import { type ConfigProblem, type Fault, type PathStep, renderPath } from './file/config-problem.ts';
 import { explainIssue } from './file/explain-issue.ts';
@@ -15,6 +15,7 @@ import { type FileShape, fileSchema } from './file/file-schema.ts';
 import { type Environment, hasPlaceholders, type ReadYaml, readYamlTree } from './file/yaml-tree.ts';
 import { resolveModels } from './resolve-models.ts';
 import { resolveProviders } from './resolve-providers.ts';
+import { resolveRouting } from './resolve-routing.ts';
 import {
   chooseDefaultTimeouts,
   findUnsupported,
@@ -66,13 +67,15 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   const discovered = shapes === undefined && readable ? discoverProviders(environment, timeouts) : NOTHING_DISCOVERED;
   problems.push(...discovered.problems);
   const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, timeouts, report);
-  const defaults = resolveDefaults(parsed.shape.defaults);
+  const routing = resolveRouting(parsed.shape.defaults?.routing, DEFAULT_ROUTING, (path, fault) => {
+    report(['defaults', 'routing', ...path], fault);
+  });
   const builtIn = shapes === undefined && found.size === 0;
   const providers = builtIn ? new Map([[demo.name, localProvider(demo.name, demo)]]) : found;
   const models =
     parsed.shape.models === undefined
       ? null
-      : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), defaults.routing, report);
+      : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), routing, report);
   const oidc = resolveOidc(parsed.shape.server, report);
   const [first, ...others] = problems;
   if (first !== undefined) return { config: null, problems: [first, ...others] };
@@ -82,12 +85,16 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
       dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
       server: { ...server, oidc },
       limits,
-      defaults,
+      defaults: { ...resolveDefaults(parsed.shape.defaults), routing },
       timeouts,
       providersFrom: shapes !== undefined ? 'file' : builtIn ? 'built-in' : 'environment',
       providers,
       models,
-      notes: [...discovered.notes, ...(models === null ? noteSilentProviders(providers) : [])],
+      notes: [
+        ...discovered.notes,
+        ...noteSharedLimits(providers),
+        ...(models === null ? noteSilentProviders(providers) : []),
+      ],
     },
     problems: [],
   };
@@ -126,6 +133,23 @@ function noteSilentProviders(providers: ReadonlyMap<string, Provider>): string[]
       ({ name }) =>
         `Provider ${name} serves no model yet: the catalog lists none for it. Name its models under models.`,
     );
+}
+
+/** Keys of one organization share its limits: pooled for more headroom, they disappoint. */
+function noteSharedLimits(providers: ReadonlyMap<string, Provider>): string[] {
+  return [...providers.values()].flatMap(({ name, credentials }) => {
+    const pool = credentials?.pool ?? [];
+    const organisations = [...new Set(pool.map(({ organisation }) => organisation))];
+    return organisations.flatMap((organisation) => {
+      const names = pool.filter((one) => one.organisation === organisation).map((one) => one.name);
+      const of = organisation === null ? 'without organisation' : `of the organization ${organisation}`;
+      return names.length < 2
+        ? []
+        : [
+            `Provider ${name}: the keys ${of} (${names.join(', ')}) share one set of rate limits; together they add none.`,
+          ];
+    });
+  });
 }
 
 const FILE_BYTES_MAX = 1024 * 1024;

@@ -15,14 +15,14 @@ import {
   DEFAULT_PORT,
   DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
-  DEFAULT_ROUTING,
   DEFAULT_UNPRICED,
   type Defaults,
   type OidcConfig,
   type ServerConfig,
 } from './config.ts';
 import { type ConfigProblem, environmentProblem, quoteText, type Report } from './file/config-problem.ts';
-import type { FileShape, TimeoutsShape } from './file/file-schema.ts';
+import type { FileShape } from './file/file-schema.ts';
+import type { TimeoutsShape } from './file/provider-schema.ts';
 import { listenHost, wholeNumber } from './file/scalar-schema.ts';
 import type { Environment } from './file/yaml-tree.ts';
 import { LIMITS, type LimitName, type Limits } from './limits.ts';
@@ -71,15 +71,14 @@ export function findUnsupported(environment: Environment): ConfigProblem[] {
     );
 }
 
-/** Every choice, defaults filled in. */
-export function resolveDefaults(shape: FileShape['defaults']): Defaults {
+/** Every choice but the routing, defaults filled in. */
+export function resolveDefaults(shape: FileShape['defaults']): Omit<Defaults, 'routing'> {
   return {
     holds: shape?.holds ?? DEFAULT_HOLDS,
     unpriced: shape?.unpriced ?? DEFAULT_UNPRICED,
     brokenAnswers: shape?.broken_answers ?? DEFAULT_BROKEN_ANSWERS,
     logBodies: shape?.log_bodies ?? DEFAULT_LOG_BODIES,
     retentionDays: shape?.retention ?? DEFAULT_RETENTION_DAYS,
-    routing: DEFAULT_ROUTING,
   };
 }
 

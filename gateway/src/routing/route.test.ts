@@ -1,6 +1,7 @@
 /** Tests which name leads to which route, and at which endpoints. */
 import { expect, test } from 'bun:test';
-import { bookOf, priceAt } from '../billing/price-book.ts';
+import { parseConfigPrice } from '../billing/config-price.ts';
+import { bookOf, type PricePeriod, priceAt } from '../billing/price-book.ts';
 import { DEFAULT_ROUTING, type ModelConfig } from '../config/config.ts';
 import { plainTarget } from '../config/resolve-routing.ts';
 import { plainModel, type ServedModel, withCatalog } from '../config/served-models.ts';
@@ -58,4 +59,35 @@ test('a route has every target of its model, in the order of the file', () => {
     ['demo/demo', 'demo'],
     ['demo/claude-demo', 'claude-demo'],
   ]);
+});
+
+test("each target has its own price, else the model's, else the console's, else the catalogue's", () => {
+  const targets: ServedModel['targets'] = [
+    { ...TARGET, price: { input: '1', output: '2' } },
+    withCatalog(plainTarget(PROVIDER, 'claude-demo')),
+  ];
+  const base = { ...plainModel('m', [], TARGET, DEFAULT_ROUTING), targets };
+  const console = [{ fromMs: 0, price: parseConfigPrice({ input: '5', output: '6' }) }];
+  const versions = (model: ServedModel, periods: readonly PricePeriod[]) =>
+    buildRouteTable(
+      new Map([['m', model]]),
+      () => null,
+      () => periods,
+    )
+      .get('m')
+      ?.targets.map(({ prices }) => priceAt(prices, 1)?.version);
+  expect(versions({ ...base, price: { input: '3', output: '4' } }, console)).toEqual([
+    'config@1_1_1_1_2_2',
+    'config@3_3_3_3_4_4',
+  ]);
+  expect(versions(base, console)).toEqual(['config@1_1_1_1_2_2', 'config@5_5_5_5_6_6']);
+  expect(versions(base, [])).toEqual(['config@1_1_1_1_2_2', 'free@0_0_0_0_0_0']);
+});
+
+test('a target keeps its options, and a route its routing', () => {
+  const options = { name: 'main', priority: 2, weight: 0, maxConcurrency: 8, tags: ['eu'] };
+  const target = { ...TARGET, ...options };
+  const route = buildRouteTable(new Map([['m', plainModel('m', [], target, DEFAULT_ROUTING)]]), () => null).get('m');
+  expect(route?.targets).toMatchObject([options]);
+  expect(route?.routing).toEqual({ ...DEFAULT_ROUTING, strategy: 'weight' });
 });

@@ -99,6 +99,7 @@ function buildTarget(
 ): Target {
   const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
   const listed = targetPrice(target, facts);
+  const written = target.price ?? model.price;
   const traits = traitsOf(target, facts, model.capabilities);
   return {
     name: target.name,
@@ -110,7 +111,7 @@ function buildTarget(
     traits,
     hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
     catalog: target.catalog,
-    prices: model.price === null ? addPeriods(listed, findSetPrices(model.name)) : parsePriceBook(model.price, listed),
+    prices: written === null ? addPeriods(listed, findSetPrices(model.name)) : parsePriceBook(written, listed),
   };
 }
 

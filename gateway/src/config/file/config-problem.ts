@@ -97,6 +97,14 @@ function countSlips(left: string, right: string): number {
 /** Receives a problem with the value (or the name) at a path of the file. */
 export type Report = (path: readonly PathStep[], fault: Fault, at?: 'value' | 'name') => void;
 
+/** Reports each item of a list that an earlier one equals. */
+export function reportTwice(items: readonly string[], report: Report): void {
+  for (const [index, item] of items.entries()) {
+    if (items.indexOf(item) === index) continue;
+    report([index], { found: `${item} twice`, expected: 'each once', advice: 'Remove one of them.' });
+  }
+}
+
 /** A problem with an environment variable. */
 export function environmentProblem(variable: string, fault: Fault): ConfigProblem {
   return { source: 'environment', line: null, column: null, path: variable, ...fault };

@@ -16,12 +16,6 @@ import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Members planned for a later version, with what to do until then. */
-const LATER_MEMBERS: ReadonlyMap<string, string> = new Map([
-  ['weight', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
-  ['priority', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
-]);
-
 const KINDS: { readonly [expected: string]: Fault } = {
   object: { found: '', expected: 'a mapping', advice: 'Write its members below it, indented, or as { name: value }.' },
   record: { found: '', expected: 'a mapping', advice: 'Write one entry per name below it, indented.' },
@@ -89,10 +83,6 @@ function explainValue(issue: Issue, value: YamlTree, written: string | null): Fa
 
 function explainUnknownMember(name: string, known: readonly string[]): Fault {
   const found = `the unknown member ${quoteText(name)}`;
-  const later = known.includes(name) ? undefined : LATER_MEMBERS.get(name);
-  if (later !== undefined) {
-    return { found, expected: 'a member that this version knows', advice: later };
-  }
   const near = chooseNearName(name, known);
   const advice = near === null ? 'This version does not know it: remove it.' : `Did you mean ${near}?`;
   const expected =

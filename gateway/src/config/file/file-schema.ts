@@ -3,9 +3,6 @@
  * members are in resolve-*.ts.
  */
 import { z } from 'zod';
-import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
-import { PRESETS } from '../../providers/presets.ts';
-import { KINDS } from '../../providers/registry.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../../store/ports/records.ts';
 import {
   DEFAULT_BROKEN_ANSWERS,
@@ -19,6 +16,8 @@ import {
   DEFAULT_UNPRICED,
 } from '../config.ts';
 import { LIMITS, type LimitName } from '../limits.ts';
+import { modelSchema, publicModelName, routingSchema } from './model-schema.ts';
+import { providerName, providerSchema } from './provider-schema.ts';
 import {
   addressRange,
   baseUrl,
@@ -30,50 +29,9 @@ import {
   listenHost,
   oidcId,
   plainText,
-  priceSchema,
   wholeDays,
   wholeNumber,
 } from './scalar-schema.ts';
-
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-const THINKING = ['adaptive', 'enabled', 'between_tools', 'disabled'] as const;
-
-const flag = (description: string) => choice(['true', 'false']).meta({ description }).optional();
-
-/** The shape of `capabilities` of a model. */
-const capabilitySchema = z.strictObject({
-  reasoning: flag('Reasons. `false`: no reasoning members are sent.'),
-  reasoning_effort: z
-    .array(choice(EFFORTS))
-    .meta({ description: 'Supported efforts; the nearest one is sent. An empty list: none.' })
-    .optional(),
-  thinking: z
-    .array(choice(THINKING))
-    .meta({ description: 'Supported values of `thinking.type`, at a provider of the messages format.' })
-    .optional(),
-  sampling: flag('Supports `temperature` and `top_p`.'),
-  temperature_with_top_p: flag('Supports `temperature` and `top_p` together, at a provider of the messages format.'),
-  tools: flag('Supports tools.'),
-  forced_tool_choice: flag('Supports a tool choice that forces a call, at a provider of the messages format.'),
-  parallel_tool_calls: flag('Supports `parallel_tool_calls`.'),
-  structured_output: flag('Supports output by a JSON Schema.'),
-  strict_schemas: flag('Supports `strict` in tools and formats.'),
-  image: flag('Supports images.'),
-  pdf: flag('Supports PDF files.'),
-  audio: flag('Supports audio.'),
-  output_limit: choice(['max_tokens', 'max_completion_tokens'])
-    .meta({ description: 'The member for the maximum of output tokens, at a provider of the chat format.' })
-    .optional(),
-});
-
-export type CapabilityShape = z.output<typeof capabilitySchema>;
-
-const MODEL_NAME_CHARACTERS_MAX = 256;
-
-/** The presets that `preset` may name; the others have their own kind. */
-const NAMED_PRESETS = PRESETS.filter(({ kind }) => kind.takes.includes('preset'));
-
-const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
 
 const oidcSchema = z.strictObject({
   id: oidcId.meta({ description: 'A name of your choice: part of the redirect address.' }),
@@ -191,104 +149,10 @@ const defaultsSchema = z.strictObject({
       default: `${DEFAULT_RETENTION_DAYS}d`,
     })
     .optional(),
-});
-
-const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
-
-const timeoutsSchema = z.strictObject({
-  connect: timeout('Connecting.'),
-  first_byte: timeout('First byte of a stream.'),
-  first_byte_plain: timeout('First byte of a plain answer.'),
-  idle: timeout('Silence within an answer.'),
-  total: timeout('The whole request.'),
-});
-
-/** The secrets of all kinds; a kind refuses those of the others. */
-const secretMembers = Object.fromEntries(
-  KINDS.flatMap(({ secrets }) => secrets).map(({ name, description }) => [
-    name,
-    credential.meta({ description }).optional(),
-  ]),
-);
-
-const providerSchema = z.strictObject({
-  kind: choice(KINDS.map(({ name }) => name)).meta({ description: `Its format. ${describeKinds()}.` }),
-  preset: choice(NAMED_PRESETS.map(({ name }) => name))
-    .meta({ description: 'A known provider, for `kind: openai-compatible`: sets its address and its quirks.' })
-    .optional(),
-  base_url: baseUrl
-    .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
-    .optional(),
-  ...secretMembers,
-  timeouts: timeoutsSchema
-    .meta({
-      description: 'Time limits of requests to it. Default: those of `limits` (`connect_timeout` and so on).',
-    })
+  routing: routingSchema
+    .meta({ description: 'The choice among the targets of a model, unless the model has its own.' })
     .optional(),
 });
-
-function describeKinds(): string {
-  const phrases = [...new Set(KINDS.map(({ speaks }) => speaks))];
-  return phrases
-    .map(
-      (phrase) =>
-        `${KINDS.filter(({ speaks }) => speaks === phrase)
-          .map(({ name }) => `\`${name}\``)
-          .join(' and ')}: ${phrase}`,
-    )
-    .join('; ');
-}
-
-const targetSchema = z.strictObject({
-  provider: plainText('the name of a provider', 64).meta({ description: 'A name under `providers`.' }),
-  model: modelName.meta({ description: "The model's name there; default: its public name." }).optional(),
-  timeouts: timeoutsSchema.meta({ description: 'As above. Default: those of the provider.' }).optional(),
-});
-
-const endpoints = z.array(choice(CLIENT_PROTOCOL_NAMES)).min(1);
-
-const aliasSchema = z.union([
-  modelName,
-  z.strictObject({
-    name: modelName.meta({ description: 'The name.' }),
-    protocols: endpoints
-      .meta({ description: 'The endpoints that serve the model by this name. Default: all of its endpoints.' })
-      .optional(),
-  }),
-]);
-
-const modelSchema = z.strictObject({
-  protocols: endpoints
-    .meta({
-      description: 'The endpoints that serve it. Requests are translated for a target of the other format.',
-      default: CLIENT_PROTOCOL_NAMES,
-    })
-    .optional(),
-  alias: z
-    .array(aliasSchema)
-    .meta({ description: 'Further public names, each for all or some endpoints of the model.', default: [] })
-    .optional(),
-  targets: z.array(targetSchema).min(1).meta({
-    description: 'The providers that answer. The first one is used.',
-  }),
-  capabilities: capabilitySchema
-    .meta({
-      description:
-        'What the model supports, for translated requests, if the catalogue does not know it or is wrong. Default: the catalogue and the kind of provider. A model that is not known to reason is sent no reasoning members.',
-    })
-    .optional(),
-  price: priceSchema.optional(),
-});
-
-const providerName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
-const publicModelName = z
-  .string()
-  .regex(
-    /^(?!.*\$\{)[^\p{Cc}]{1,256}$/u,
-    'a model name of 1 to 256 characters, without control characters or variables',
-  );
 
 /** The whole file. */
 export const fileSchema = z.strictObject({
@@ -311,9 +175,6 @@ export const fileSchema = z.strictObject({
 });
 
 export type FileShape = z.output<typeof fileSchema>;
-export type ProviderShape = z.output<typeof providerSchema>;
-export type ModelShape = z.output<typeof modelSchema>;
-export type TimeoutsShape = z.output<typeof timeoutsSchema>;
 
 /** The parts of a schema node that its readers use. */
 export interface SchemaNode {

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../../billing/money.ts';
+import { type NanoUsd, parseUsd, USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../../billing/money.ts';
 import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs, parseInstantMs } from '../../lib/quantity.ts';
@@ -86,6 +86,28 @@ export const plainText = (expected: string, charactersMax: number) =>
     json: { title: 'text', type: 'string', minLength: 1, maxLength: charactersMax },
     parse: (text) => (text === '' || text.length > charactersMax || hasControls(text) ? UNFIT : text),
   });
+
+export const modelName = plainText('a model name', 256);
+
+/** A name of an entry of a list, without characters that a header or a label would escape. */
+export const shortName = scalar({
+  expected: 'a name of 1 to 64 letters, digits, ., _ or -, beginning with a letter or digit',
+  advice: 'Choose another name.',
+  json: {
+    title: 'name',
+    type: 'string',
+    pattern: `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$|${EXPRESSION_PATTERN}`,
+  },
+  parse: (text) => (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text) ? text : UNFIT),
+});
+
+/** A promise of a target about data. */
+export const tag = scalar({
+  expected: 'a tag of 1 to 32 lower-case letters, digits and -, beginning with a letter, such as eu or zdr',
+  advice: 'Correct the tag.',
+  json: { title: 'tag', type: 'string', pattern: `^[a-z][a-z0-9-]{0,31}$|${EXPRESSION_PATTERN}` },
+  parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
+});
 
 export const choice = <const Word extends string>(words: readonly Word[]) =>
   scalar<Word>({
@@ -233,6 +255,21 @@ const toolKind = z
     TOOL_KIND,
     'a kind of tool as the provider counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
   );
+
+/** An amount of USD, as nano-USD. */
+export const usdAmount = (usdMax: number) =>
+  scalar<NanoUsd>({
+    expected: `USD: a number from 0 to ${usdMax} with at most 6 decimals, such as 0.50`,
+    advice: 'Correct the number.',
+    json: {
+      title: 'amount',
+      type: ['number', 'string'],
+      minimum: 0,
+      maximum: usdMax,
+      pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
+    },
+    parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= usdMax ? parseUsd(text, 'amount') : UNFIT),
+  });
 
 /** A day or an instant, as written. */
 const instant = scalar({

@@ -43,7 +43,7 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
   if (route === undefined) throw new Error(`the model ${model.name} is served and has no route`);
   const [target] = route.targets;
   const known = target.catalog === null ? null : parts.describe(target.catalog);
-  const fromFile = model.price !== null;
+  const fromFile = (model.targets[0].price ?? model.price) !== null;
   const inForce = periodAt(target.prices, parts.nowMs());
   return {
     name: model.name,

@@ -25,7 +25,7 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
   const model = served.get(path.model);
   if (model === undefined)
     throw new ConsoleFailure('not_found', 'there is no such model; GET models lists the served models');
-  if (model.price !== null) {
+  if (model.price !== null || model.targets.every(({ price }) => price !== null)) {
     throw new ConsoleFailure(
       'conflict',
       `the configuration file sets the price of ${model.name}; change it there, or remove the price from the file first`,

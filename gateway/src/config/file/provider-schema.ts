@@ -1,0 +1,114 @@
+/** Defines the schema of a provider in the configuration file, with the secrets and settings of every kind. */
+import { z } from 'zod';
+import { PRESETS } from '../../providers/presets.ts';
+import type { ProviderKind } from '../../providers/provider.ts';
+import { KINDS } from '../../providers/registry.ts';
+import {
+  baseUrl,
+  choice,
+  credential,
+  duration,
+  modelName,
+  plainText,
+  shortName,
+  wholeNumber,
+} from './scalar-schema.ts';
+
+/** The presets that `preset` may name; the others have their own kind. */
+const NAMED_PRESETS = PRESETS.filter(({ kind }) => kind.takes.includes('preset'));
+
+/** The most that a weight can be: enough to send one request in a thousand elsewhere. */
+export const WEIGHT_MAX = 1_000;
+const SETTING_CHARACTERS_MAX = 256;
+
+const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
+
+export const timeoutsSchema = z.strictObject({
+  connect: timeout('Connecting.'),
+  first_byte: timeout('First byte of a stream.'),
+  first_byte_plain: timeout('First byte of a plain answer.'),
+  idle: timeout('Silence within an answer.'),
+  total: timeout('The whole request.'),
+});
+
+/** One of several keys. */
+const apiKeySchema = z.strictObject({
+  name: shortName.meta({ description: 'A name of your choice, for records, metrics and the console.' }),
+  key: credential.meta({ description: 'The key, preferably from a variable.' }),
+  weight: wholeNumber(0, WEIGHT_MAX)
+    .meta({ description: 'Its share of new conversations. 0: only when no other key can be used.', default: 1 })
+    .optional(),
+  organisation: plainText('the name of an organization', 100)
+    .meta({
+      description:
+        'The organization that it belongs to at the provider. Keys of one organization share limits, prompt caches and signatures of reasoning; several organizations add up. Default: one for all keys without it.',
+    })
+    .optional(),
+  models: z
+    .array(modelName)
+    .min(1)
+    .meta({ description: 'The models at the provider that it may be used for. Default: all.' })
+    .optional(),
+});
+
+/** A provider of one of these kinds. It has the secrets and settings of all; a kind refuses those of the others. */
+export function createProviderSchema(kinds: readonly ProviderKind[]) {
+  const secrets = kinds.flatMap((kind) => kind.secrets);
+  const settings = kinds.flatMap((kind) => kind.settings);
+  return z.strictObject({
+    ...providerMembers(kinds),
+    ...Object.fromEntries(secrets.map(({ name, description }) => [name, credential.meta({ description }).optional()])),
+    api_keys: z
+      .array(apiKeySchema)
+      .min(1)
+      .meta({
+        description:
+          'Several keys instead of `api_key`. A conversation stays with its key; a new one gets a key with more of its rate limits left.',
+      })
+      .optional(),
+    ...Object.fromEntries(
+      settings.map(({ name, expected, description }) => [
+        name,
+        plainText(expected, SETTING_CHARACTERS_MAX).meta({ description }).optional(),
+      ]),
+    ),
+    timeouts: timeoutsSchema
+      .meta({
+        description: 'Time limits of requests to it. Default: those of `limits` (`connect_timeout` and so on).',
+      })
+      .optional(),
+  });
+}
+
+const providerMembers = (kinds: readonly ProviderKind[]) => ({
+  kind: choice(kinds.map(({ name }) => name)).meta({ description: `Its format. ${describeKinds(kinds)}.` }),
+  preset: choice(NAMED_PRESETS.map(({ name }) => name))
+    .meta({ description: 'A known provider, for `kind: openai-compatible`: sets its address and its quirks.' })
+    .optional(),
+  base_url: baseUrl
+    .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
+    .optional(),
+});
+
+function describeKinds(kinds: readonly ProviderKind[]): string {
+  const phrases = [...new Set(kinds.map(({ speaks }) => speaks))];
+  return phrases
+    .map(
+      (phrase) =>
+        `${kinds
+          .filter(({ speaks }) => speaks === phrase)
+          .map(({ name }) => `\`${name}\``)
+          .join(' and ')}: ${phrase}`,
+    )
+    .join('; ');
+}
+
+export const providerSchema = createProviderSchema(KINDS);
+
+export const providerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
+
+export type ApiKeyShape = z.output<typeof apiKeySchema>;
+export type ProviderShape = z.output<typeof providerSchema>;
+export type TimeoutsShape = z.output<typeof timeoutsSchema>;
