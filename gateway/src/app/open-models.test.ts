@@ -128,6 +128,45 @@ describe('entries next to the configuration', () => {
   });
 });
 
+describe('the credentials of an entry', () => {
+  const limited = (name: string, models: readonly string[] | null) => ({
+    ...credentialOf('lab'),
+    name,
+    sealed: seal.seal(
+      { tenant: 'default', provider: name === 'default' ? 'lab' : `lab/${name}`, origin: 'https://api.example.com' },
+      { api_key: new Secret(`secret ${name}`) },
+    ),
+    models,
+  });
+  const models = ['a', 'b', 'c'].map((name) => ({ name, upstream: `of-${name}` }));
+
+  test('serve the models that they may be used for, and the notice names the others', async () => {
+    const credentials = [limited('default', ['of-a']), limited('spare', ['of-a', 'of-b'])];
+    const opened = await open({ entries: [entryOf('lab', { models })], credentials });
+    const names = (model: string) =>
+      opened.settings.routes.get(model)?.targets[0].upstream.credentials.map(({ name }) => name);
+    expect([names('a'), names('b'), names('c')]).toEqual([['default', 'spare'], ['spare'], undefined]);
+    expect(opened.notices).toEqual([
+      "The provider lab, entered in the console: None of its credentials may be used for 'c': add the models to a credential.",
+    ]);
+  });
+
+  test('that stay at a rotation are the same in all that is learned about them', async () => {
+    const changes = createChangeFeed();
+    const credentials = [limited('default', null), limited('old', null)];
+    const opened = await open({ entries: [entryOf('lab')], credentials, changes });
+    const upstreamNow = () => opened.deps.running().settings.routes.get('shared')?.targets[0].upstream;
+    const before = upstreamNow();
+    credentials.splice(1, 1, limited('new', null));
+    await changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
+    const after = upstreamNow();
+    expect(after?.credentials.map(({ name }) => name)).toEqual(['default', 'new']);
+    expect(after?.key).toBe(before?.key ?? '');
+    expect(after?.credentials[0].key).toBe(before?.credentials[0].key ?? '');
+    expect(after?.credentials[1]?.key).not.toBe(before?.credentials[1]?.key ?? '');
+  });
+});
+
 describe('an entry is not used, and says why', () => {
   const problemOf = async (plan: Plan) => {
     const models = await open(plan);

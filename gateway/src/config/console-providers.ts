@@ -15,6 +15,7 @@ import {
   singleCredential,
 } from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
+import { credentialsFor } from '../providers/upstream.ts';
 import {
   DEFAULT_CREDENTIAL,
   type EnteredModel,
@@ -180,9 +181,13 @@ export function addConsoleModels(
     if (provider === null) return one;
     const listed = entry.models.length > 0 ? entry.models : listKnown(provider, listCatalogNames);
     const taken = listed.filter(({ name }) => configured.has(name)).map(({ name }) => name);
-    for (const model of listed) if (!configured.has(model.name)) addTarget(models, model, provider, routing);
-    if (taken.length === 0 || entry.models.length === 0) return one;
-    return { ...one, problem: [one.problem, sayTaken(taken)].filter((each) => each !== null).join(' ') };
+    const free = listed.filter(({ name }) => !configured.has(name));
+    const closed = free.filter(({ upstream }) => credentialsFor(provider, upstream) === null).map(({ name }) => name);
+    for (const model of free) if (!closed.includes(model.name)) addTarget(models, model, provider, routing);
+    // Models that the catalog lists were not asked for.
+    const said = entry.models.length === 0 ? [] : [sayTaken(taken), sayClosed(closed)];
+    const problems = [one.problem, ...said].filter((each) => each !== null);
+    return { ...one, problem: problems.length === 0 ? null : problems.join(' ') };
   });
   return { models, providers: judged };
 }
@@ -202,10 +207,21 @@ function addTarget(
   models.set(name, plainModel(name, models.get(name)?.targets ?? [], target, routing));
 }
 
-function sayTaken(taken: readonly string[]): string {
-  const shown = taken.slice(0, 5).map(quoteText).join(', ');
-  const more = taken.length > 5 ? ` and ${taken.length - 5} more` : '';
-  return `The configuration serves ${shown}${more} itself: calls go where it says, and not here. Give the models of this provider other names.`;
+function sayTaken(taken: readonly string[]): string | null {
+  return taken.length === 0
+    ? null
+    : `The configuration serves ${listShort(taken)} itself: calls go where it says, and not here. Give the models of this provider other names.`;
+}
+
+function sayClosed(closed: readonly string[]): string | null {
+  return closed.length === 0
+    ? null
+    : `None of its credentials may be used for ${listShort(closed)}: add the models to a credential.`;
+}
+
+function listShort(names: readonly string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return names.slice(0, 5).map(quoteText).join(', ') + more;
 }
 
 /** Names that no public server has: RFC 6761, RFC 6762, and the name that ICANN reserved for private use in 2024. */

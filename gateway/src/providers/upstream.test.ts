@@ -3,16 +3,20 @@
  * another origin than its own.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Framing } from '../framing/framing.ts';
+import { SSE } from '../framing/sse-decoder.ts';
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamFailure } from '../upstream/connection.ts';
 import { anthropic } from './anthropic.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import {
+  type Credential,
   type FinalRequest,
   NO_QUIRKS,
   type RemoteKind,
   type RemoteProvider,
   singleCredential,
+  type Upstream,
   type UpstreamRequest,
 } from './provider.ts';
 import { openListing, openUpstream } from './upstream.ts';
@@ -67,8 +71,11 @@ const REQUEST: UpstreamRequest = {
 
 /** Sends the request and waits for the end of its exchange: `end`, or the failure. */
 async function send(provider: RemoteProvider, request: Partial<UpstreamRequest> = {}) {
+  return sendTo(openUpstream({ provider, model: 'm', timeouts: null }), request);
+}
+
+async function sendTo(upstream: Upstream, request: Partial<UpstreamRequest> = {}, credential = 0) {
   arrived = [];
-  const upstream = openUpstream({ provider, model: 'm', timeouts: null });
   const { promise, resolve } = Promise.withResolvers<'end' | UpstreamFailure>();
   const listener = {
     onHead: () => undefined,
@@ -76,7 +83,7 @@ async function send(provider: RemoteProvider, request: Partial<UpstreamRequest> 
     onEnd: () => resolve('end'),
     onFailure: resolve,
   };
-  upstream.openExchange({ ...REQUEST, ...request }, 0, 1_000, listener);
+  upstream.openExchange({ ...REQUEST, ...request }, credential, 1_000, listener);
   return promise;
 }
 
@@ -125,6 +132,58 @@ describe('a request with a fixed credential', () => {
     expect(await send(publicOnly)).toMatchObject({ kind: 'connect' });
     expect(arrived).toEqual([]);
   });
+});
+
+describe('a pool of credentials', () => {
+  const credentialOf = (name: string, text: string, models: readonly string[] | null = null): Credential => ({
+    name,
+    secrets: { api_key: new Secret(text) },
+    weight: 1,
+    organisation: null,
+    models,
+  });
+  const openPool = (...pool: [Credential, ...Credential[]]) => {
+    const origin = `http://127.0.0.1:${server.port}`;
+    const provider = providerOf(openaiCompatible, { credentials: { origin, pool } });
+    return openUpstream({ provider, model: 'm', timeouts: null });
+  };
+
+  test('authorizes each request by the chosen one', async () => {
+    const upstream = openPool(credentialOf('a', 'canary-a'), credentialOf('b', 'canary-b'));
+    for (const [credential, text] of ['canary-a', 'canary-b'].entries()) {
+      expect(await sendTo(upstream, {}, credential)).toBe('end');
+      expect(arrived[0]?.headers.get('authorization')).toBe(`Bearer ${text}`);
+    }
+    expect(() => upstream.openExchange(REQUEST, 2, 1_000, null as never)).toThrow('lab has no credential 2');
+  });
+
+  test('offers those that may be used for the model, and hides the secrets of all', () => {
+    const other = credentialOf('other', 'canary-c', ['n']);
+    const upstream = openPool(credentialOf('a', 'canary-a', ['m', 'n']), other, credentialOf('b', 'canary-b'));
+    expect(upstream.credentials.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(upstream.secrets.map((secret) => secret.reveal())).toEqual(['canary-a', 'canary-c', 'canary-b']);
+    expect(() => openPool(other)).toThrow('no credential of lab may be used for m');
+  });
+
+  test('knows a credential by its name, secret and address, and tells none of its secret', () => {
+    const keysOf = (...pool: [Credential, ...Credential[]]) => openPool(...pool).credentials.map(({ key }) => key);
+    const [first, second] = keysOf(credentialOf('a', 'canary-a'), credentialOf('b', 'canary-b'));
+    expect(keysOf(credentialOf('b', 'canary-b'))).toEqual([second ?? '']);
+    expect(keysOf(credentialOf('a', 'canary-new'))).not.toEqual([first ?? '']);
+    expect(keysOf(credentialOf('b', 'canary-a'))).not.toEqual([first ?? '']);
+    expect(`${first}${second}`).not.toContain('canary');
+  });
+});
+
+test('the framing of a response depends on format, operation and model', () => {
+  const named = (name: string): Framing => ({ ...SSE, name });
+  const kind: RemoteKind = {
+    ...openaiCompatible,
+    framing: (protocol, operation, model) => named(`${protocol} ${operation} ${model}`),
+  };
+  const upstream = openUpstream({ provider: providerOf(kind), model: 'm', timeouts: null });
+  expect(upstream.framing('chat', 'stream').name).toBe('chat stream m');
+  expect(upstream.framing('messages', 'plain').name).toBe('messages plain m');
 });
 
 describe('a kind that authorizes each request', () => {
@@ -197,6 +256,32 @@ describe('a kind that authorizes each request', () => {
     resolve();
     await Bun.sleep(5);
     expect(arrived).toEqual([]);
+  });
+
+  test('has the tokens of its credentials hidden, the current one and the one before', async () => {
+    const tokens = ['token-1', 'token-1', 'token-2', 'token-3'].map((text) => new Secret(text));
+    tokens[1] = tokens[0] ?? new Secret('');
+    let sent = 0;
+    const provider = signing((_, { hide }) => {
+      hide(tokens[sent++] ?? new Secret(''));
+    });
+    const upstream = openUpstream({ provider, model: 'm', timeouts: null });
+    const { secrets } = upstream;
+    const hidden: string[][] = [];
+    for (const _ of tokens) {
+      await sendTo(upstream);
+      hidden.push(secrets.slice(2).map((secret) => secret.reveal()));
+    }
+    expect(hidden).toEqual([['token-1'], ['token-1'], ['token-1', 'token-2'], ['token-2', 'token-3']]);
+    expect(secrets.slice(0, 2).map((secret) => secret.reveal())).toEqual(['canary-1', 'canary-2']);
+  });
+
+  test('sees the settings of its provider', async () => {
+    const { kind } = signing((request, { settings }) => void request.headers.push(['x-region', settings.region ?? '']));
+    const endpoint: RemoteKind['endpoint'] = (_protocol, _operation, model, { project }) => `/${project}/${model}`;
+    const settings = { region: 'eu-central-1', project: 'p1' };
+    expect(await send(providerOf({ ...kind, endpoint }, { settings }))).toBe('end');
+    expect([arrived[0]?.path, arrived[0]?.headers.get('x-region')]).toEqual(['POST /base/p1/m', 'eu-central-1']);
   });
 
   test('authorizes the model list request', async () => {
