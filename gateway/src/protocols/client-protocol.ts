@@ -6,6 +6,7 @@ import type { GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { ClientProtocolName } from './names.ts';
 import type { RequestCheck } from './request/request-facts.ts';
+import type { ReadNeeds } from './request/request-needs.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 
 export interface AnswerContext {
@@ -58,6 +59,8 @@ export interface ClientProtocol {
   /** If a request has both credentials, `x-api-key` comes before `authorization`. */
   readonly prefersApiKeyHeader: boolean;
   readonly checkRequest: RequestCheck;
+  /** What a checked request needs of its target, for routes with several. */
+  readonly readNeeds: ReadNeeds;
   /**
    * Parses a checked request.
    * @throws CallFailure `invalid_request`

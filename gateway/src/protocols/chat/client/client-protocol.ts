@@ -30,6 +30,7 @@ import {
   tallyPart,
 } from '../../request/request-facts.ts';
 import { parseRequest } from './parse-request.ts';
+import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { startStreamRenderer } from './render-stream.ts';
@@ -154,6 +155,7 @@ export const chatClient: ClientProtocol = {
   readVersion: () => null,
   prefersApiKeyHeader: false,
   checkRequest,
+  readNeeds,
   parseRequest,
   startsWithInputTokens: false,
   startStreamRenderer,

@@ -202,6 +202,15 @@ function asksForNothing(name: string, node: JsonNode): boolean {
   return isVoid(node) || (HARMLESS.get(name)?.(node) ?? false);
 }
 
+/** The first top-level member that no other format can carry; null: none. */
+export function firstRefusedMember(root: JsonNode): string | null {
+  for (const node of children(root)) {
+    const name = memberName(node);
+    if (ROWS.get(name)?.fate === 'refused' && !asksForNothing(name, node)) return name;
+  }
+  return null;
+}
+
 function judge(row: MemberRow, node: JsonNode, { notes }: RequestReading): void {
   if (row.fate === 'refused') throw refuseMember(row.member, `${row.note}; leave it out`);
   if (row.member === 'moderation' && blocks(node)) {

@@ -31,6 +31,7 @@ import {
   tallyPart,
 } from '../../request/request-facts.ts';
 import { parseRequest } from './parse-request.ts';
+import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { startStreamRenderer } from './render-stream.ts';
@@ -204,6 +205,7 @@ export const messagesClient: ClientProtocol = {
   readVersion,
   prefersApiKeyHeader: true,
   checkRequest,
+  readNeeds,
   parseRequest,
   startsWithInputTokens: true,
   startStreamRenderer,

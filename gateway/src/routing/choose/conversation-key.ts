@@ -1,0 +1,98 @@
+/**
+ * Finds which conversation a request belongs to: by the session that its client names, else by how its prompt begins.
+ */
+import {
+  children,
+  elements,
+  isNamed,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  stringValue,
+} from '../../wire/json-node.ts';
+import type { Route } from '../route.ts';
+import { hashOf } from './random.ts';
+
+/** Prompts of fewer tokens are not worth a pin: providers do not cache them. */
+const PREFIX_TOKENS_MIN = 1_024;
+
+interface ConversationSource {
+  readonly workspaceId: string;
+  /** The session that a header names; null: none. */
+  readonly session: string | null;
+  readonly outline: JsonOutline;
+  readonly inputTokens: number;
+}
+
+/**
+ * A number for (workspace, route, conversation), whose length does not depend on the client's ids. Null: affinity is
+ * off, or the request names no session and its prompt is short.
+ */
+export function conversationKey({ model, routing }: Route, source: ConversationSource): number | null {
+  const { workspaceId, session, outline, inputTokens } = source;
+  if (routing.affinity === 'off') return null;
+  const owner = hashOf(model, hashOf(workspaceId, 0));
+  const named = routing.affinity === 'session' ? (session ?? namedSession(outline.root)) : null;
+  if (named !== null) return hashOf(named, owner);
+  return inputTokens < PREFIX_TOKENS_MIN ? null : hashPrefix(outline.root, owner);
+}
+
+/** The session that the body names; null: none. */
+function namedSession(root: JsonNode): string | null {
+  const cacheKey = member(root, 'prompt_cache_key');
+  const named = cacheKey === undefined ? undefined : stringValue(cacheKey);
+  if (named) return named;
+  const metadata = member(root, 'metadata');
+  const userId = metadata === undefined ? undefined : member(metadata, 'user_id');
+  return sessionIn((userId === undefined ? undefined : stringValue(userId)) ?? '');
+}
+
+const SESSION_MARK = '_session_';
+
+/**
+ * The session in the user id of Claude Code: `user_…_account_…_session_UUID`, or the JSON text
+ * `{"device_id":…,"session_id":…}`. Null: a user id without one.
+ */
+function sessionIn(userId: string): string | null {
+  const at = userId.lastIndexOf(SESSION_MARK);
+  if (at !== -1) return userId.slice(at + SESSION_MARK.length) || null;
+  if (!userId.startsWith('{')) return null;
+  try {
+    const { session_id } = JSON.parse(userId) as { session_id?: unknown };
+    return typeof session_id === 'string' && session_id !== '' ? session_id : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The tools, the instructions, and the turns up to the first of the user, in the bytes of the client. */
+function hashPrefix(root: JsonNode, seed: number): number {
+  let hash = seed;
+  for (const name of ['tools', 'system']) {
+    const node = member(root, name);
+    if (node !== undefined) hash = hashUnmarked(node, hash);
+  }
+  const messages = member(root, 'messages');
+  for (const message of messages === undefined ? [] : elements(messages)) {
+    const content = message.kind === 'object' ? member(message, 'content') : undefined;
+    if (content !== undefined) hash = hashUnmarked(content, hash);
+    const role = message.kind === 'object' ? member(message, 'role') : undefined;
+    if (role !== undefined && stringValue(role) === 'user') break;
+  }
+  return hash;
+}
+
+/** The hash of a value, without the cache marks of its blocks: clients move them from turn to turn. */
+function hashUnmarked(node: JsonNode, seed: number): number {
+  if (node.kind !== 'array') return hashNode(node, seed);
+  let hash = seed;
+  for (const block of elements(node)) {
+    if (block.kind !== 'object') hash = hashNode(block, hash);
+    else for (const value of children(block)) if (!isNamed(value, 'cache_control')) hash = hashNode(value, hash);
+  }
+  return hash;
+}
+
+function hashNode({ outline, start, end }: JsonNode, seed: number): number {
+  return hashOf(outline.bytes.subarray(start, end), seed);
+}

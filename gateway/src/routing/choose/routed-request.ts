@@ -1,0 +1,87 @@
+/**
+ * Describes a call as the choice among targets sees it. Read from the scanned body, never parsed again, and only for
+ * routes where something is to choose.
+ */
+import { invalidRequest } from '../../errors/call-failure.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import { type CacheMarks, type RequestNeeds, readCacheMarks } from '../../protocols/request/request-needs.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import type { Route } from '../route.ts';
+import { conversationKey } from './conversation-key.ts';
+
+/** What the choice must know of a call. */
+export interface RoutedRequest {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly protocol: ClientProtocol['name'];
+  /** Null: the route has one target, which judges for itself. */
+  readonly needs: RequestNeeds | null;
+  readonly marks: CacheMarks;
+  /** Data tags that the target must have. */
+  readonly tags: readonly string[];
+  /** The estimated tokens of the prompt. */
+  readonly inputTokens: number;
+  /** Null: the caller set no limit. */
+  readonly outputTokensMax: number | null;
+  /** The conversation (`conversationKey`); null: unknown, or affinity is off. */
+  readonly conversation: number | null;
+  /** A balance or a budget pays, so that a target without a price cannot be used. */
+  readonly mustBePriced: boolean;
+  /** Unix ms: the arrival, by which prices apply. */
+  readonly atMs: number;
+}
+
+/** The parts of a call that `describeRequest` reads. */
+export interface RequestSource {
+  readonly protocol: ClientProtocol;
+  readonly outline: JsonOutline;
+  readonly facts: RequestFacts;
+  /** The session that a header names; null: none. */
+  readonly session: string | null;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  /** The tags that the policy and the request require. */
+  readonly tags: readonly string[];
+  readonly inputTokens: number;
+  readonly mustBePriced: boolean;
+  readonly atMs: number;
+}
+
+export function describeRequest(route: Route, source: RequestSource): RoutedRequest {
+  const { protocol, outline, facts, workspaceId, inputTokens } = source;
+  return {
+    workspaceId,
+    keyId: source.keyId,
+    protocol: protocol.name,
+    needs: route.targets.length === 1 ? null : protocol.readNeeds(outline, facts.mediaParts),
+    marks: readCacheMarks(outline),
+    tags: source.tags,
+    inputTokens,
+    outputTokensMax: facts.outputTokensMax,
+    conversation: conversationKey(route, source),
+    mustBePriced: source.mustBePriced,
+    atMs: source.atMs,
+  };
+}
+
+/** The header by which a request requires data tags of its target, separated by commas. */
+const REQUIRE_HEADER = 'x-tollgate-require';
+
+const TAG = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
+const TAGS_MAX = 16;
+const NO_TAGS: readonly string[] = [];
+
+/** The tags that the request requires, each once; empty: none. Throws `invalid_request`. */
+export function readRequiredTags(headers: Headers): readonly string[] {
+  const text = headers.get(REQUIRE_HEADER);
+  if (text === null) return NO_TAGS;
+  const tags = [...new Set(text.split(',').map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== '');
+  const wrong = tags.find((tag) => !TAG.test(tag));
+  if (wrong === undefined && tags.length <= TAGS_MAX) return tags;
+  const found = wrong === undefined ? `${tags.length} tags` : JSON.stringify(wrong.slice(0, 80));
+  throw invalidRequest(
+    `${REQUIRE_HEADER}: found ${found}; expected at most ${TAGS_MAX} tags such as eu or zdr, separated by commas`,
+    REQUIRE_HEADER,
+  );
+}

@@ -1,0 +1,85 @@
+/** Tests the places of targets with `max_concurrency`: their number, the queue, and its turns by workspace. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { TargetQueues } from './target-queues.ts';
+import { makeRoute } from './testing/routes.ts';
+
+const target = (maxConcurrency: number | null) => makeRoute([{ name: 'a', maxConcurrency }]).targets[0];
+
+/** Enters a call of each workspace in turn; `served` lists those that got their place later. */
+function enterAll(queues: TargetQueues, cap: number, workspaces: readonly string[]) {
+  const served: string[] = [];
+  const places = workspaces.map((workspace) =>
+    queues.enter(target(cap), workspace, 0, { onPlace: () => served.push(workspace) }),
+  );
+  return { served, places };
+}
+
+test('as many wait as may be open, and no more', () => {
+  const queues = new TargetQueues();
+  const { places } = enterAll(queues, 2, ['a', 'a', 'a', 'a', 'a']);
+  expect(places.map((place) => place?.state)).toEqual(['open', 'open', 'waiting', 'waiting', undefined]);
+  expect(places.map((place) => place?.untilMs)).toEqual([0, 0, 2_000, 2_000, undefined]);
+  expect(queues.isFull(target(2))).toBe(true);
+  places[3]?.leave();
+  expect(queues.isFull(target(2))).toBe(false);
+  expect(queues.waitingAt(target(2))).toBe(1);
+  expect(queues.isFull(target(null))).toBe(false);
+});
+
+test('places go to the workspaces in turn, and within one in order', () => {
+  const queues = new TargetQueues();
+  const { served, places } = enterAll(queues, 4, ['x', 'x', 'x', 'x', 'a', 'a', 'a', 'b']);
+  places[0]?.leave();
+  places[1]?.leave();
+  places[1]?.leave();
+  places[2]?.leave();
+  expect(served).toEqual(['a', 'b', 'a']);
+  expect(places.map((place) => place?.state)).toEqual([
+    'over',
+    'over',
+    'over',
+    'open',
+    'open',
+    'open',
+    'waiting',
+    'open',
+  ]);
+});
+
+test('a call that stops waiting leaves no gap', () => {
+  const queues = new TargetQueues();
+  const { served, places } = enterAll(queues, 2, ['x', 'x', 'a', 'b']);
+  places[2]?.leave();
+  places[0]?.leave();
+  places[1]?.leave();
+  expect(served).toEqual(['b']);
+  expect(queues.waitingAt(target(2))).toBe(0);
+});
+
+test('a reload that raises the limit admits at the next call', () => {
+  const queues = new TargetQueues();
+  const { served } = enterAll(queues, 1, ['x', 'a']);
+  expect(queues.enter(target(3), 'b', 0, { onPlace: () => undefined })?.state).toBe('open');
+  expect(served).toEqual(['a']);
+});
+
+test('never more open than allowed, and none waits beside a free place', () => {
+  const step = fc.record({ workspace: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean(), which: fc.nat() });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), (cap, steps) => {
+      const queues = new TargetQueues();
+      const places: NonNullable<ReturnType<TargetQueues['enter']>>[] = [];
+      for (const { workspace, leaves, which } of steps) {
+        const place = leaves ? null : queues.enter(target(cap), workspace, 0, { onPlace: () => undefined });
+        if (place !== null) places.push(place);
+        else if (places.length > 0) places[which % places.length]?.leave();
+        const count = (state: string) => places.filter((one) => one.state === state).length;
+        expect(count('open')).toBeLessThanOrEqual(cap);
+        expect(count('waiting')).toBeLessThanOrEqual(cap);
+        if (count('waiting') > 0) expect(count('open')).toBe(cap);
+        expect(queues.waitingAt(target(cap))).toBe(count('waiting'));
+      }
+    }),
+  );
+});
