@@ -59,6 +59,9 @@ export interface ServerConfig {
   readonly privateOrigins: readonly string[];
 }
 
+/** What a target may promise about data, and a key, workspace or request may require: `eu`, `zdr`. */
+export const DATA_TAG = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+
 export const ROUTING_STRATEGIES = ['order', 'weight', 'latency', 'price'] as const;
 export const AFFINITIES = ['session', 'prefix', 'off'] as const;
 export const FALLBACK_CLASSES = ['overflow', 'policy'] as const;

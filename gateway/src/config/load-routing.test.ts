@@ -90,7 +90,7 @@ describe('targets', () => {
     [
       'an unknown form of a tag',
       '{ provider: lab, tags: [EU] }',
-      "targets[0].tags[0]: found 'EU', expected a tag of 1 to 32 lower-case letters, digits and -, beginning with a letter, such as eu or zdr. Correct the tag.",
+      "targets[0].tags[0]: found 'EU', expected a tag of 1 to 32 lower-case letters, digits, ., _ or -, beginning with a letter or digit, such as eu. Correct the tag.",
     ],
     [
       'a tag twice',

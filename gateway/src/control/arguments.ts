@@ -1,6 +1,7 @@
 /** Defines the argument schemas that commands share, and their error messages. */
 import { z } from 'zod';
 import { PriceError, parseUsd } from '../billing/money.ts';
+import { DATA_TAG } from '../config/config.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/limits.ts';
@@ -56,7 +57,6 @@ function refuseNothing(amount: bigint, context: z.core.$RefinementCtx<string>): 
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
 const TAGS_MAX = 20;
-const DATA_TAG = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const NAME_LENGTH_MAX = 128;
 const END_USER_LENGTH_MAX = 512;
 const NOTE_LENGTH_MAX = 512;

@@ -106,7 +106,8 @@ const targetSchema = z.strictObject({
   tags: z
     .array(tag)
     .meta({
-      description: 'What it promises about data, such as `eu`: a key or request can require it.',
+      description:
+        'What it promises about data, such as `eu`. A key or a workspace can require tags (`--required-tags`).',
       default: [],
     })
     .optional(),

@@ -9,6 +9,7 @@ import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs, parseInstantMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
+import { DATA_TAG } from '../config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
 
 export interface BaseUrl {
@@ -103,10 +104,10 @@ export const shortName = scalar({
 
 /** A promise of a target about data. */
 export const tag = scalar({
-  expected: 'a tag of 1 to 32 lower-case letters, digits and -, beginning with a letter, such as eu or zdr',
+  expected: 'a tag of 1 to 32 lower-case letters, digits, ., _ or -, beginning with a letter or digit, such as eu',
   advice: 'Correct the tag.',
-  json: { title: 'tag', type: 'string', pattern: `^[a-z][a-z0-9-]{0,31}$|${EXPRESSION_PATTERN}` },
-  parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
+  json: { title: 'tag', type: 'string', pattern: `${DATA_TAG.source}|${EXPRESSION_PATTERN}` },
+  parse: (text) => (DATA_TAG.test(text) ? text : UNFIT),
 });
 
 export const choice = <const Word extends string>(words: readonly Word[]) =>
