@@ -294,6 +294,10 @@ export interface Upstream {
   framing(protocol: UpstreamProtocolName, operation: Operation): Framing;
   /** The target in what is learned about it: a provider whose address changes on reload is a different target. */
   readonly key: string;
+  /** Where its connections go (`https://host:port`); the provider's name for one inside the gateway. */
+  readonly origin: string;
+  /** Null: it is inside the gateway. */
+  readonly timeouts: Timeouts | null;
   /** Those that may be used for the model, in the order of the configuration. */
   readonly credentials: readonly [UpstreamCredential, ...UpstreamCredential[]];
   /** To be removed from its texts: those of all credentials and the tokens that they were exchanged for. It grows. */

@@ -53,12 +53,14 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
   };
 }
 
-type Exchanges = Pick<Upstream, 'key' | 'credentials' | 'secrets' | 'openExchange'>;
+type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;
 
 function openLocally({ name, kind }: LocalProvider, model: string): Exchanges {
   const key = `${name} ${kind.name}`;
   return {
     key: `${key} ${model}`,
+    origin: name,
+    timeouts: null,
     credentials: describePool(singleCredential({}), key),
     secrets: [],
     openExchange: (request, _credential, _responseBytesMax, listener) => kind.local.openExchange(request, listener),
@@ -141,6 +143,8 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
   const { firstByteMs, firstBytePlainMs } = timeouts;
   return {
     key: `${name} ${origin.key} ${model}`,
+    origin: origin.key,
+    timeouts,
     credentials: describePool(credentials, `${name} ${origin.key}`),
     secrets,
     openExchange(request, credential, responseBytesMax, listener) {

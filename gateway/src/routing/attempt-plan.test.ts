@@ -1,0 +1,215 @@
+/** Tests which attempt follows which failure, and what the client hears in the end. */
+import { describe, expect, test } from 'bun:test';
+import { AttemptPlan } from './attempt-plan.ts';
+import type { FailureClass } from './health/failure-table.ts';
+import { type HealthEvent, RoutingState } from './health/routing-state.ts';
+import { makeCall, makeCandidates, makeTarget, type TargetPlan } from './health/testing/make-candidates.ts';
+import type { AttemptFailure, PlannedCall } from './planned-call.ts';
+
+const failure = (name: FailureClass, pauseMs: number | null = null, atRisk: bigint | null = null): AttemptFailure => ({
+  class: name,
+  pauseMs,
+  atRisk,
+});
+
+/** A route of targets with these names, and calls to it on a clock that starts at 0. */
+function rig(plans: Readonly<Record<string, TargetPlan>>, call: Partial<PlannedCall> = {}) {
+  const events: HealthEvent[] = [];
+  const state = new RoutingState(
+    (event) => events.push(event),
+    () => 0.5,
+  );
+  const targets = Object.entries(plans).map(([name, plan]) => makeTarget(name, plan));
+  const plan = (more: Partial<PlannedCall> = {}) =>
+    new AttemptPlan(state, makeCandidates(targets), makeCall({ ...call, ...more }));
+  const target = (name: string) => {
+    const found = targets.find((one) => one.name === name);
+    if (found === undefined) throw new Error(name);
+    return found;
+  };
+  return { state, events, plan, target };
+}
+
+/** The attempt under way, as `target/credential why`. */
+const said = ({ target, credential, why }: AttemptPlan) => `${target?.name}/${credential} ${why}`;
+
+describe('a failure', () => {
+  test.each(['fault', 'overloaded', 'timeout', 'config', 'ours'] as const)('%s goes to the next target', (name) => {
+    const { plan } = rig({ one: {}, two: {} });
+    const call = plan();
+    expect(call.begin(0)).toBe('try');
+    expect(said(call)).toBe('one/0 order');
+    expect(call.failed(failure(name), 10)).toBe('try');
+    expect(said(call)).toBe('two/0 fallback');
+    call.answered(5, 20);
+    call.ended(false, 30);
+    expect(call.made).toBe(2);
+  });
+
+  test.each(['content', 'overflow', 'policy', 'client'] as const)('%s ends the call', (name) => {
+    const call = rig({ one: {}, two: {} }).plan();
+    call.begin(0);
+    expect(call.failed(failure(name), 10)).toBe('end');
+    expect(call.best?.class).toBe(name);
+  });
+
+  test.each(['unreached', 'reset'] as const)('%s is tried once more at once, then elsewhere', (name) => {
+    const call = rig({ one: {}, two: {} }).plan();
+    call.begin(0);
+    call.failed(failure(name), 1);
+    expect(said(call)).toBe('one/0 retry');
+    call.failed(failure(name), 2);
+    expect(said(call)).toBe('two/0 fallback');
+    expect(call.failed(failure('fault'), 3)).toBe('end');
+    expect(call.made).toBe(3);
+  });
+
+  test.each(['rate', 'quota', 'credential'] as const)('%s goes to another credential first', (name) => {
+    const call = rig({ one: { keys: ['a', 'b'] }, two: {} }).plan();
+    call.begin(0);
+    call.failed(failure(name), 1);
+    expect(said(call)).toBe('one/1 fallback');
+    call.failed(failure(name), 2);
+    expect(said(call)).toBe('two/0 fallback');
+  });
+
+  test('overflow goes to a target known to take more, where the route says so', () => {
+    const routing = { ...makeCall().routing, fallbackOn: ['overflow'] as const };
+    const sizes = { one: { inputTokensMax: 100 }, two: { inputTokensMax: 100 }, three: { inputTokensMax: 200 } };
+    const call = rig(sizes, { routing }).plan();
+    call.begin(0);
+    call.failed(failure('overflow'), 1);
+    expect(said(call)).toBe('three/0 fallback');
+    expect(call.failed(failure('overflow'), 2)).toBe('end');
+  });
+});
+
+describe('without another target', () => {
+  test('a fault is tried twice more, each after a random part of a growing time', () => {
+    const call = rig({ one: {} }).plan();
+    call.begin(0);
+    expect(call.failed(failure('fault'), 100)).toBe('wait');
+    expect(call.untilMs).toBe(100 + 125);
+    expect(call.resume(225)).toBe('try');
+    expect(said(call)).toBe('one/0 retry');
+    expect(call.failed(failure('fault'), 300)).toBe('wait');
+    expect(call.untilMs).toBe(300 + 250);
+    call.resume(550);
+    expect(call.failed(failure('fault'), 600)).toBe('end');
+    expect(call.best?.class).toBe('fault');
+  });
+
+  test('the provider’s pause is the least, and a long one ends the call', () => {
+    const call = rig({ one: {} }).plan();
+    call.begin(0);
+    call.failed(failure('overloaded', 3_000), 100);
+    expect(call.untilMs).toBe(3_100);
+    call.resume(3_100);
+    expect(call.failed(failure('overloaded', 30_000), 3_200)).toBe('end');
+  });
+
+  test('a rate limit is waited for up to five seconds in all; longer ones are told', () => {
+    const { plan } = rig({ one: {} });
+    const call = plan();
+    call.begin(0);
+    expect(call.failed(failure('rate', 4_000), 0)).toBe('wait');
+    expect(call.untilMs).toBe(4_200);
+    expect(call.resume(4_200)).toBe('try');
+    expect(call.failed(failure('rate', 23_000), 4_300)).toBe('end');
+    expect(call.best?.class).toBe('rate');
+    expect(call.retryAfterMs).toBe(23_000 * 1.05);
+
+    const later = plan();
+    expect(later.begin(5_000)).toBe('end');
+    expect(later.refusal).toBe('rate');
+    expect(later.made).toBe(0);
+  });
+
+  test('where the pause is a guess, one call in two seconds finds out', () => {
+    const { plan } = rig({ one: {} });
+    for (let guess = 0, nowMs = 0; guess < 3; guess++) {
+      const call = plan();
+      expect(call.begin(nowMs)).toBe('try');
+      call.failed(failure('rate'), nowMs);
+      nowMs += 10_000;
+      call.abandoned(nowMs);
+    }
+    // The third guess, eight seconds from 20 s on, has ended; the fourth lasts sixteen.
+    const fourth = plan();
+    fourth.begin(30_000);
+    fourth.failed(failure('rate'), 30_000);
+    const refused = plan();
+    expect(refused.begin(31_000)).toBe('end');
+    const trial = plan();
+    expect(trial.begin(32_000)).toBe('try');
+    expect(said(trial)).toBe('one/0 probe');
+    expect(plan().begin(32_500)).toBe('end');
+    trial.answered(10, 33_000);
+    trial.ended(false, 33_000);
+    expect(plan().begin(33_100)).toBe('try');
+  });
+});
+
+describe('a call', () => {
+  test('begins no attempt with less than a second left', () => {
+    const { plan } = rig({ one: {}, two: {} });
+    const late = plan({ endMs: 999 });
+    expect(late.begin(0)).toBe('end');
+    expect(late.refusal).toBe('timeout');
+    const call = plan({ endMs: 10_000 });
+    expect(call.begin(0)).toBe('try');
+    expect(call.failed(failure('fault'), 9_001)).toBe('end');
+    expect(call.best?.class).toBe('fault');
+  });
+
+  test('makes at most the configured number of extra attempts', () => {
+    const routing = { ...makeCall().routing, maxExtraAttempts: 1 };
+    const call = rig({ one: {}, two: {}, three: {} }, { routing }).plan();
+    call.begin(0);
+    expect(call.failed(failure('fault'), 1)).toBe('try');
+    expect(call.failed(failure('fault'), 2)).toBe('end');
+  });
+
+  test('goes on after attempts of unknown cost only within its limit', () => {
+    const { plan } = rig({ one: {}, two: {}, three: {} });
+    const call = plan();
+    call.begin(0);
+    expect(call.failed(failure('timeout', null, 400_000_000n), 1)).toBe('try');
+    expect(call.failed(failure('timeout', null, 200_000_000n), 2)).toBe('end');
+
+    const never = plan({ routing: { ...makeCall().routing, uncertainRetry: 0n } });
+    never.begin(0);
+    expect(never.failed(failure('timeout', null, 0n), 1)).toBe('end');
+    const free = plan({ routing: { ...makeCall().routing, uncertainRetry: 0n } });
+    free.begin(0);
+    expect(free.failed(failure('overloaded'), 1)).toBe('try');
+  });
+
+  test.each([
+    [['rate', 'rate'], 'rate'],
+    [['rate', 'fault'], 'fault'],
+    [['fault', 'overloaded'], 'overloaded'],
+    [['fault', 'timeout'], 'timeout'],
+    [['timeout', 'overloaded'], 'overloaded'],
+    [['credential', 'fault'], 'fault'],
+    [['rate', 'timeout'], 'rate'],
+    [['fault', 'content'], 'content'],
+    [['rate', 'content'], 'content'],
+  ] as const)('that met %p tells %s', (classes, told) => {
+    const call = rig({ one: {}, two: {} }).plan();
+    call.begin(0);
+    call.failed(failure(classes[0], 60_000), 1);
+    expect(call.failed(failure(classes[1], 60_000), 2)).toBe('end');
+    expect(call.best?.class).toBe(told);
+  });
+
+  test('skips a target without an attempt', () => {
+    const call = rig({ one: {}, two: {} }).plan();
+    call.begin(0);
+    expect(call.skip(1)).toBe('try');
+    expect(said(call)).toBe('two/0 fallback');
+    expect(call.made).toBe(1);
+    expect(call.skip(2)).toBe('end');
+    expect(call.refusal).toBe('overloaded');
+  });
+});

@@ -1,0 +1,81 @@
+/** Tests what the states keep over reloads, what operators may change by hand, and what a snapshot says. */
+import { expect, test } from 'bun:test';
+import { AttemptPlan } from '../attempt-plan.ts';
+import type { FailureClass } from './failure-table.ts';
+import { type HealthEvent, RoutingState } from './routing-state.ts';
+import { makeCall, makeCandidates, makeTarget } from './testing/make-candidates.ts';
+
+function rig() {
+  const events: HealthEvent[] = [];
+  const state = new RoutingState(
+    (event) => events.push(event),
+    () => 0.5,
+  );
+  const targets = [makeTarget('one'), makeTarget('two')];
+  const [one, two] = targets;
+  if (one === undefined || two === undefined) throw new Error('no targets');
+  const begin = (nowMs: number) => {
+    const plan = new AttemptPlan(state, makeCandidates(targets), makeCall());
+    plan.begin(nowMs);
+    return plan;
+  };
+  /** Fails calls at the first target; each is then abandoned. */
+  const fail = (name: FailureClass, times: number, nowMs: number) => {
+    for (let time = 0; time < times; time++) {
+      const plan = begin(nowMs);
+      if (plan.target === one) plan.failed({ class: name, pauseMs: null, atRisk: null }, nowMs);
+      plan.abandoned(nowMs);
+    }
+  };
+  const stateOf = (nowMs: number) => state.snapshot(nowMs).targets.map((target) => target.state);
+  return { state, events, one, two, begin, fail, stateOf };
+}
+
+test('five faults open a target; a probe closes it', () => {
+  const { events, begin, fail, stateOf, one, two } = rig();
+  fail('fault', 5, 0);
+  expect(stateOf(0)).toEqual(['open', 'closed']);
+  expect(events).toMatchObject([{ kind: 'opened', scope: 'target', provider: 'one', why: 'fault', isAlarm: false }]);
+  expect(begin(4_999).target).toBe(two);
+  const probe = begin(5_000);
+  expect(probe.target).toBe(one);
+  expect(probe.why).toBe('probe');
+  expect(begin(5_000).target).toBe(two);
+  probe.answered(100, 5_100);
+  expect(stateOf(5_100)).toEqual(['closed', 'closed']);
+  expect(events.at(-1)).toMatchObject({ kind: 'closed', provider: 'one' });
+});
+
+test('a target out of rotation gets no call, and comes back by hand', () => {
+  const { state, one, two, begin, stateOf } = rig();
+  begin(0).abandoned(0);
+  state.rotateTarget(one, false);
+  expect(stateOf(0)).toEqual(['out']);
+  expect(begin(0).target).toBe(two);
+  state.rotateCredential(two, 0, false);
+  expect(begin(0).target).toBeNull();
+  state.rotateTarget(one, true);
+  expect(begin(0).target).toBe(one);
+});
+
+test('an operator closes a breaker and ends benches by hand', () => {
+  const { state, one, begin, fail, stateOf } = rig();
+  fail('fault', 5, 0);
+  state.close(one, 1);
+  expect(stateOf(1)).toEqual(['closed', 'closed']);
+  fail('credential', 1, 2);
+  expect(state.snapshot(2).credentials[0]).toMatchObject({ state: 'benched', why: 'credential', untilMs: 600_002 });
+  state.close(one, 3);
+  expect(begin(3).target).toBe(one);
+});
+
+test('a reload keeps what stays, forgets what went, and lets benches be probed', () => {
+  const { state, one, two, begin, fail, stateOf } = rig();
+  fail('config', 1, 0);
+  expect(stateOf(0)).toEqual(['benched', 'closed']);
+  state.reload([makeTarget('one')], 1_000);
+  expect(stateOf(1_000)).toEqual(['half_open']);
+  expect(begin(1_000).why).toBe('probe');
+  expect(begin(1_000).target).toBe(two);
+  expect(state.of(one).verdict(0, 1_000)).toBe('open');
+});
