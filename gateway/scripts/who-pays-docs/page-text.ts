@@ -18,6 +18,8 @@ export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
   crashed: 'Tollgate crashed during the request, after a checkpoint.',
   crashed_without_checkpoint: 'Tollgate crashed during the request, before its first checkpoint.',
+  lost_attempt:
+    'An attempt failed before any output that the client saw, and another one answered the request, or none did.',
   replayed: 'The stored answer of an earlier request was returned for its `Idempotency-Key`.',
 };
 
@@ -45,6 +47,12 @@ export const NOTES = `## Details
 
 - **Disconnecting before the end is not free.** Everything that the provider produced until it was aborted is charged.
 - **A provider failure before any output costs the caller nothing.** If the provider charges for it, the operator pays.
+- **A request that takes several attempts is charged once**, for the attempt that answered, at the price of its target. If the
+  client disconnects during the second attempt, it pays the input of that attempt only. If all attempts fail, it pays nothing.
+- **Attempts that did not answer are the operator's cost.** Each has \`billed\` in the record of the request: \`yes\` if the provider
+  reported its usage, \`maybe\` if the request was sent and its fate is unknown; then \`usage\` is an estimate. Absent: the provider
+  refused the request, or never got it. The amounts are at the provider's price without the account's markup. They are in no
+  request's \`cost_nano_usd\`; an account's \`absorbed_attempts_nano_usd\` is their sum.
 - **The charge never exceeds the hold.** If an answer cost more than the balance or a budget could cover, the operator pays the
   difference; the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole cost, usage × price: the charge to the
   account plus what was written off.

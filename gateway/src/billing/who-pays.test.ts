@@ -129,8 +129,31 @@ const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
   ['the next slice was refused', { ...CUT, endedBy: 'extension_refused' }, 'extension_refused', MORE_CAME, 'partial'],
   ['a crash after a checkpoint', { ...CUT, endedBy: 'crashed' }, 'crashed', SO_FAR, 'checkpoint'],
   ['a crash before one', { ...SILENT, endedBy: 'crashed' }, 'crashed_without_checkpoint', ZERO_USAGE, 'void'],
+  [
+    'an attempt before the answer that told its usage',
+    { ...WHOLE, endedBy: 'lost' },
+    'lost_attempt',
+    FINAL,
+    'upstream',
+  ],
+  [
+    'an attempt before the answer that told its input',
+    { ...CUT, endedBy: 'lost', produced: false },
+    'lost_attempt',
+    MORE_CAME,
+    'upstream',
+  ],
+  [
+    'an attempt before the answer that told nothing',
+    { ...SILENT, endedBy: 'lost' },
+    'lost_attempt',
+    COUNTED,
+    'counted',
+  ],
   ['a stored answer', { ...WHOLE, endedBy: 'replayed', dispatched: false }, 'replayed', ZERO_USAGE, 'cache'],
 ];
+
+const OF_OPERATOR: ReadonlySet<string> = new Set(['failed_mid_stream_free', 'undelivered', 'lost_attempt']);
 
 describe('chooseCharge', () => {
   test.each(CASES)('%s', (_, ended, ending, usage, source) => {
@@ -138,7 +161,7 @@ describe('chooseCharge', () => {
       ending,
       usage,
       source,
-      payer: ending === 'failed_mid_stream_free' || ending === 'undelivered' ? 'operator' : 'account',
+      payer: OF_OPERATOR.has(ending) ? 'operator' : 'account',
     } as ReturnType<typeof chooseCharge>);
   });
 

@@ -22,7 +22,7 @@ interface Row {
   readonly payer?: Payer;
 }
 
-/** One row for each way a call can end. */
+/** One row for each way a call can end, and one for the attempts that did not answer it. */
 export const WHO_PAYS = {
   complete: { charged: 'usage', source: 'upstream' },
   complete_without_usage: { charged: 'count', source: 'counted' },
@@ -43,13 +43,15 @@ export const WHO_PAYS = {
   crashed: { charged: 'checkpoint', source: 'checkpoint' },
   crashed_without_checkpoint: { charged: 'nothing', source: 'void' },
   replayed: { charged: 'nothing', source: 'cache' },
+  /** An attempt before the one that answers the call, or the last of those that all failed. Routing design, 6. */
+  lost_attempt: { charged: 'usage', source: 'upstream', sourceOfCount: 'counted', payer: 'operator' },
 } as const satisfies Record<string, Row>;
 
 export type CallEnding = keyof typeof WHO_PAYS;
 
 /**
  * What ended a call. `failed`: the response is incomplete for a reason other than the caller's. `undelivered`: upstream
- * answered, but the client did not get the response.
+ * answered, but the client did not get the response. `lost`: the attempt is not the one that answers the call.
  */
 export type EndedBy =
   | 'complete'
@@ -58,7 +60,8 @@ export type EndedBy =
   | 'undelivered'
   | 'extension_refused'
   | 'crashed'
-  | 'replayed';
+  | 'replayed'
+  | 'lost';
 
 export interface EndedCall {
   readonly endedBy: EndedBy;
@@ -122,6 +125,7 @@ function outputSoFar(reported: number, counted: number, countedWhenReported: num
 
 function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar, brokenAnswers }: EndedCall): CallEnding {
   if (endedBy === 'replayed') return 'replayed';
+  if (endedBy === 'lost') return 'lost_attempt';
   if (endedBy === 'crashed') return usageSoFar === null ? 'crashed_without_checkpoint' : 'crashed';
   if (!dispatched) return 'not_dispatched';
   if (endedBy === 'complete') return usage === null ? 'complete_without_usage' : 'complete';

@@ -163,7 +163,7 @@ export function setTarget(call: Routed, target: Target): void {
   (call as Call).target = target;
 }
 
-export function setPriced(call: Routed, priced: PricedRequest): void {
+export function setPriced(call: Routed, priced: PricedRequest | null): void {
   (call as Call).priced = priced;
 }
 

@@ -27,6 +27,7 @@ export async function judge(cell: Cell, seen: Seen, record: RecordLine, books: B
     differ('cost', record.cost_nano_usd, costOf(record).toString()),
     judgeEntries(nameEntries(entries), ending.entries),
     ...judgeSums(entries, record),
+    ...judgeAttempt(cell, entries, record),
   ];
   return problems.filter((problem) => problem !== null).map((problem) => `${cell.name}: ${problem}`);
 }
@@ -84,7 +85,7 @@ function judgeEntries(found: string, expected: Entries): string | null {
 }
 
 function nameEntries(entries: readonly EntryLine[]): string {
-  const kinds = entries.map(({ kind }) => kind).filter((kind) => kind !== 'absorb');
+  const kinds = entries.map(({ kind }) => kind).filter((kind) => kind !== 'absorb' && kind !== 'absorb_attempts');
   if (kinds.length === 0) return 'none';
   if (kinds.join() === 'hold,void') return 'void';
   if (kinds.join() === 'hold,post') return 'post';
@@ -99,6 +100,20 @@ function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine)
   return [
     differ('posted and released', sum('post', 'void') + released, sum('hold', 'extend')),
     differ('posted and absorbed', (sum('post') + sum('absorb')).toString(), cost_nano_usd),
+  ];
+}
+
+/** The last attempt has a cost only if the provider may bill it and the record charges nothing for it. */
+function judgeAttempt(cell: Cell, entries: readonly EntryLine[], { attempts }: RecordLine): (string | null)[] {
+  const { maybeBilled = false } = cell.ending;
+  const absorbed = entries.filter(({ kind }) => kind === 'absorb_attempts').map(({ amount }) => amount);
+  const last = attempts.at(-1);
+  const input = tokensIn(Buffer.byteLength(bodyOf(cell)));
+  return [
+    differ('billed', last?.billed, maybeBilled ? 'maybe' : undefined),
+    differ('input of the attempt', last?.usage?.input, maybeBilled ? input : undefined),
+    differ('cost of the attempt', absorbed.join(), last?.cost_nano_usd ?? ''),
+    differ('whether it costs something', absorbed.length > 0, maybeBilled),
   ];
 }
 

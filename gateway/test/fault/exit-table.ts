@@ -61,6 +61,8 @@ export interface Ending {
   /** By upstream's format. */
   readonly source: string | Readonly<Record<ProtocolName, string>>;
   readonly entries: Entries;
+  /** The provider may bill the attempt although nothing is charged: the operator pays it. */
+  readonly maybeBilled?: true;
   /** Status of the next call with the same key. */
   readonly next: number;
 }
@@ -246,11 +248,13 @@ export const ENDINGS: readonly Ending[] = [
 
   failed('upstream cannot be reached', { provider: 'gone', status: 500, error: 'upstream_failed' }),
   failed('upstream closes without an answer', {
+    maybeBilled: true,
     upstream: { cut: { at: 'before-headers', how: 'rst' } },
     status: 500,
     error: 'upstream_failed',
   }),
   failed('upstream answers 500', {
+    maybeBilled: true,
     upstream: { status: 500, errorBodyBytes: 100 },
     status: 500,
     error: 'upstream_failed',
@@ -276,36 +280,42 @@ export const ENDINGS: readonly Ending[] = [
     error: 'upstream_rejected',
   }),
   failed('upstream does not begin in time', {
+    maybeBilled: true,
     provider: 'hasty',
     upstream: { delayBeforeFirstByteMs: 60_000 },
     status: { chat: 500, messages: 504 },
     error: 'upstream_timeout',
   }),
   failed('upstream answers 200 with nothing', {
+    maybeBilled: true,
     forms: ['plain'],
     upstream: { hollow: true },
     status: 500,
     error: 'upstream_malformed',
   }),
   failed('upstream answers a stream of nothing', {
+    maybeBilled: true,
     forms: ['stream'],
     upstream: { hollow: true },
     status: 500,
     error: 'upstream_truncated',
   }),
   failed('upstream answers 200 with nonsense', {
+    maybeBilled: true,
     forms: ['plain'],
     upstream: { body: 'good day' },
     status: 500,
     error: 'upstream_malformed',
   }),
   failed('upstream begins a stream with an error', {
+    maybeBilled: true,
     forms: ['stream'],
     upstream: { records: ['event: error\ndata: {"type":"error","error":{"type":"api_error","message":"no"}}\n\n'] },
     status: 500,
     error: 'upstream_failed',
   }),
   failed('upstream dies in the middle of an answer in one piece', {
+    maybeBilled: true,
     forms: ['plain'],
     upstream: { cut: { at: 40, how: 'rst' } },
     status: 500,

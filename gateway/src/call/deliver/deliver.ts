@@ -23,8 +23,9 @@ import { failureOfErrorWords, failureOfRefusal, failureOfTranslatedError } from 
 import type { Held, Routed } from '../call.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
 import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
+import { decideUsage } from '../money/decide-usage.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';
-import { decideUsage, type Outcome, settle, unrecorded } from '../money/settle.ts';
+import { type Outcome, settle, unrecorded } from '../money/settle.ts';
 import { refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
 import { countViolations } from '../stream/open-relay.ts';
 import type { StreamRelay } from '../stream/stream-relay.ts';

@@ -21,7 +21,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import type { CallDraft, Ledger } from '../../store/ports/ledger.ts';
+import type { CallDraft, Checkpoint, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 
@@ -59,15 +59,19 @@ function withoutParts(usage: Usage): Usage {
 /** The failure for a caller whose answer was complete but whose hold was not kept. */
 const AWAY = new CallFailure('store_unavailable', 'the call could not be recorded');
 
+/** How a call is held for the target of its next attempt. */
+export type TargetHold = Pick<CallMoneyParts, 'price' | 'holdRequest' | 'slice' | 'draft'>;
+
 export class CallMoney {
-  readonly price: Price | null;
-  readonly draft: CallDraft;
   readonly brokenAnswers: 'bill' | 'free';
   /** Resolves when it is known whether the hold is on disk; null: it was known at once. */
   readonly #decided: Promise<void> | null = null;
   readonly #parts: CallMoneyParts;
   #held: NanoUsd;
+  #price: Price | null;
+  #holdRequest: HoldRequest | null;
   #slice: HoldSlice;
+  #draft: CallDraft;
   #extensions = 0;
   #ended = false;
   /** Why the hold may not be on disk. */
@@ -75,8 +79,9 @@ export class CallMoney {
 
   constructor(parts: CallMoneyParts) {
     this.#parts = parts;
-    this.price = parts.price;
-    this.draft = parts.draft;
+    this.#price = parts.price;
+    this.#holdRequest = parts.holdRequest;
+    this.#draft = parts.draft;
     this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
@@ -99,6 +104,30 @@ export class CallMoney {
     if (unheld !== null) throw unheld.cause;
   }
 
+  /** Of the present target, with the account's mark-up; null: it has no price. */
+  get price(): Price | null {
+    return this.#price;
+  }
+
+  /** With the present target and its price. */
+  get draft(): CallDraft {
+    return this.#draft;
+  }
+
+  /**
+   * Goes on with another target, before any output: at its price, and with the hold extended to `amount` if it is less.
+   * False: the caps do not cover that, and nothing changes. Rejects like `extend`.
+   */
+  async moveTo({ price, holdRequest, slice, draft }: TargetHold, amount: NanoUsd): Promise<boolean> {
+    const missing = missingFromHold(this.#held, amount);
+    if (missing > 0n && !(await this.extend({ ...slice, amount: missing }))) return false;
+    this.#price = price;
+    this.#holdRequest = holdRequest;
+    this.#slice = slice;
+    this.#draft = draft;
+    return true;
+  }
+
   /** Whether the stream must stay within its slices. */
   get isMetered(): boolean {
     return this.#slice.extendAtTokens !== null;
@@ -112,7 +141,7 @@ export class CallMoney {
 
   /** The next slice of a stream that has produced this many tokens; null: none is due. */
   dueSlice(producedTokens: number): HoldSlice | null {
-    const { holdRequest } = this.#parts;
+    const holdRequest = this.#holdRequest;
     return holdRequest === null || this.#ended
       ? null
       : nextSlice(holdRequest, this.#slice.outputTokens, producedTokens);
@@ -133,7 +162,7 @@ export class CallMoney {
    * like `extend`.
    */
   async coverUnmetered(outputTokensMax: number | null): Promise<boolean> {
-    const { holdRequest } = this.#parts;
+    const holdRequest = this.#holdRequest;
     return holdRequest === null || this.extend(holdUnmetered(holdRequest, this.#slice.outputTokens, outputTokensMax));
   }
 
@@ -145,13 +174,22 @@ export class CallMoney {
   /** Saves the stream's progress, so that another process can settle the call if this one dies. */
   checkpoint(usage: Usage): void {
     const { ledger, admission } = this.#parts;
-    if (this.#ended || this.price === null) return;
+    const price = this.#price;
+    if (this.#ended || price === null) return;
     const counters = withoutParts(usage);
+    const cost = costNanoUsd(counters, price);
     // Losing a checkpoint costs the operator at most the output since the previous one; the next write reports a failed
     // disk.
     ledger
-      .checkpoint({ call_id: admission.callId, usage: counters, cost: costNanoUsd(counters, this.price) })
+      .checkpoint({ call_id: admission.callId, usage: counters, cost, ...this.#targetIfMoved(price) })
       .catch(() => undefined);
+  }
+
+  /** The target of a checkpoint, where it is another than that of the hold. */
+  #targetIfMoved({ version: price_version }: Price): Pick<Checkpoint, 'target'> {
+    const { provider, served_model } = this.#draft;
+    if (this.#draft === this.#parts.draft || provider === null || served_model === null) return {};
+    return { target: { provider, served_model, price_version } };
   }
 
   /**

@@ -1,52 +1,20 @@
 /** Tests what a call takes from its limits and its money before it is sent, and that a refused call takes nothing. */
 import { describe, expect, test } from 'bun:test';
-import { createMoneySeeds, type MoneySource } from '../../admission/admission.ts';
-import { createLimitRules } from '../../admission/limit-rules.ts';
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import { withMarkUp } from '../../billing/price.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { generateKeyText } from '../../identity/key-format.ts';
-import { createMemoryLimits } from '../../store/memory/limits.ts';
-import type { Caps, Subject } from '../../store/ports/limits.ts';
+import type { Subject } from '../../store/ports/limits.ts';
 import { ConstraintViolation } from '../../store/ports/store-errors.ts';
 import { type Routed, setMoney } from '../call.ts';
-import { createRetryTokens } from '../plan/retry-tokens.ts';
-import { createNotedLedger } from '../testing/held-money.ts';
+import { budgetOf, openDesk } from '../testing/open-desk.ts';
 import { type CallPlan, routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
 import { CallMoney } from './call-money.ts';
 import { holdCall } from './hold-call.ts';
-import { LimitProofs } from './limit-proofs.ts';
-import { TokenRatio, UsageAnomalyLog } from './usage-checks.ts';
 
-const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 const KEY: Subject = { kind: 'key', id: 'key_1' };
 const UNPRICED = { price: null } as const;
-
-function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], source: Partial<MoneySource> = {}) {
-  const store = createMemoryLimits({ leaseMs: 3_600_000, onBudgetReached: () => undefined });
-  const ledger = createNotedLedger();
-  const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable: async () => 0n, ...source });
-  const caps = rules.map(([subject, some]) => ({ subject, caps: { ...NO_CAPS, ...some } }));
-  const billing: BillingDeps = {
-    ledger,
-    limits: { store, seeds },
-    counting: { store, seeds },
-    rules: createLimitRules(caps),
-    ratio: new TokenRatio(),
-    usageAnomalies: new UsageAnomalyLog(() => undefined),
-    limitProofs: new LimitProofs(() => undefined),
-    timeZoneOf: () => 'UTC',
-    budgetZoneOf: () => 'UTC',
-    priced: withMarkUp,
-    warnUnpriced: () => undefined,
-    warnUnknownTier: () => undefined,
-    retryTokens: createRetryTokens(),
-  };
-  return { billing, ledger, store };
-}
-
-const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
 
 /** Holds a call of the plan: the request to the ledger, and the refusal. */
 async function hold(billing: BillingDeps, plan: CallPlan = {}) {

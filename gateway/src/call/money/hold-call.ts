@@ -38,8 +38,19 @@ const MEDIA_TOKENS = 1_600;
  * nothing is taken. Synchronous if the limits answer synchronously.
  */
 export function holdCall(call: Routed): CallMoney | Promise<CallMoney> {
-  const { deps, principal, facts, route, target } = call;
-  const claim = prepareClaim(call.settings.config.defaults, deps.billing, {
+  const { deps, route } = call;
+  const claim = prepareClaim(call.settings.config.defaults, deps.billing, describeCall(call));
+  if (claim.price === null) deps.log.unpriced(call.requestId, route.model);
+  const admitted = admitCall(deps.billing.limits, claim.claim, steadyNowMs());
+  return admitted instanceof Promise
+    ? admitted.then((late) => takeOrClaimOtherwise(call, late, claim))
+    : takeOrClaimOtherwise(call, admitted, claim);
+}
+
+/** The call at its present target, as its limits see it. */
+export function describeCall(call: Routed): ClaimedCall {
+  const { principal, facts, route, target } = call;
+  return {
     callId: call.requestId,
     principal,
     route,
@@ -53,12 +64,7 @@ export function holdCall(call: Routed): CallMoney | Promise<CallMoney> {
     priced: call.priced,
     hidesReasoning: mayHideReasoning(call),
     limit: sentLimit(facts, call.protocol.name, target),
-  });
-  if (claim.price === null) deps.log.unpriced(call.requestId, route.model);
-  const admitted = admitCall(deps.billing.limits, claim.claim, steadyNowMs());
-  return admitted instanceof Promise
-    ? admitted.then((late) => takeOrClaimOtherwise(call, late, claim))
-    : takeOrClaimOtherwise(call, admitted, claim);
+  };
 }
 
 /** Tries the alternative claim, if there is one, where the first is refused. */
@@ -265,7 +271,7 @@ function refuseUnpriced({ principal, route }: ClaimedCall, binding: readonly Bin
  * The alternative claim after money did not cover the first. For a stream with hidden reasoning and too little budget
  * to meter it: its maximum cost. For a non-streaming call: the slice of a folded stream. Null: the refusal stands.
  */
-export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
+export function prepareOtherwise(refused: PreparedClaim, { kind }: Pick<LimitRefusal, 'kind'>): PreparedClaim | null {
   if (kind !== 'budget' && kind !== 'balance') return null;
   const { basis, claim, slice } = refused;
   if (basis.called.stream) return claim.room === undefined ? null : claimFor(basis, { mode: 'strict', stream: true });

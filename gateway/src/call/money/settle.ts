@@ -5,27 +5,24 @@
 import type { NanoUsd } from '../../billing/money.ts';
 import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
-import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
+import type { Charge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/secret.ts';
-import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
-import { type Arrived, type Identified, isRouted, type Routed } from '../call.ts';
+import { type Identified, isRouted, type Routed } from '../call.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { type PricedUsage, priceAnswer } from './answer-prices.ts';
-import type { BillingDeps } from './billing-deps.ts';
+import { decideUsage, type EndedAnswer } from './decide-usage.ts';
 import { sentLimit } from './limit-proofs.ts';
-import { checkUsage, estimateTokens, shownTokens } from './usage-checks.ts';
+import { noteLastAttempt } from './lost-attempt.ts';
+import { checkUsage, shownTokens } from './usage-checks.ts';
 
-/** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
-export interface Outcome {
+/** How a call ended. `status` is what the client got. */
+export interface Outcome extends EndedAnswer {
   readonly status: number;
-  readonly failure: FailureKind | null;
-  /** The facts that the answer reported, as far as it arrived; null: no answer began. */
-  readonly facts: AnswerFacts | null;
 }
 
 /** The answer's fields in a record. */
@@ -51,6 +48,7 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
   if (isRouted(call)) noteTarget(call, outcome);
   const decided = decideUsage(call, outcome);
   const { source, payer } = decided;
+  if (decided.ending === 'failed_without_output' && isRouted(call)) noteLastAttempt(call, outcome.facts);
   const requested = money?.price ?? null;
   const priced =
     requested !== null && source !== 'void' && isRouted(call) && mayCostOtherwise(call, decided.usage)
@@ -184,42 +182,6 @@ function learnRatio({ target, deps }: Routed, { failure, facts }: Outcome): void
   // that a provider hides.
   if (usage.reasoning > 0) ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
   else if (reasoningBytes === 0 || hiddenReasoning === 'never') ratio.learn(upstream, outputBytes, tokens);
-}
-
-/** The usage to charge, and the source of its numbers. */
-export function decideUsage(call: Arrived, outcome: Omit<Outcome, 'status'>): Charge {
-  const { facts } = outcome;
-  const { billing } = call.deps;
-  const ended = {
-    endedBy: endOf(call, outcome),
-    dispatched: call.dispatched,
-    produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
-    usage: facts?.usage ?? null,
-    usageSoFar: facts?.usageSoFar ?? null,
-    countedWhenReported: billing.ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
-    brokenAnswers: call.money?.brokenAnswers ?? 'bill',
-  } as const;
-  return chooseCharge(ended, () => countUsage(call, facts, billing));
-}
-
-function endOf({ undelivered }: Arrived, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
-  if (failure === null) return 'complete';
-  if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
-  if (failure === 'quota_exceeded' && facts !== null && undelivered === null) return 'extension_refused';
-  if (facts === null) return 'failed';
-  const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
-  const isWhole = facts.usage !== null;
-  // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
-  const isUndelivered = undelivered === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
-  return isUndelivered ? 'undelivered' : 'failed';
-}
-
-function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
-  return {
-    ...ZERO_USAGE,
-    input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
-  };
 }
 
 /** The decisions made at the end of a call. */

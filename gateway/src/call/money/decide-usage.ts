@@ -1,0 +1,64 @@
+/** Decides which usage counts for an answer, or for an attempt that failed before it, as far as it arrived. */
+import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import type { Arrived, Routed } from '../call.ts';
+import type { BillingDeps } from './billing-deps.ts';
+import { estimateTokens } from './usage-checks.ts';
+
+export interface EndedAnswer {
+  /** Null only for a complete answer. */
+  readonly failure: FailureKind | null;
+  /** The facts that the answer reported, as far as it arrived; null: no answer began. */
+  readonly facts: AnswerFacts | null;
+}
+
+/** The usage to charge, and the source of its numbers. */
+export function decideUsage(call: Arrived, outcome: EndedAnswer): Charge {
+  const { facts } = outcome;
+  const { billing } = call.deps;
+  const ended = {
+    endedBy: endOf(call, outcome),
+    dispatched: call.dispatched,
+    produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
+    ...reportedIn(call, facts),
+    brokenAnswers: call.money?.brokenAnswers ?? 'bill',
+  } as const;
+  return chooseCharge(ended, () => countUsage(call, facts, billing));
+}
+
+/** The usage of an attempt whose answer the client does not get: as reported, else our estimate of what it cost. */
+export function usageOfLost(call: Routed, facts: AnswerFacts | null): Usage {
+  const ended = { endedBy: 'lost', dispatched: true, produced: false, brokenAnswers: 'bill' } as const;
+  return chooseCharge({ ...ended, ...reportedIn(call, facts) }, () => countUsage(call, facts, call.deps.billing)).usage;
+}
+
+function reportedIn(call: Arrived, facts: AnswerFacts | null) {
+  const { ratio } = call.deps.billing;
+  return {
+    usage: facts?.usage ?? null,
+    usageSoFar: facts?.usageSoFar ?? null,
+    countedWhenReported: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
+  };
+}
+
+function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): EndedBy {
+  if (failure === null) return 'complete';
+  if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
+  if (failure === 'quota_exceeded' && facts !== null && undelivered === null) return 'extension_refused';
+  if (facts === null) return 'failed';
+  const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
+  const isWhole = facts.usage !== null;
+  // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
+  const isUndelivered = undelivered === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
+  return isUndelivered ? 'undelivered' : 'failed';
+}
+
+function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
+  return {
+    ...ZERO_USAGE,
+    input: estimateTokens(call.facts?.inputBytes ?? 0),
+    output: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Switches a call to another target before its next attempt, with its money: there is one hold around all attempts, and
+ * a dearer target extends it first. Source: routing design, section 6.
+ */
+import { speaks } from '../../protocols/names.ts';
+import type { Target } from '../../routing/route.ts';
+import { InsufficientFunds } from '../../store/ports/store-errors.ts';
+import { type Held, setPriced, setTarget } from '../call.ts';
+import { allowNamedModels, type PricedRequest } from '../plan/named-models.ts';
+import { describeCall, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-call.ts';
+import { draftRecord, unrecorded } from './settle.ts';
+
+/**
+ * Sets the call's target, its prices and whether its answer is folded. False: neither the caps nor the balance cover the
+ * target, and nothing has changed. Rejects with CallFailure where the target cannot serve the request: it has no price
+ * where one is needed, its provider lacks a model that the request names, or the extension cannot be stored; also then
+ * nothing has changed.
+ */
+export async function switchTarget(call: Held, target: Target): Promise<boolean> {
+  const { target: before, priced } = call;
+  setTarget(call, target);
+  setPriced(call, null);
+  let isCovered = false;
+  try {
+    setPriced(call, priceFor(call, target));
+    isCovered = await coverTarget(call);
+  } finally {
+    if (!isCovered) {
+      setTarget(call, before);
+      setPriced(call, priced);
+    }
+  }
+  return isCovered;
+}
+
+/** The models that the request names beside its own, at the target's provider; null: none, or the request is translated. */
+function priceFor(call: Held, target: Target): PricedRequest | null {
+  const { settings, principal, route, protocol, facts } = call;
+  if (facts.priced === undefined || !speaks(target.upstream.protocols, protocol.name)) return null;
+  return allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced);
+}
+
+async function coverTarget(call: Held): Promise<boolean> {
+  const claim = prepareClaim(call.settings.config.defaults, call.deps.billing, describeCall(call));
+  if (await holdFor(call, claim)) return true;
+  const other = prepareOtherwise(claim, { kind: 'balance' });
+  return other !== null && holdFor(call, other);
+}
+
+async function holdFor(call: Held, { price, holdRequest, slice, claim, form }: PreparedClaim): Promise<boolean> {
+  const draft = draftRecord(call, price?.version ?? null);
+  const moving = call.money.moveTo({ price, holdRequest, slice, draft }, claim.room ?? slice.amount);
+  const moved = await moving.catch(refusedByLedger);
+  if (moved) call.folded = form.stream && !call.facts.stream;
+  return moved;
+}
+
+/** The ledger knows of calls that the limits do not: those that were running when the account became prepaid. */
+function refusedByLedger(cause: unknown): false {
+  if (cause instanceof InsufficientFunds) return false;
+  throw unrecorded(cause);
+}
