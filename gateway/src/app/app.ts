@@ -29,7 +29,9 @@ import { createSetUp } from '../people/members/set-up.ts';
 import { createMakerReader } from '../people/roles.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
-import { type RouteTable, suggestModel } from '../routing/route.ts';
+import { ChoiceState } from '../routing/choose/choose.ts';
+import { RoutingState } from '../routing/health/routing-state.ts';
+import { type RouteTable, suggestModel, type Target } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
 import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
@@ -38,6 +40,7 @@ import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { createCallLog, type Log } from '../telemetry/log.ts';
 import { closeIdle } from '../upstream/connection.ts';
+import { logHealth } from './log-health.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
 import { openModels } from './open-models.ts';
@@ -149,6 +152,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const descriptors = boundsOfDescriptors(filesMax);
     const baseUrl = () => deps.settings.config.server.publicUrl ?? server.url;
     const health = createProviderHealth();
+    const routing = new RoutingState((event) => logHealth(log, event));
     const models = await openModels({
       config,
       listed,
@@ -161,6 +165,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       takeOver: (settings) => {
         const { routes } = deps.settings;
         deps.settings = settings;
+        routing.reload(targetsOf(settings.routes), performance.now());
         boundCapacity(deps.capacity, boundsOf(settings.config.limits, descriptors.callsMax));
         money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));
@@ -180,6 +185,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       billing: money.billing,
       health,
+      routing,
+      choice: new ChoiceState(routing),
       content: content.recorder,
       protocolViolations: { received: countersOf(UPSTREAM_PROTOCOLS), withheld: countersOf(CLIENT_PROTOCOLS) },
       unknownCallers: 0,
@@ -294,6 +301,11 @@ async function addOllama(config: Config): Promise<{ config: Config; listed: List
 /** All public names of the model that a name refers to; for a name that is not served, the name itself. */
 function namesIn(routes: RouteTable, model: string): readonly string[] {
   return routes.get(model)?.names ?? [model];
+}
+
+/** The targets of all models. */
+function targetsOf(routes: RouteTable): readonly Target[] {
+  return [...routes.values()].flatMap(({ targets }) => targets);
 }
 
 const describeModel: DescribeModel = ({ targets: [{ catalog }] }) =>

@@ -6,6 +6,8 @@ import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { OpenSet } from '../lib/open-set.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
+import type { ChoiceState } from '../routing/choose/choose.ts';
+import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
 import type { ProviderHealth } from './attempt/provider-health.ts';
@@ -51,6 +53,10 @@ export interface CallDeps {
   readonly idempotency: Idempotency;
   readonly billing: BillingDeps;
   readonly health: ProviderHealth;
+  /** The states of targets and credentials. */
+  readonly routing: RoutingState;
+  /** What the choice among targets has learned. */
+  readonly choice: ChoiceState;
   readonly content: ContentRecorder;
   readonly protocolViolations: ProtocolViolations;
   /** Calls without a valid key: counted, never recorded. */
