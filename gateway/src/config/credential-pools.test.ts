@@ -9,6 +9,10 @@ import { join } from 'node:path';
 import { openaiCompatible } from '../providers/openai-compatible.ts';
 import type { RemoteKind } from '../providers/provider.ts';
 import { openUpstream } from '../providers/upstream.ts';
+import { AttemptPlan } from '../routing/attempt-plan.ts';
+import { RoutingState } from '../routing/health/routing-state.ts';
+import { makeCall, makeCandidates } from '../routing/health/testing/make-candidates.ts';
+import { buildRouteTable } from '../routing/route.ts';
 import { type Fault, renderConfigProblem, renderPath } from './file/config-problem.ts';
 import { createProviderSchema } from './file/provider-schema.ts';
 import { loadConfig } from './load-config.ts';
@@ -145,6 +149,32 @@ describe('a pool of keys', () => {
       `Provider p: the keys without organisation (a, b) ${shared}`,
     ]);
   });
+});
+
+test('a rotation of keys keeps what was learned about those that stay', () => {
+  const targetOf = (keys: string) => {
+    const text = `providers: { p: { kind: openai, api_keys: [${keys}] } }\nmodels: { m: { targets: [{ provider: p }] } }\n`;
+    const target = buildRouteTable(
+      listServedModels(load(text), () => []),
+      () => null,
+    ).get('m')?.targets[0];
+    if (target === undefined) throw new Error('the model is served');
+    return target;
+  };
+  const state = new RoutingState();
+  const before = targetOf('{ name: stays, key: canary-1 }, { name: old, key: canary-2 }');
+  const plan = new AttemptPlan(state, makeCandidates([before]), makeCall());
+  plan.begin(0);
+  plan.failed({ class: 'rate', pauseMs: 23_000, atRisk: null }, 0);
+  const [first, second] = before.upstream.credentials.map((_, index) => state.of(before).verdict(index, 1));
+  expect([first, second]).toEqual(['cooling', 'usable']);
+
+  const after = targetOf('{ name: new, key: canary-3 }, { name: stays, key: canary-1 }, { name: old, key: canary-4 }');
+  state.reload([after], 2);
+  const verdicts = (nowMs: number) => [0, 1, 2].map((index) => state.of(after).verdict(index, nowMs));
+  expect(verdicts(22_000)).toEqual(['usable', 'cooling', 'usable']);
+  expect(verdicts(30_000)).toEqual(['usable', 'usable', 'usable']);
+  expect(state.snapshot(22_000).credentials.map(({ name }) => name)).toEqual(['stays', 'new', 'old']);
 });
 
 /** A fictitious kind: its address and path follow from settings, and it signs with two secrets. */

@@ -142,7 +142,7 @@ describe('routing', () => {
 
   test('of a default strategy applies to models without routing', () => {
     const { defaults, models } = load(
-      `${TWO}defaults: { routing: { strategy: latency } }\nmodels: { m: { targets: [{ provider: lab, weight: 2 }] } }\n`,
+      `${TWO}defaults: { routing: { strategy: latency } }\nmodels: { m: { targets: [{ provider: lab, weight: 0 }] } }\n`,
     );
     expect(defaults.routing).toEqual({ ...DEFAULT_ROUTING, strategy: 'latency' });
     expect(models?.get('m')?.routing.strategy).toBe('latency');
@@ -196,12 +196,15 @@ describe('routing', () => {
     }
   });
 
-  test('refuses weights that its strategy does not read', () => {
-    const { problems } = read(
-      `${TWO}models: { m: { routing: { strategy: order }, targets: [{ provider: lab, weight: 0 }] } }\n`,
-    );
-    expect(problems.map(renderConfigProblem)).toEqual([
-      'f.yaml:2:81: models.m.targets[0].weight: found a weight with strategy order, expected no weight: the targets are tried as written. Remove it, or write strategy: weight.',
-    ]);
+  test('refuses weights that its strategy does not read, and takes 0 as a fallback', () => {
+    const targets = (weight: number) =>
+      `targets: [{ provider: claude, price: free }, { provider: lab, price: free, weight: ${weight} }]`;
+    for (const strategy of ['order', 'latency', 'price']) {
+      expect(modelOf(`routing: { strategy: ${strategy} }, ${targets(0)}`)?.targets[1]?.weight).toBe(0);
+      const { problems } = read(`${TWO}models: { m: { routing: { strategy: ${strategy} }, ${targets(1)} } }\n`);
+      expect(problems.map((one) => renderConfigProblem(one).replace(/^\S+ /, ''))).toEqual([
+        `models.m.targets[1].weight: found a weight with strategy ${strategy}, expected strategy weight, or the weight 0 of a target that is only a fallback. Remove the weight, or write strategy: weight.`,
+      ]);
+    }
   });
 });

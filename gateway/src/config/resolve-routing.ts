@@ -140,11 +140,11 @@ export function checkStrategy(
   report: Report,
 ): void {
   for (const [index, target] of targets.entries()) {
-    if (strategy === 'order' && target.weight !== null) {
+    if (strategy !== 'weight' && (target.weight ?? 0) > 0) {
       report([index, 'weight'], {
-        found: 'a weight with strategy order',
-        expected: 'no weight: the targets are tried as written',
-        advice: 'Remove it, or write strategy: weight.',
+        found: `a weight with strategy ${strategy}`,
+        expected: 'strategy weight, or the weight 0 of a target that is only a fallback',
+        advice: 'Remove the weight, or write strategy: weight.',
       });
     }
     if (strategy === 'price' && (target.price ?? price) === null && !hasKnownPrice(target)) {
