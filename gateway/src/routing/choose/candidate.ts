@@ -1,4 +1,5 @@
 /** Defines what the choice among a route's targets says of each of them, and what it asks of their health. */
+import type { UpstreamHealth } from '../health/target-health.ts';
 import type { Target } from '../route.ts';
 
 /** What keeps a target from carrying the request. */
@@ -65,28 +66,13 @@ export function isUsable(candidate: Candidate): candidate is UsableCandidate {
   return candidate.verdict === 'chosen' || candidate.verdict === 'fallback';
 }
 
-/** What the choice asks of the health of targets. */
+/** What the choice asks of the health of a target. */
+export type TargetHealthView = Pick<
+  UpstreamHealth,
+  'verdict' | 'untilMs' | 'share' | 'closedForMs' | 'faultShare' | 'expectedMs' | 'open'
+>;
+
+/** The health of all targets: `RoutingState`. */
 export interface HealthView {
   of(target: Target): TargetHealthView;
-}
-
-/** The health of one target. All times are on one monotonic clock, in ms. */
-export interface TargetHealthView {
-  /**
-   * What its state allows for a call with a credential. `probe`: one call may show whether it is back. `open`: only if
-   * nothing else can be used. `out`: an operator took it out of rotation.
-   */
-  verdict(credential: number, nowMs: number): 'usable' | 'probe' | 'open' | 'cooling' | 'benched' | 'out';
-  /** When the pause of the credential ends, after the verdicts `open`, `cooling` and `benched`. */
-  untilMs(credential: number): number;
-  /** The part of its usual share that it takes: less than 1 in the seconds after it closed. */
-  share(nowMs: number): number;
-  /** For how long it has been closed; Infinity: since the start. 0: it is not closed. */
-  closedForMs(nowMs: number): number;
-  /** The share of faults in its last hundred outcomes. */
-  faultShare(): number;
-  /** The expected time to first content, which decays without calls; null: unknown. */
-  expectedMs(nowMs: number): number | null;
-  /** Attempts under way. */
-  readonly open: number;
 }

@@ -157,14 +157,17 @@ describe('the conversation', () => {
 });
 
 describe('required tags', () => {
-  const read = (value: string) => readRequiredTags(new Headers({ 'x-tollgate-require': value }));
+  const read = (value: string, policy: readonly string[] = []) =>
+    readRequiredTags(new Headers({ 'x-tollgate-require': value }), policy);
 
-  test('a list of words, each once', () => {
-    expect(readRequiredTags(new Headers())).toEqual([]);
-    expect(read('eu, ZDR ,eu,')).toEqual(['eu', 'zdr']);
+  test('those of the policy and of the request, each once', () => {
+    const policy = ['zdr'];
+    expect(readRequiredTags(new Headers(), policy)).toBe(policy);
+    expect(read('eu, ZDR ,eu,', policy)).toEqual(['zdr', 'eu']);
+    expect(read('', policy)).toEqual(policy);
   });
 
-  test.each(['eu zdr', '"eu"', 'ü', 'a'.repeat(33), Array.from({ length: 17 }, (_, at) => `t${at}`).join(',')])(
+  test.each(['eu zdr', '"eu"', 'ü', 'a'.repeat(33), Array.from({ length: 21 }, (_, at) => `t${at}`).join(',')])(
     'refuses %s',
     (value) => {
       expect(() => read(value)).toThrow('x-tollgate-require: found');

@@ -1,8 +1,12 @@
 /** Tests how calls spread over targets by each strategy, on a clock of their own. Source: design of routing, 12. */
 import { describe, expect, test } from 'bun:test';
+import { AttemptPlan } from '../attempt-plan.ts';
+import { RoutingState } from '../health/routing-state.ts';
+import { makeCall } from '../health/testing/make-candidates.ts';
 import type { Route } from '../route.ts';
 import { PIN_MS } from './affinity.ts';
-import { type ChoiceState, choose } from './choose.ts';
+import { ChoiceState, choose } from './choose.ts';
+import { Dice } from './random.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { makeRequest, makeRoute, makeState } from './testing/routes.ts';
 
@@ -149,4 +153,62 @@ describe('latency', () => {
     expect((shares.get('c') ?? 0) + (shares.get('d') ?? 0)).toBeCloseTo(1 / 2, 1);
     expect(shares.has('b')).toBe(false);
   });
+});
+
+/**
+ * Calls of a route with three targets, one of them five times slower until `healsAtMs`, driven by the states and the plan
+ * of real attempts. Returns the slow target's share of the calls that began in [fromMs, toMs).
+ */
+function slowShares(strategy: 'latency' | 'weight', healsAtMs: number, spans: readonly (readonly [number, number])[]) {
+  const route = makeRoute(
+    ['a', 'b', 'slow'].map((name) => ({ name })),
+    { strategy },
+  );
+  const health = new RoutingState(
+    () => {},
+    () => 0.5,
+  );
+  const state = new ChoiceState(health);
+  const dice = new Dice(3);
+  /** A log-normal time around 300 ms. */
+  const normalMs = () =>
+    300 * Math.exp(0.4 * Math.sqrt(-2 * Math.log(1 - dice.roll())) * Math.cos(2 * Math.PI * dice.roll()));
+  const ends = new Map<number, (() => void)[]>();
+  const counts = spans.map(() => ({ slow: 0, all: 0 }));
+  const lastMs = Math.max(...spans.map(([, toMs]) => toMs));
+  for (let nowMs = 0; nowMs < lastMs; nowMs += 1) {
+    for (const end of ends.get(nowMs) ?? []) end();
+    ends.delete(nowMs);
+    if (dice.roll() >= 0.2) continue;
+    const candidates = choose(route, makeRequest(), state, nowMs, Math.floor(dice.roll() * 2 ** 32));
+    const plan = new AttemptPlan(health, candidates, makeCall({ endMs: nowMs + 600_000 }));
+    expect(plan.begin(nowMs)).toBe('try');
+    const isSlow = plan.target?.name === 'slow';
+    for (const [index, [fromMs, toMs]] of spans.entries()) {
+      const count = counts[index];
+      if (count === undefined || nowMs < fromMs || nowMs >= toMs) continue;
+      count.all += 1;
+      if (isSlow) count.slow += 1;
+    }
+    const tookMs = Math.max(1, Math.round(normalMs() * (isSlow && nowMs < healsAtMs ? 5 : 1)));
+    const end = () => {
+      plan.answered(tookMs, nowMs + tookMs);
+      plan.ended(false, nowMs + tookMs);
+    };
+    ends.set(nowMs + tookMs, [...(ends.get(nowMs + tookMs) ?? []), end]);
+  }
+  return counts.map(({ slow, all }) => slow / all);
+}
+
+test('a slow target of three keeps less than 5% by latency, and has its share back within a minute after healing', () => {
+  const spans = [
+    [20_000, 120_000],
+    [120_000, 180_000],
+  ] as const;
+  const [whileSlow = 1, healed = 0] = slowShares('latency', 120_000, spans);
+  expect(whileSlow).toBeLessThan(0.05);
+  expect(whileSlow).toBeGreaterThan(0);
+  expect(healed).toBeGreaterThanOrEqual(0.25);
+  const [byWeight = 0] = slowShares('weight', 120_000, spans);
+  expect(byWeight).toBeGreaterThan(0.3);
 });
