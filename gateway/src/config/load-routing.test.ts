@@ -40,6 +40,12 @@ describe('targets', () => {
     ]);
   });
 
+  test('at a server on this machine have a limit of open requests', () => {
+    const text =
+      'providers: { o: { kind: openai-compatible, preset: ollama } }\nmodels: { m: { targets: [{ provider: o }] }, n: { targets: [{ provider: o, max_concurrency: 2 }] } }\n';
+    expect([...(load(text).models?.values() ?? [])].map(({ targets }) => targets[0].maxConcurrency)).toEqual([8, 2]);
+  });
+
   test('have options of their own', () => {
     const model = modelOf(
       'price: free, targets: [{ provider: lab, name: main, weight: 3, max_concurrency: 50, tags: [eu, zdr] }, ' +

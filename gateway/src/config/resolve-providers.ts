@@ -214,5 +214,6 @@ export function buildRemoteProvider(parts: RemoteParts): RemoteProvider {
     quirks: preset?.quirks ?? kind.quirks,
     // At another address, another gateway may answer.
     provenLimits: preset !== null && address.origin === originOf(preset) ? preset.provenLimits : [],
+    maxConcurrency: preset?.maxConcurrency ?? null,
   };
 }

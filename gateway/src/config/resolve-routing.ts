@@ -44,7 +44,7 @@ export function plainTarget(provider: Provider, model: string): TargetConfig {
     name: `${provider.name}/${model}`,
     priority: 1,
     weight: null,
-    maxConcurrency: null,
+    maxConcurrency: provider.maxConcurrency,
     tags: [],
     price: null,
   };

@@ -27,5 +27,5 @@ export const demo: LocalKind = {
 export function localProvider(name: string, kind: LocalKind): LocalProvider {
   const { quirks } = kind;
   const nothing = { baseUrl: null, credentials: null, timeouts: null, catalogProvider: null } as const;
-  return { name, kind, quirks, provenLimits: [], ...nothing };
+  return { name, kind, quirks, provenLimits: [], maxConcurrency: null, ...nothing };
 }

@@ -16,6 +16,9 @@ const NO_LIMITS: readonly OutputLimitMember[] = [];
 const OLDER_LIMIT: readonly OutputLimitMember[] = ['max_tokens'];
 const BOTH_LIMITS: readonly OutputLimitMember[] = ['max_tokens', 'max_completion_tokens'];
 
+/** A server on this machine answers a few requests at once; more only slow each other down. */
+const LOCAL_CONCURRENCY = 8;
+
 function compatible(
   name: string,
   title: string,
@@ -33,6 +36,7 @@ function compatible(
     catalogProvider: catalog,
     quirks: NO_QUIRKS,
     provenLimits: NO_LIMITS,
+    maxConcurrency: null,
   } satisfies Preset;
 }
 
@@ -152,6 +156,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     ...compatible('ollama', 'Ollama', 'http://127.0.0.1:11434/v1', [], null),
+    maxConcurrency: LOCAL_CONCURRENCY,
     // Wire reference C.2 (assistant text) and D.3.
     quirks: { ...NO_QUIRKS, chat: { nullContent: false, parallelToolCalls: false } },
   },

@@ -219,6 +219,8 @@ export interface Preset {
    * The output limits that a vendor's own host is known to honor; others are proven by its responses. Decision 0025.
    */
   readonly provenLimits: readonly OutputLimitMember[];
+  /** Open requests at once to each of its models, for a server on this machine; null: any number. */
+  readonly maxConcurrency: number | null;
 }
 
 export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
@@ -239,6 +241,8 @@ interface ProviderBase {
   readonly catalogProvider: string | null;
   /** Output limits that it is known to honor: those of a preset at the preset's own address. */
   readonly provenLimits: readonly OutputLimitMember[];
+  /** Open requests at once to each of its models, unless a target says otherwise; null: any number. */
+  readonly maxConcurrency: number | null;
 }
 
 /** A provider that answers calls over the network. */

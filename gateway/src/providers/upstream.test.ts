@@ -55,6 +55,7 @@ function providerOf(kind: RemoteKind, changes: Partial<RemoteProvider> = {}): Re
     catalogProvider: null,
     quirks: NO_QUIRKS,
     provenLimits: [],
+    maxConcurrency: null,
     ...changes,
   };
 }

@@ -101,7 +101,10 @@ const targetSchema = z.strictObject({
     })
     .optional(),
   max_concurrency: wholeNumber(1, 100_000)
-    .meta({ description: 'Requests at once; further ones wait up to 2s, then go to the next target.' })
+    .meta({
+      description:
+        'Requests at once; further ones wait up to 2s, then go to the next target. Default: 8 for the preset `ollama`, otherwise any number.',
+    })
     .optional(),
   tags: z
     .array(tag)
