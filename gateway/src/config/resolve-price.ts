@@ -2,7 +2,7 @@
 import { parseInstantMs } from '../lib/quantity.ts';
 import type { PricePeriodText, PriceText, RatesText } from './config.ts';
 import type { PathStep, Report } from './file/config-problem.ts';
-import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
+import type { PricePeriodShape, PriceShape } from './file/price-schema.ts';
 
 /** Converts the price to the configuration's form; reports problems by their path below the price. */
 export function resolvePrice(shape: PriceShape | undefined, report: Report): PriceText | null {

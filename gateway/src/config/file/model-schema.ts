@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { formatNanoUsd } from '../../billing/money.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { AFFINITIES, DEFAULT_ROUTING, FALLBACK_CLASSES, ROUTING_STRATEGIES } from '../config.ts';
+import { priceSchema } from './price-schema.ts';
 import { timeoutsSchema, WEIGHT_MAX } from './provider-schema.ts';
-import { choice, modelName, plainText, priceSchema, shortName, tag, usdAmount, wholeNumber } from './scalar-schema.ts';
+import { choice, modelName, plainText, shortName, tag, usdAmount, wholeNumber } from './scalar-schema.ts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const THINKING = ['adaptive', 'enabled', 'between_tools', 'disabled'] as const;

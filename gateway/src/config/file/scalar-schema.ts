@@ -4,10 +4,9 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { type NanoUsd, parseUsd, USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../../billing/money.ts';
-import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
+import { type NanoUsd, parseUsd } from '../../billing/money.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
-import { parseByteSize, parseDurationMs, parseInstantMs } from '../../lib/quantity.ts';
+import { parseByteSize, parseDurationMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
 import { DATA_TAG } from '../config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
@@ -60,10 +59,10 @@ interface ScalarRule<Value> {
 }
 
 /** In the published schema every value may be an expression instead. */
-const EXPRESSION_PATTERN = '\\$\\{.+\\}';
+export const EXPRESSION_PATTERN = '\\$\\{.+\\}';
 
 /** A value made from text. Its issues carry `params: {found?, expected, advice, secret}`. */
-function scalar<Value>(rule: ScalarRule<Value>) {
+export function scalar<Value>(rule: ScalarRule<Value>) {
   return z
     .string({ error: () => rule.expected })
     .transform((text, context) => {
@@ -76,7 +75,7 @@ function scalar<Value>(rule: ScalarRule<Value>) {
     .meta(rule.json);
 }
 
-const UNFIT = new Unfit({});
+export const UNFIT = new Unfit({});
 const hasControls = (text: string) => /\p{Cc}/u.test(text);
 
 /** Any text without control characters, up to `charactersMax`. */
@@ -172,7 +171,7 @@ function withinBounds(text: string, parse: (text: string) => number, least: stri
   return value instanceof Unfit || (value >= parse(least) && value <= parse(most)) ? value : UNFIT;
 }
 
-function parseOrUnfit<Value>(parse: () => Value): Value | Unfit {
+export function parseOrUnfit<Value>(parse: () => Value): Value | Unfit {
   try {
     return parse();
   } catch (error) {
@@ -219,44 +218,6 @@ export const listenHost = scalar({
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
 
-/** A tier with a greater factor is a mistake. */
-const MULTIPLIER_MAX = 1_000;
-
-const decimal = (unit: string, json: { readonly title: string; readonly maximum: number }) =>
-  scalar({
-    expected: `${unit}: a number from 0 to ${json.maximum} with at most 6 decimals, such as 0.25`,
-    advice: 'Correct the number.',
-    json: {
-      type: ['number', 'string'],
-      minimum: 0,
-      pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
-      ...json,
-    },
-    parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= json.maximum ? text : UNFIT),
-  });
-
-/** USD per million tokens, as written. */
-const priceText = decimal('USD per million tokens', { title: 'price', maximum: USD_PER_MILLION_MAX });
-
-/** USD per 1,000 requests, as written. */
-const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
-
-/** A factor of a price, as written. */
-const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
-
-/** A word for a tier, as used in requests and responses. */
-const tierWord = z
-  .string()
-  .regex(TIER_WORD, 'a word for a tier: 1 to 40 letters, digits, _, . and -, such as priority');
-
-/** The kind of a tool that runs upstream, as used in usage counts. */
-const toolKind = z
-  .string()
-  .regex(
-    TOOL_KIND,
-    'a kind of tool as the provider counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
-  );
-
 /** An amount of USD, as nano-USD. */
 export const usdAmount = (usdMax: number) =>
   scalar<NanoUsd>({
@@ -271,17 +232,6 @@ export const usdAmount = (usdMax: number) =>
     },
     parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= usdMax ? parseUsd(text, 'amount') : UNFIT),
   });
-
-/** A day or an instant, as written. */
-const instant = scalar({
-  expected: 'a day such as 2026-12-01 (its first moment in UTC), or a moment such as 2026-12-01T08:00:00Z',
-  advice: 'Correct the date.',
-  json: { title: 'date', type: 'string', pattern: `^\\d{4}-\\d{2}-\\d{2}(T.+)?$|${EXPRESSION_PATTERN}` },
-  parse: (text) => {
-    const moment = parseOrUnfit(() => parseInstantMs(text));
-    return moment instanceof Unfit ? moment : text;
-  },
-});
 
 /** The id of a service, as used in URLs. */
 export const oidcId = scalar({
@@ -298,70 +248,3 @@ export const domainName = scalar({
   json: { title: 'domain', type: 'string', minLength: 3 },
   parse: (text) => (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
-
-const rate = (description: string) => priceText.meta({ description });
-
-const rates = {
-  input: rate('Input.'),
-  output: rate('Output.'),
-  cache_read: rate('Input read from a cache; default: as input.').optional(),
-  cache_write: rate('Input written to a cache; default: as input.').optional(),
-  cache_write_5m: rate('Written for five minutes; default: as cache_write.').optional(),
-  cache_write_1h: rate('Written for an hour; default: as cache_write_5m.').optional(),
-  reasoning: rate('Reasoning output; default: as output.').optional(),
-  audio_input: rate('Audio in the input; default: as input.').optional(),
-  audio_cache_read: rate('Audio read from a cache; default: as cache_read, else as audio_input.').optional(),
-  audio_output: rate('Audio in the output; default: as output.').optional(),
-  image_input: rate('Images in the input; default: as input.').optional(),
-  image_output: rate('Images in the output; default: as output.').optional(),
-};
-
-const modifierWords = (description: string) => z.record(tierWord, multiplierText).meta({ description }).optional();
-
-const tierSchema = z.strictObject({
-  above: wholeNumber(1).meta({
-    description: 'Input tokens including caches: a request with more has these prices as a whole.',
-  }),
-  ...rates,
-});
-
-const pricePeriodSchema = z.strictObject({
-  ...rates,
-  tiers: z
-    .array(tierSchema)
-    .min(1)
-    .meta({ description: 'Other prices for long input, ascending; missing rates default within each tier.' })
-    .optional(),
-  per_1000_requests: z
-    .record(toolKind, feeText)
-    .meta({
-      description:
-        'USD per 1,000 requests of tools that the provider runs, by kind as the provider counts them: `web_search: 10`. A kind without a fee is not charged, and the record and the log say so.',
-    })
-    .optional(),
-  modifiers: z
-    .strictObject({
-      service_tier: modifierWords('A service tier: `{ priority: 2, flex: 0.5 }`.'),
-      speed: modifierWords('A speed: `{ fast: 2 }`.'),
-      inference_geo: modifierWords('A place of inference: `{ us: 1.1 }`.'),
-    })
-    .meta({
-      description:
-        'Multipliers of all token rates for answers that state such a tier. If a balance or a budget pays, a request for a tier without one is refused.',
-    })
-    .optional(),
-  from: instant
-    .meta({
-      description: 'Start of this price; before it, the previous price of the list applies, else the catalogue.',
-    })
-    .optional(),
-});
-
-/** A model's price: one, or a list of several with their start dates. */
-export const priceSchema = z.union([choice(['free']), pricePeriodSchema, z.array(pricePeriodSchema).min(1)]).meta({
-  description:
-    'USD per million tokens, or the word `free`; or a list of such mappings, all but one with `from`. The price at the arrival of a request applies. Default: the catalogue.',
-});
-
-export type PriceShape = z.output<typeof priceSchema>;
-export type PricePeriodShape = z.output<typeof pricePeriodSchema>;
