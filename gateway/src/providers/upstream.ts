@@ -174,10 +174,17 @@ function describePool([first, ...others]: CredentialPool, address: string): Upst
 /** Of this process only, so that a digest tells nothing about its secrets. */
 const DIGEST_KEY = randomBytes(32);
 
+/** All upstreams of a provider share its credentials, and there may be thousands. */
+const digests = new WeakMap<Credential['secrets'], string>();
+
 /** Equal for equal secrets, so that a credential that stays is known again after a reload. */
 function digestOf(secrets: Credential['secrets']): string {
+  const known = digests.get(secrets);
+  if (known !== undefined) return known;
   const entries = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]);
-  return createHmac('sha256', DIGEST_KEY).update(JSON.stringify(entries)).digest('base64url').slice(0, 22);
+  const digest = createHmac('sha256', DIGEST_KEY).update(JSON.stringify(entries)).digest('base64url').slice(0, 22);
+  digests.set(secrets, digest);
+  return digest;
 }
 
 /** A late answer may still contain the token before the current one. */

@@ -110,8 +110,7 @@ const targetSchema = z.strictObject({
   tags: z
     .array(tag)
     .meta({
-      description:
-        'What it promises about data, such as `eu`. A key or a workspace can require tags (`--required-tags`).',
+      description: 'What it promises about data, such as `eu`. A key, a workspace or a request can require tags.',
       default: [],
     })
     .optional(),
