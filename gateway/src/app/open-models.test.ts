@@ -213,7 +213,7 @@ describe('an entry is not used, and says why', () => {
 });
 
 describe('models that follow changes', () => {
-  const namesOf = (models: Awaited<ReturnType<typeof open>>) => [...models.deps.running().served.keys()];
+  const namesOf = (models: Awaited<ReturnType<typeof open>>) => [...models.deps.running().models.keys()];
   const configOf = (environment: Readonly<Record<string, string>>) => {
     const { config } = loadConfig({ environment, cwd: '/nowhere' });
     if (config === null) throw new Error('expected a configuration');
@@ -264,5 +264,5 @@ test('a price that was set goes between the configuration and the catalogue', as
 
 test('a console host must be public at each connection, save where the file names it', async () => {
   const { deps } = await open({ entries: [entryOf('lab')] });
-  expect(deps.running().added[0]?.provider?.publicOnly).toBe(true);
+  expect(deps.running().providers[0]?.provider?.publicOnly).toBe(true);
 });

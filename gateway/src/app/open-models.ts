@@ -7,8 +7,8 @@ import type { ProviderHealth } from '../call/attempt/provider-health.ts';
 import type { Settings } from '../call/deps.ts';
 import { findModel, listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
-import { readEntered, serveEntered } from '../config/console-entries.ts';
-import { type ConsoleProvider, sealedNameOf } from '../config/console-providers.ts';
+import { inRotation, readEntered, serveEntered } from '../config/console-entries.ts';
+import { sealedNameOf } from '../config/console-providers.ts';
 import type { ListedModels } from '../config/served-models.ts';
 import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
@@ -57,17 +57,17 @@ export async function openModels(parts: ModelParts): Promise<Models> {
   /** A new configuration, until it is in force or found unusable. */
   let offered: Configured | null = null;
   let running = await build(configured, book, seal);
-  const notices = noticesOf(running.added);
+  const notices = noticesOf(running);
   const inTurn = createTurns();
 
   async function reload(): Promise<void> {
     const config = offered ?? configured;
     offered = null;
     const next = await build(config, book, seal);
-    const before = new Set(noticesOf(running.added));
+    const before = new Set(noticesOf(running));
     [configured, running] = [config, next];
     takeOver(next.settings);
-    for (const notice of noticesOf(next.added)) if (!before.has(notice)) log.warn(notice);
+    for (const notice of noticesOf(next)) if (!before.has(notice)) log.warn(notice);
   }
 
   changes.subscribe({ reload, follow: (commit) => (commit.some(isOfModels) ? reload() : undefined) });
@@ -106,19 +106,24 @@ interface Configured {
 
 async function build({ config, listed }: Configured, book: ProviderStore, seal: CredentialSeal): Promise<Running> {
   const [entered, prices] = await Promise.all([readEntered(book), book.readPrices()]);
-  const { models, providers: added } = serveEntered(config, entered, {
+  const served = serveEntered(config, entered, {
     listCatalogNames: listModelNames,
     listed,
     openCredential: (credential, origin) =>
       seal.open({ tenant: OPERATOR_ACCOUNT, provider: sealedNameOf(credential), origin }, credential.sealed),
   });
   const periods = groupSetPrices(prices);
-  const routes = buildRouteTable(models, findModel, (model) => periods.get(model) ?? []);
-  return { settings: { config, routes }, served: models, added };
+  const routes = buildRouteTable(inRotation(served), findModel, (model) => periods.get(model) ?? []);
+  return { ...served, settings: { config, routes } };
 }
 
-function noticesOf(added: readonly ConsoleProvider[]): string[] {
-  return added.flatMap(({ entry, problem }) =>
-    problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],
-  );
+function noticesOf({ providers, routes }: Running): string[] {
+  return [
+    ...providers.flatMap(({ entry, problem }) =>
+      problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],
+    ),
+    ...routes.flatMap(({ entry, problem }) =>
+      problem === null ? [] : [`The route ${entry.model}, entered in the console: ${problem}`],
+    ),
+  ];
 }

@@ -1,25 +1,36 @@
 /**
- * Combines the configuration with what operators entered beside it into the served models. The configuration takes
- * precedence.
+ * Combines the configuration with what operators entered beside it, providers and routes, into the served models. The
+ * configuration takes precedence; a route takes precedence over models that providers serve without one.
  */
-import type { EnteredReader } from '../store/ports/providers.ts';
+import type { Credential, Provider } from '../providers/provider.ts';
+import { credentialsFor } from '../providers/upstream.ts';
+import type { EnteredReader, RotationSubject, StoredOutOfRotation, StoredRoute } from '../store/ports/providers.ts';
 import type { Config } from './config.ts';
 import {
   addConsoleModels,
+  type ConsoleProvider,
   type EnteredProviders,
-  type ModelsWithConsole,
   type OpenCredential,
   resolveConsoleProviders,
 } from './console-providers.ts';
-import { type ListCatalogNames, type ListedModels, listServedModels } from './served-models.ts';
+import { addConsoleRoutes, type ConsoleRoute } from './console-routes.ts';
+import { type ListCatalogNames, type ListedModels, listServedModels, type ServedModel } from './served-models.ts';
 
 /** What operators entered beside the configuration. */
-export interface Entered extends EnteredProviders {}
+export interface Entered extends EnteredProviders {
+  readonly routes: readonly StoredRoute[];
+  readonly outOfRotation: readonly StoredOutOfRotation[];
+}
 
 /** Reads everything that was entered. */
 export async function readEntered(reader: EnteredReader): Promise<Entered> {
-  const [providers, credentials] = await Promise.all([reader.readProviders(), reader.readCredentials()]);
-  return { providers, credentials };
+  const [providers, credentials, routes, outOfRotation] = await Promise.all([
+    reader.readProviders(),
+    reader.readCredentials(),
+    reader.readRoutes(),
+    reader.readOutOfRotation(),
+  ]);
+  return { providers, credentials, routes, outOfRotation };
 }
 
 interface Sources {
@@ -29,10 +40,83 @@ interface Sources {
   readonly openCredential: OpenCredential;
 }
 
+/** Everything that is served, and the entries with the problems found. */
+export interface Served {
+  readonly config: Config;
+  /** Every public name, aliases included, each with its model and all of its targets. */
+  readonly models: ReadonlyMap<string, ServedModel>;
+  readonly providers: readonly ConsoleProvider[];
+  readonly routes: readonly ConsoleRoute[];
+  readonly outOfRotation: readonly StoredOutOfRotation[];
+}
+
 /** Resolves the entries against a configuration. */
-export function serveEntered(config: Config, entered: Entered, sources: Sources): ModelsWithConsole {
+export function serveEntered(config: Config, entered: Entered, sources: Sources): Served {
   const { listCatalogNames, listed, openCredential } = sources;
   const resolved = resolveConsoleProviders(config, entered, openCredential);
   const configured = listServedModels(config, listCatalogNames, listed);
-  return addConsoleModels(configured, resolved, listCatalogNames, config.defaults);
+  const { models, providers } = addConsoleModels(configured, resolved, listCatalogNames, config.defaults);
+  const { outOfRotation } = entered;
+  return { config, providers, outOfRotation, ...addConsoleRoutes(config, models, entered.routes, providers) };
+}
+
+/** Where a model is defined. Without models in the file, it is where its first provider is defined. */
+export function sourceOfModel(
+  model: ServedModel,
+  { config, providers, routes }: Served,
+): 'file' | 'environment' | 'demo' | 'console' {
+  const [{ provider }] = model.targets;
+  if (routes.some((route) => route.model === model)) return 'console';
+  if (providers.some((one) => one.provider === provider)) return 'console';
+  return config.models?.has(model.name) === true ? 'file' : sourceOfConfigured(config.providersFrom);
+}
+
+/** The source of the configuration's own providers. */
+export function sourceOfConfigured(from: Config['providersFrom']): 'file' | 'environment' | 'demo' {
+  return from === 'built-in' ? 'demo' : from;
+}
+
+/** Since when a target or credential is out of rotation, unix ms; null: it is in rotation. */
+export function outSince({ outOfRotation }: Pick<Served, 'outOfRotation'>, subject: RotationSubject): number | null {
+  const { kind, owner, name } = subject;
+  const found = outOfRotation.find((one) => one.kind === kind && one.owner === owner && one.name === name);
+  return found?.sinceMs ?? null;
+}
+
+/**
+ * The models as calls use them: without the targets and credentials that are out of rotation. Where all targets of a
+ * model, or all credentials of a provider, would be out, they are used all the same: a model is never taken away by
+ * what was decided about its parts one by one, before others left the configuration.
+ */
+export function inRotation({ models, outOfRotation }: Served): ReadonlyMap<string, ServedModel> {
+  if (outOfRotation.length === 0) return models;
+  const isIn = (kind: RotationSubject['kind'], owner: string, name: string) =>
+    outSince({ outOfRotation }, { kind, owner, name }) === null;
+  const reduced = new Map<ServedModel, ServedModel>();
+  const reduce = (model: ServedModel): ServedModel => {
+    const left = model.targets.filter(({ name }) => isIn('target', model.name, name));
+    const [first, ...others] = (left.length === 0 ? model.targets : left).map((target) => ({
+      ...target,
+      provider: withCredentials(target.provider, target.model, ({ name }) =>
+        isIn('credential', target.provider.name, name),
+      ),
+    }));
+    return first === undefined ? model : { ...model, targets: [first, ...others] };
+  };
+  return new Map(
+    [...models].map(([name, model]) => {
+      const one = reduced.get(model) ?? reduce(model);
+      reduced.set(model, one);
+      return [name, one];
+    }),
+  );
+}
+
+/** The provider with a part of its credentials; with all of them where none of that part may be used for the model. */
+function withCredentials(provider: Provider, model: string, isIn: (credential: Credential) => boolean): Provider {
+  if (provider.credentials === null) return provider;
+  const [first, ...others] = provider.credentials.pool.filter(isIn);
+  if (first === undefined) return provider;
+  const reduced = { ...provider, credentials: { ...provider.credentials, pool: [first, ...others] as const } };
+  return credentialsFor(reduced, model) === null ? provider : reduced;
 }

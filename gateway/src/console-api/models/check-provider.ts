@@ -1,6 +1,7 @@
 /** Validates a provider as entered in the console: its name, kind, address, credentials and models. */
 
 import { setTimeout } from 'node:timers/promises';
+import { sourceOfModel } from '../../config/console-entries.ts';
 import {
   CONSOLE_KINDS,
   type ConsoleKind,
@@ -16,7 +17,6 @@ import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel } from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/dial.ts';
 import type { Running } from './model-deps.ts';
-import { sourceOfModel } from './models.ts';
 
 const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
 /** Other changes wait during the lookup. */
@@ -24,10 +24,10 @@ const LOOK_UP_MS_MAX = 3_000;
 const CONTROLS = /\p{Cc}/u;
 
 /** Throws `conflict` for a name that is in use, or could be after the next start. */
-export function checkName(name: string, { settings: { config }, added }: Running): void {
+export function checkName(name: string, { config, providers }: Running): void {
   const owner = config.providers.has(name)
     ? 'the configuration defines a provider of this name'
-    : added.some(({ entry }) => entry.name === name)
+    : providers.some(({ entry }) => entry.name === name)
       ? 'a provider of this name exists'
       : findKind(name)?.local
         ? `the built-in ${name} has this name`
@@ -46,11 +46,7 @@ export function readKind(name: string): ConsoleKind {
 /**
  * The provider's address. Must be on the public internet, except for origins that the file allows. Throws `invalid`.
  */
-export async function readAddress(
-  kind: ConsoleKind,
-  written: string | null,
-  { settings: { config } }: Running,
-): Promise<BaseUrl> {
+export async function readAddress(kind: ConsoleKind, written: string | null, { config }: Running): Promise<BaseUrl> {
   const address = readConsoleAddress(kind, written, config.server);
   if ('found' in address) refuseAddress(`found ${address.found}, expected ${address.expected}. ${address.advice}`);
   if (config.server.privateOrigins.includes(address.origin)) return address;
@@ -122,7 +118,7 @@ export function checkModels({ preset }: ConsoleKind, models: readonly EnteredMod
     if (models.findIndex((one) => one.name === name) < index) {
       throw new ConsoleFailure('invalid', `${member}: ${quoteText(name)} is listed twice; remove one`, { member });
     }
-    const model = running.served.get(name);
+    const model = running.models.get(name);
     if (model !== undefined && sourceOfModel(model, running) !== 'console') {
       throw new ConsoleFailure(
         'conflict',

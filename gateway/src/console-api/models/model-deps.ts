@@ -6,8 +6,8 @@
 import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
 import type { Settings } from '../../call/deps.ts';
 import type { CatalogModel } from '../../catalog/catalog-model.ts';
-import type { ConsoleProvider } from '../../config/console-providers.ts';
-import type { CatalogName, ServedModel } from '../../config/served-models.ts';
+import type { Served } from '../../config/console-entries.ts';
+import type { CatalogName } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import type { InTurn } from '../../lib/turns.ts';
 import type { CredentialSeal } from '../../providers/credential-seal.ts';
@@ -15,14 +15,10 @@ import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
 
-/** The running configuration: the file's (or environment's), plus the entries of the console. */
-export interface Running {
-  /** `config` excludes the console's entries; `routes` includes them. */
+/** The running configuration: the file's (or environment's), plus what operators entered. */
+export interface Running extends Served {
+  /** `config` excludes the entries; `routes` includes them, as far as they are in rotation. */
   readonly settings: Settings;
-  /** All served names, each with its model. */
-  readonly served: ReadonlyMap<string, ServedModel>;
-  /** The console's entries, including unusable ones. */
-  readonly added: readonly ConsoleProvider[];
 }
 
 /** One installation-wide change, for the audit trail. Contains only the changed members, never a credential. */

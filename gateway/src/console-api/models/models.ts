@@ -6,6 +6,7 @@
 import { KNOWN_KINDS } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../billing/price-book.ts';
 import { chooseRoute } from '../../call/request/identify.ts';
+import { sourceOfModel } from '../../config/console-entries.ts';
 import type { ServedModel } from '../../config/served-models.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
@@ -35,7 +36,7 @@ export function modelHandlers(parts: ModelDeps) {
 function listModels(parts: ModelDeps, tenancy: Tenancy): ModelView[] {
   const running = parts.running();
   const groups = groupKeys(parts, tenancy);
-  return [...new Set(running.served.values())].map((model) => renderModel(model, running, parts, groups));
+  return [...new Set(running.models.values())].map((model) => renderModel(model, running, parts, groups));
 }
 
 function renderModel(model: ServedModel, running: Running, parts: ModelDeps, groups: readonly KeyGroup[]): ModelView {
@@ -65,18 +66,6 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
 function periodAt(book: PriceBook, nowMs: number): PricePeriod {
   const price = priceAt(book, nowMs);
   return book.findLast((period) => period.fromMs <= nowMs && period.price === price) ?? book[0];
-}
-
-/** Where a model is defined. Without models in the file, it is where their first provider is defined. */
-export function sourceOfModel(model: ServedModel, { settings: { config }, added }: Running): ModelView['source'] {
-  const [{ provider }] = model.targets;
-  if (added.some((one) => one.provider === provider)) return 'console';
-  return config.models?.has(model.name) === true ? 'file' : sourceOfConfigured(config.providersFrom);
-}
-
-/** The source of the configuration's own providers. */
-export function sourceOfConfigured(from: 'file' | 'environment' | 'built-in'): 'file' | 'environment' | 'demo' {
-  return from === 'built-in' ? 'demo' : from;
 }
 
 /** Keys with the same model permissions; there are usually few groups. */
@@ -148,8 +137,8 @@ function rightsOfKey(
 function explainRoute(parts: ModelDeps, route: Route, requested: string, protocol: ClientProtocolName): Step[] {
   const [target] = route.targets;
   const { upstream } = target;
-  const { served } = parts.running();
-  const targets = served.get(requested)?.targets ?? [];
+  const { models } = parts.running();
+  const targets = models.get(requested)?.targets ?? [];
   const named = requested === route.model ? '' : `${requested} is another name of ${route.model}. `;
   const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
   const spoken = speaks(upstream.protocols, protocol)

@@ -21,8 +21,8 @@ type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[n
 /** Stores the price and applies it from the next call. */
 export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
   const { path, body, actor, address } = call;
-  const { served, settings } = parts.running();
-  const model = served.get(path.model);
+  const { models, settings } = parts.running();
+  const model = models.get(path.model);
   if (model === undefined)
     throw new ConsoleFailure('not_found', 'there is no such model; GET models lists the served models');
   if (model.price !== null || model.targets.every(({ price }) => price !== null)) {

@@ -2,6 +2,7 @@
 
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
+import { sourceOfConfigured } from '../../config/console-entries.ts';
 import { CONSOLE_KINDS, type ConsoleProvider, sealedNameOf } from '../../config/console-providers.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
@@ -17,7 +18,6 @@ import type { Reply } from '../contract/contract.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { checkModels, checkName, readAddress, readCredentials, readKind } from './check-provider.ts';
 import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
-import { sourceOfConfigured } from './models.ts';
 
 type CreateRoute = 'POST /accounts/{account}/providers';
 type ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
@@ -119,9 +119,9 @@ async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>):
 
 async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, testing: Set<string>) {
   const name = call.path.provider;
-  const { settings, added } = parts.running();
-  const entered = added.find(({ entry }) => entry.name === name);
-  const provider = settings.config.providers.get(name) ?? entered?.provider ?? null;
+  const { config, providers } = parts.running();
+  const entered = providers.find(({ entry }) => entry.name === name);
+  const provider = config.providers.get(name) ?? entered?.provider ?? null;
   if (provider === null && entered === undefined) throw notThere();
   if (provider === null) throw new ConsoleFailure('conflict', `${name} is not used. ${entered?.problem ?? ''}`);
   if (testing.has(name)) {
@@ -146,10 +146,10 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
 }
 
 function findEntry(parts: ModelDeps, name: string): ConsoleProvider {
-  const { added, settings } = parts.running();
-  const found = added.find(({ entry }) => entry.name === name);
+  const { config, providers } = parts.running();
+  const found = providers.find(({ entry }) => entry.name === name);
   if (found !== undefined) return found;
-  if (!settings.config.providers.has(name)) throw notThere();
+  if (!config.providers.has(name)) throw notThere();
   throw new ConsoleFailure(
     'conflict',
     `${name} is defined in the configuration file or the environment and is read-only here; change it there`,
@@ -205,7 +205,7 @@ function lastFour(secrets: Secrets): string | null {
 async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
   const running = parts.running();
   const tests = new Map((await parts.book.readTests()).map((test) => [test.provider, test]));
-  const { config } = running.settings;
+  const { config } = running;
   const source = sourceOfConfigured(config.providersFrom);
   const configured = [...config.providers.values()].map((provider) => {
     const origin = originOf(provider);
@@ -219,7 +219,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
       problem: null,
     };
   });
-  const entered = running.added.map(({ entry, credentials: [first], provider, problem }) => ({
+  const entered = running.providers.map(({ entry, credentials: [first], provider, problem }) => ({
     ...shown(parts, running, entry.name, provider),
     kind: entry.kind,
     base_url: provider?.baseUrl ?? entry.baseUrl,
@@ -232,7 +232,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
 }
 
 /** `provider` null: an unused entry. */
-function shown({ health }: ModelDeps, { served }: Running, name: string, provider: Provider | null) {
+function shown({ health }: ModelDeps, { models: served }: Running, name: string, provider: Provider | null) {
   const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
   const models = [...new Set(served.values())].filter(({ targets }) =>
     targets.some((target) => target.provider === provider),

@@ -13,7 +13,7 @@ function ask(publicStatus: 'summary' | 'full', actor: Actor) {
     ['anthropic', {}],
   ]);
   const models = {
-    running: () => ({ settings: { config: { server: { publicStatus }, providers } }, added: [] }),
+    running: () => ({ config: { server: { publicStatus }, providers }, providers: [] }),
     health,
     nowMs: () => 0,
   };

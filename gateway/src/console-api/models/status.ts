@@ -41,7 +41,7 @@ export function statusHandlers(parts: StatusParts) {
 function describeService({ models, deps, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
   const { ready, draining, recorder } = deps();
   const providers = listProviderStates(models).map(({ name, state }) => ({ name, state }));
-  const isNamed = actor.kind !== 'anonymous' || models.running().settings.config.server.publicStatus === 'full';
+  const isNamed = actor.kind !== 'anonymous' || models.running().config.server.publicStatus === 'full';
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [
@@ -91,9 +91,9 @@ interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
 
 /** The configuration's providers first, then the console's. */
 function listProviderStates({ running, health }: Pick<ModelDeps, 'running' | 'health'>): ProviderState[] {
-  const { settings, added } = running();
-  const entered = added.flatMap(({ provider }) => provider?.name ?? []);
-  return [...settings.config.providers.keys(), ...entered].map((name) => {
+  const { config, providers } = running();
+  const entered = providers.flatMap(({ provider }) => provider?.name ?? []);
+  return [...config.providers.keys(), ...entered].map((name) => {
     const { state, calls, errors } = health.read(name);
     return { name, state, calls, errors };
   });

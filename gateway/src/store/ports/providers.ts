@@ -43,15 +43,24 @@ export interface StoredCredential {
   readonly updatedAtMs: number;
 }
 
-/** Text, or a list or mapping of it: a part of the configuration file, whose scalars are all text. */
-export type StoredTree = string | readonly StoredTree[] | { readonly [member: string]: StoredTree };
+/** A value, or a list or mapping of values: a part of the configuration file as JSON. */
+export type DefinitionTree =
+  | string
+  | number
+  | boolean
+  | readonly DefinitionTree[]
+  | { readonly [member: string]: DefinitionTree };
+
+export interface RouteDefinition {
+  readonly [member: string]: DefinitionTree;
+}
 
 /** A route entered in the console. */
 export interface StoredRoute {
   /** The public name of the model. */
   readonly model: string;
   /** The members of `models.NAME` of the configuration file, as they were entered. */
-  readonly definition: { readonly [member: string]: StoredTree };
+  readonly definition: RouteDefinition;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
