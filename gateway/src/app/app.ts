@@ -24,6 +24,7 @@ import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
+import { createTurns } from '../lib/turns.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createMakerReader } from '../people/roles.ts';
@@ -43,7 +44,7 @@ import { closeIdle } from '../upstream/connection.ts';
 import { logHealth } from './log-health.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
-import { openModels } from './open-models.ts';
+import { openModels, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
 
@@ -133,20 +134,30 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const setUp = createSetUp(store.people, Date.now);
     const content = openContent(store.content, log);
     closers.push(() => content.close());
-    const control = createControl({
-      policies: store.policies,
-      ledger: store.ledger,
-      directory,
-      limits: money.billing.rules,
-      credit: money.credit,
-      links: {
-        ...createLinkMakers(store.people, Date.now),
-        served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl() }),
+    // Changes of models read what others have written: they run one at a time, whoever asks for them.
+    const inTurn = createTurns();
+    const control = createControl(
+      {
+        policies: store.policies,
+        ledger: store.ledger,
+        directory,
+        limits: money.billing.rules,
+        credit: money.credit,
+        links: {
+          ...createLinkMakers(store.people, Date.now),
+          served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl() }),
+        },
+        users: { verifyEmail: createVerifyEmail(store.people) },
+        modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
+        routing: {
+          book: store.providers,
+          served: () => models.deps.running(),
+          seal: (credential, origin, secrets) => sealCredential(models.deps.seal, credential, origin, secrets),
+        },
+        nowMs: Date.now,
       },
-      users: { verifyEmail: createVerifyEmail(store.people) },
-      modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
-      nowMs: Date.now,
-    });
+      inTurn,
+    );
     const limits = () => deps.settings.config.limits;
     const filesMax = openFilesMax();
     const descriptors = boundsOfDescriptors(filesMax);
@@ -160,6 +171,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       masterKey: masterKey.key,
       directory,
       health,
+      inTurn,
       log,
       changes,
       takeOver: (settings) => {

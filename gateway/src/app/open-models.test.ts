@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
+import { createTurns } from '../lib/turns.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
@@ -79,6 +80,7 @@ async function open({
     masterKey,
     directory: createKeyDirectory((text) => text, { accounts: [], workspaces: [], keys: [] }),
     health: createProviderHealth(),
+    inTurn: createTurns(),
     log: { warn: () => undefined },
     changes,
     takeOver: () => undefined,

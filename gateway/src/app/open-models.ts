@@ -8,18 +8,18 @@ import type { Settings } from '../call/deps.ts';
 import { findModel, listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { inRotation, readEntered, serveEntered } from '../config/console-entries.ts';
-import { sealedNameOf } from '../config/console-providers.ts';
+import { bindingOf } from '../config/console-providers.ts';
 import type { ListedModels } from '../config/served-models.ts';
 import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model-deps.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
-import { createTurns } from '../lib/turns.ts';
-import { OPERATOR_ACCOUNT } from '../people/roles.ts';
+import type { InTurn } from '../lib/turns.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
+import type { Secrets } from '../providers/provider.ts';
 import { buildRouteTable } from '../routing/route.ts';
 import type { NewAuditEntry } from '../store/ports/audit.ts';
 import type { Change, ChangeFeed } from '../store/ports/change-feed.ts';
-import type { ProviderStore } from '../store/ports/providers.ts';
+import type { ProviderStore, StoredCredential } from '../store/ports/providers.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Models {
@@ -41,6 +41,8 @@ export interface ModelParts {
   readonly masterKey: Secret;
   readonly directory: KeyDirectory;
   readonly health: ProviderHealth;
+  /** Runs changes one at a time. */
+  readonly inTurn: InTurn;
   readonly log: Pick<Log, 'warn'>;
   readonly changes: ChangeFeed;
   /** Receives each later change; calls use these settings from then on. */
@@ -51,14 +53,13 @@ export interface ModelParts {
 
 /** Reads the console's entries and follows their changes; rejects if they cannot be read. */
 export async function openModels(parts: ModelParts): Promise<Models> {
-  const { book, directory, health, log, changes, takeOver, auditEntry } = parts;
+  const { book, directory, health, inTurn, log, changes, takeOver, auditEntry } = parts;
   const seal = createCredentialSeal(parts.masterKey);
   let configured: Configured = parts;
   /** A new configuration, until it is in force or found unusable. */
   let offered: Configured | null = null;
   let running = await build(configured, book, seal);
   const notices = noticesOf(running);
-  const inTurn = createTurns();
 
   async function reload(): Promise<void> {
     const config = offered ?? configured;
@@ -109,12 +110,21 @@ async function build({ config, listed }: Configured, book: ProviderStore, seal: 
   const served = serveEntered(config, entered, {
     listCatalogNames: listModelNames,
     listed,
-    openCredential: (credential, origin) =>
-      seal.open({ tenant: OPERATOR_ACCOUNT, provider: sealedNameOf(credential), origin }, credential.sealed),
+    openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
   });
   const periods = groupSetPrices(prices);
   const routes = buildRouteTable(inRotation(served), findModel, (model) => periods.get(model) ?? []);
   return { ...served, settings: { config, routes } };
+}
+
+/** Seals the secrets of a credential for the origin of its provider. */
+export function sealCredential(
+  seal: CredentialSeal,
+  credential: Pick<StoredCredential, 'provider' | 'name'>,
+  origin: string,
+  secrets: Secrets,
+): string {
+  return seal.seal(bindingOf(credential, origin), secrets);
 }
 
 function noticesOf({ providers, routes }: Running): string[] {

@@ -1,4 +1,5 @@
 /** Tests how commands reach the data: next to a server, concurrently, and when they cannot. */
+
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { createLimitRules, followRules } from '../admission/limit-rules.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
+import { UNKNOWN_ROUTING } from '../control/testing/unknown-routing.ts';
 import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { authenticate } from '../identity/principal.ts';
 import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
@@ -52,6 +54,7 @@ async function startServer(dataDir: string) {
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => null,
+    routing: UNKNOWN_ROUTING,
     nowMs: Date.now,
   });
   const socket = serveControl(dataDir, control);

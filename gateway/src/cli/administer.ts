@@ -1,13 +1,17 @@
 /** Runs a command that changes data: through the running server, or directly under the lock if none runs. */
 import { createLimitRules } from '../admission/limit-rules.ts';
 import { listModelNames } from '../catalog/catalog.ts';
-import { type Entered, readEntered, serveEntered } from '../config/console-entries.ts';
+import type { Config } from '../config/config.ts';
+import { type Entered, readEntered, type Served, serveEntered } from '../config/console-entries.ts';
+import { bindingOf } from '../config/console-providers.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } from '../control/command.ts';
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
+import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
+import type { EnteredReader } from '../store/ports/providers.ts';
 import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
@@ -92,6 +96,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
   const store = await openStore({ dataDir: environment.dataDir, bindMasterKey: bind });
   try {
     const directory = await loadKeyDirectory(store.policies, key);
+    const seal = createCredentialSeal(key);
     const limits = createLimitRules(await store.policies.readLimitRules());
     const control = createControl({
       policies: store.policies,
@@ -103,6 +108,11 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         const found = findModelNames(await readEntered(store.providers));
         if (found === null) environment.stderr(UNCHECKED);
         return found;
+      },
+      routing: {
+        book: store.providers,
+        served: () => readServed(store.providers, seal),
+        seal: (credential, origin, secrets) => seal.seal(bindingOf(credential, origin), secrets),
       },
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },
@@ -130,6 +140,22 @@ export async function withReading<Found>(
   }
 }
 
+/** What a server would serve with the configuration file here; null: no file names the providers. */
+async function readServed(book: EnteredReader, seal: CredentialSeal): Promise<Served | null> {
+  const config = loadNamingConfig({ environment: process.env, cwd: process.cwd() });
+  if (config === null) return null;
+  return serveEntered(config, await readEntered(book), {
+    listCatalogNames: listModelNames,
+    openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
+  });
+}
+
+/** The configuration of a file that names the providers; null: they depend on the environment of a server. */
+function loadNamingConfig(source: ConfigSource): Config | null {
+  const { config } = loadConfig(source);
+  return config === null || config.file === null || config.providersFrom !== 'file' ? null : config;
+}
+
 /**
  * The names of the models in a configuration file and of those of the console's providers. Null if no file names the
  * providers: then they depend on the server's environment and on an Ollama running on its machine.
@@ -138,8 +164,8 @@ export function findModelNames(
   entered: Entered,
   source: ConfigSource = { environment: process.env, cwd: process.cwd() },
 ): ModelNames | null {
-  const { config } = loadConfig(source);
-  if (config === null || config.file === null || config.providersFrom !== 'file') return null;
+  const config = loadNamingConfig(source);
+  if (config === null) return null;
   // The names of a provider's models do not depend on whether its secrets can be decrypted.
   const { models } = serveEntered(config, entered, { listCatalogNames: listModelNames, openCredential: () => ({}) });
   return { names: [...models.keys()], place: `in ${config.file}` };

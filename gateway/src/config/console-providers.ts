@@ -4,6 +4,8 @@
  */
 
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
+import { Secret } from '../lib/secret.ts';
+import type { CredentialBinding } from '../providers/credential-seal.ts';
 import { addressOf, findPreset, PRESETS } from '../providers/presets.ts';
 import {
   type Credential,
@@ -66,6 +68,45 @@ export function readConsoleAddress(
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
 }
 
+const SECRET_TEXT = /^[\x21-\x7e]{1,4096}$/;
+
+/** Secrets, or the first fault of one, in words that contain none. */
+export type ReadSecrets =
+  | { readonly secrets: Secrets }
+  | { readonly fault: { readonly member: string; readonly words: string } };
+
+/** Reads the secrets of one credential as entered, by their names. */
+export function readSecrets(
+  { name, kind, preset }: ConsoleKind,
+  written: Readonly<Record<string, string>>,
+): ReadSecrets {
+  for (const [member, text] of Object.entries(written)) {
+    if (!kind.secrets.some((secret) => secret.name === member)) {
+      const names = kind.secrets.map((secret) => secret.name).join(', ');
+      return { fault: { member, words: `found a secret that ${name} does not take, expected ${names}` } };
+    }
+    if (SECRET_TEXT.test(text)) continue;
+    const words =
+      'found characters that are not visible ASCII; look for a line break, space or quote that was copied with it';
+    return { fault: { member, words } };
+  }
+  const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
+  const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
+  const members = new Set(['base_url', ...Object.keys(secrets)]);
+  const [fault] = kind.checkConfig({ members, preset, secrets, settings: {} });
+  if (fault === undefined) return { secrets };
+  return { fault: { member: fault.member, words: `found none, and ${name} needs one` } };
+}
+
+/** Four characters of a shorter credential would reveal too much. */
+const SHOWN_FROM_CHARACTERS = 12;
+
+/** The last four characters of the first secret; empty for a short one; null: no secret. */
+export function lastFour(secrets: Secrets): string | null {
+  const [text = null] = Object.values(secrets).map((secret) => secret.reveal());
+  return text === null || text.length >= SHOWN_FROM_CHARACTERS ? (text?.slice(-4) ?? null) : '';
+}
+
 /** A provider as entered, and the provider resolved from it. */
 export interface ConsoleProvider {
   readonly entry: StoredProvider;
@@ -98,9 +139,18 @@ export function resolveConsoleProviders(
   });
 }
 
-/** The name under which a credential is sealed; that of a provider's first one is from before it could have others. */
-export function sealedNameOf({ provider, name }: Pick<StoredCredential, 'provider' | 'name'>): string {
-  return name === DEFAULT_CREDENTIAL ? provider : `${provider}/${name}`;
+/** The account whose operators enter providers. */
+const OWNER = 'default';
+
+/**
+ * Binds the secrets of a credential to it and to the origin that they may be sent to. The first credential of a provider
+ * is bound to the provider alone, as before it could have others.
+ */
+export function bindingOf(
+  { provider, name }: Pick<StoredCredential, 'provider' | 'name'>,
+  origin: string,
+): CredentialBinding {
+  return { tenant: OWNER, provider: name === DEFAULT_CREDENTIAL ? provider : `${provider}/${name}`, origin };
 }
 
 const SEALED_OTHERWISE = 'the master key is another one, or the database was changed';

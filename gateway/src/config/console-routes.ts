@@ -103,7 +103,10 @@ export function addConsoleRoutes(
   entered: readonly ConsoleProvider[],
 ): { readonly models: ReadonlyMap<string, ServedModel>; readonly routes: readonly ConsoleRoute[] } {
   const models = new Map(served);
-  const taken = new Set<string>(config.models === null ? [] : served.keys());
+  const taken = new Set<string>();
+  for (const { name, alias } of config.models?.values() ?? []) {
+    for (const one of [name, ...alias.map((each) => each.name)]) taken.add(one);
+  }
   const providers = providersOf(config, entered);
   const routes = entries.map((entry): ConsoleRoute => {
     const unused = (problem: string): ConsoleRoute => {
@@ -147,8 +150,13 @@ function withoutGone(definition: RouteDefinition, { usable }: NamedProviders) {
   return { definition: { ...definition, targets: left }, gone: targets.filter((one) => !isThere(one)).map(providerOf) };
 }
 
+/** The providers that the targets of a definition name. */
+export function providersIn({ targets }: RouteDefinition): readonly string[] {
+  return Array.isArray(targets) ? targets.map(providerOf) : [];
+}
+
 /** The provider that a target names; empty: none. */
-export function providerOf(target: DefinitionTree): string {
+function providerOf(target: DefinitionTree): string {
   const provider = typeof target === 'object' && 'provider' in target ? target.provider : '';
   return typeof provider === 'string' ? provider : '';
 }

@@ -101,7 +101,7 @@ export const dataTags = z
   .array(
     z.string().regex(DATA_TAG, {
       error: (issue) =>
-        `found ${quote(issue.input)}, expected a data tag such as eu: 1 to 32 of a-z, 0-9, ., _ and -, starting with a letter or a digit`,
+        `found ${quote(issue.input)}, expected a tag of 1 to 32 lower-case letters, digits and -, beginning with a letter, such as eu or zdr`,
     }),
   )
   .max(TAGS_MAX, { error: `expected at most ${TAGS_MAX} data tags` })

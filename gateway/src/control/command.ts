@@ -3,13 +3,15 @@
  * socket.
  */
 import type { z } from 'zod';
+import type { Served } from '../config/console-entries.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import { maskKeys } from '../lib/secret.ts';
+import { maskKeys, type Secret } from '../lib/secret.ts';
 import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
 import type { PolicyStore, StoredAccount } from '../store/ports/policy.ts';
+import type { ProviderStore, StoredCredential } from '../store/ports/providers.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 
 /** The limit rules that apply to calls. */
@@ -29,6 +31,21 @@ export interface ModelNames {
   readonly place: string;
 }
 
+/** Binds secrets to a credential and to the origin that they may be sent to. Base64. */
+export type SealCredential = (
+  credential: Pick<StoredCredential, 'provider' | 'name'>,
+  origin: string,
+  secrets: { readonly [name: string]: Secret },
+) => string;
+
+/** What commands on routes and credentials use. */
+export interface RoutingContext {
+  readonly book: ProviderStore;
+  /** Null: not known here, because no server runs and no configuration file names the providers. */
+  served(): Served | null | Promise<Served | null>;
+  readonly seal: SealCredential;
+}
+
 /** The context of commands: first what is on disk, then what is in memory. */
 export interface ControlContext {
   /** Its changes are in force once they are kept; without a server they are in force at the next start. */
@@ -45,6 +62,7 @@ export interface ControlContext {
   readonly users: { readonly verifyEmail: VerifyEmail };
   /** The served models; null: not known here, so no name is refused. */
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
+  readonly routing: RoutingContext;
   /** The current time, unix ms. */
   nowMs(): number;
 }

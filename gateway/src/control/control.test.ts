@@ -70,7 +70,7 @@ describe('keys.create', () => {
     [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
     [{ name: 'n', strict: 'on' }, 'strict: found "on", expected true or false'],
-    [{ name: 'n', required_tags: ['EU'] }, 'required_tags.0: found "EU", expected a data tag such as eu'],
+    [{ name: 'n', required_tags: ['EU'] }, 'required_tags.0: found "EU", expected a tag of 1 to 32'],
     [{ name: 'n', holds: 'loose' }, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found zero'],
     [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],

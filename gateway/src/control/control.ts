@@ -1,11 +1,13 @@
 /** Runs administrative commands by name, one after another. Trusts the requester it is given. */
 
-import { createTurns } from '../lib/turns.ts';
+import { createTurns, type InTurn } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
+import { CREDENTIAL_COMMANDS } from './credential-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
+import { ROUTE_COMMANDS } from './route-commands.ts';
 import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
@@ -17,6 +19,8 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...LIMIT_COMMANDS,
   ...LINK_COMMANDS,
   ...USER_COMMANDS,
+  ...ROUTE_COMMANDS,
+  ...CREDENTIAL_COMMANDS,
 ]);
 
 export interface Control {
@@ -28,9 +32,8 @@ export interface Control {
   run(name: string, rawArguments: unknown, by: CommandOrigin): Promise<ControlReply>;
 }
 
-/** Creates the commands over a store and a directory. */
-export function createControl(context: ControlContext): Control {
-  const inTurn = createTurns();
+/** Creates the commands over a store and a directory. `inTurn`: shared with other changes of the same data. */
+export function createControl(context: ControlContext, inTurn: InTurn = createTurns()): Control {
   return {
     run(name, rawArguments, by) {
       const command = COMMANDS.get(name);

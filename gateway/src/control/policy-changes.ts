@@ -90,7 +90,8 @@ interface AuditedChange {
   readonly subject: NewAuditEntry['subject'];
   /** As `views.ts` renders it, never with a secret; null: it did not exist. */
   readonly before: ShownMembers | null;
-  readonly after: ShownMembers;
+  /** Null: it no longer exists. */
+  readonly after: ShownMembers | null;
 }
 
 /** The audit entry of a change, as the list to store with it; empty if nothing visible has changed. */
@@ -103,11 +104,12 @@ export function auditChange(run: CommandRun, change: AuditedChange): readonly Ne
   return [{ atMs: run.nowMs(), account, workspace, by, act: run.act, subject, ...changed }];
 }
 
-/** For a new object, every member with a value; null: nothing changed. */
+/** For a new or removed object, every member with a value; null: nothing changed. */
 function changedMembers(
   before: ShownMembers | null,
-  after: ShownMembers,
-): { readonly before: AuditedMembers | null; readonly after: AuditedMembers } | null {
+  after: ShownMembers | null,
+): { readonly before: AuditedMembers | null; readonly after: AuditedMembers | null } | null {
+  if (after === null) return { before: before && pick(before, (member) => before[member] !== null), after: null };
   if (before === null) return { before: null, after: pick(after, (member) => after[member] !== null) };
   const differs = (member: string) => !isDeepStrictEqual(before[member] ?? null, after[member] ?? null);
   if (![...Object.keys(before), ...Object.keys(after)].some(differs)) return null;

@@ -7,18 +7,17 @@ import {
   type ConsoleKind,
   findConsoleKind,
   readConsoleAddress,
+  readSecrets,
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import type { BaseUrl } from '../../config/file/scalar-schema.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { Secret } from '../../lib/secret.ts';
 import type { Secrets } from '../../providers/provider.ts';
 import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel } from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/dial.ts';
 import type { Running } from './model-deps.ts';
 
-const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
 /** Other changes wait during the lookup. */
 const LOOK_UP_MS_MAX = 3_000;
 const CONTROLS = /\p{Cc}/u;
@@ -69,32 +68,11 @@ function refuseAddress(words: string): never {
 }
 
 /** The secrets of the kind by name. Throws `invalid` with a message that contains none of them. */
-export function readCredentials(
-  { name, kind, preset }: ConsoleKind,
-  written: Readonly<Record<string, string>>,
-): Secrets {
-  for (const [member, text] of Object.entries(written)) {
-    if (!kind.secrets.some((secret) => secret.name === member)) {
-      const names = kind.secrets.map((secret) => secret.name).join(', ');
-      refuseCredential(member, `found a secret that ${name} does not take, expected ${names}`);
-    }
-    if (CREDENTIAL.test(text)) continue;
-    refuseCredential(
-      member,
-      'found characters that are not visible ASCII; look for a line break, space or quote that was copied with it',
-    );
-  }
-  const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
-  const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
-  const members = new Set(['base_url', ...Object.keys(secrets)]);
-  const [fault] = kind.checkConfig({ members, preset, secrets, settings: {} });
-  if (fault !== undefined) refuseCredential(fault.member, `found none, and ${name} needs one`);
-  return secrets;
-}
-
-function refuseCredential(name: string, words: string): never {
-  const member = `credentials.${name}`;
-  throw new ConsoleFailure('invalid', `${member}: ${words}`, { member });
+export function readCredentials(kind: ConsoleKind, written: Readonly<Record<string, string>>): Secrets {
+  const read = readSecrets(kind, written);
+  if ('secrets' in read) return read.secrets;
+  const member = `credentials.${read.fault.member}`;
+  throw new ConsoleFailure('invalid', `${member}: ${read.fault.words}`, { member });
 }
 
 /** Throws `invalid` or `conflict` for model names that can't be served. */

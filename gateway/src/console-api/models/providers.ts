@@ -3,9 +3,9 @@
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
 import { sourceOfConfigured } from '../../config/console-entries.ts';
-import { CONSOLE_KINDS, type ConsoleProvider, sealedNameOf } from '../../config/console-providers.ts';
+import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../config/console-providers.ts';
+import { providersIn } from '../../config/console-routes.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import {
@@ -107,14 +107,34 @@ function replaceFirst(
 }
 
 async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
-  const { entry } = findEntry(parts, call.path.provider);
+  const { entry, credentials } = findEntry(parts, call.path.provider);
   const { name, kind, baseUrl, models } = entry;
+  refuseInUse(parts, name);
   const before = { kind, base_url: baseUrl, models };
   await parts.book.save(
-    [{ of: 'provider', removed: name }],
+    [
+      { of: 'provider', removed: name },
+      ...credentials.map(
+        (one) => ({ of: 'out_of_rotation', back: { kind: 'credential', owner: name, name: one.name } }) as const,
+      ),
+    ],
     [auditEntry(parts, call, 'providers.remove', name, before, null)],
   );
   return {};
+}
+
+/** Throws `conflict` where a route has a target at the provider. */
+function refuseInUse(parts: ModelDeps, name: string): void {
+  const using = parts
+    .running()
+    .routes.filter(({ entry }) => providersIn(entry.definition).includes(name))
+    .map(({ entry }) => entry.model);
+  if (using.length === 0) return;
+  throw new ConsoleFailure(
+    'conflict',
+    `the routes ${using.join(', ')} have targets at ${name}; change or remove them first`,
+    { page: '/app/models' },
+  );
 }
 
 async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, testing: Set<string>) {
@@ -168,7 +188,7 @@ function firstCredential(parts: ModelDeps, name: string, origin: string, secrets
   const last4 = lastFour(secrets);
   if (last4 === null) return null;
   const own = { provider: name, name: DEFAULT_CREDENTIAL, weight: 1, organisation: null, models: null };
-  const sealed = parts.seal.seal({ tenant: OPERATOR_ACCOUNT, provider: sealedNameOf(own), origin }, secrets);
+  const sealed = parts.seal.seal(bindingOf(own, origin), secrets);
   const nowMs = parts.nowMs();
   return { ...own, sealed, last4, createdAtMs: nowMs, updatedAtMs: nowMs };
 }
@@ -191,15 +211,6 @@ async function viewOf(parts: ModelDeps, name: string): Promise<ProviderView> {
 }
 
 type ProviderView = Reply<'GET /accounts/{account}/providers'>['providers'][number];
-
-/** Four characters of a shorter credential would reveal too much. */
-const SHOWN_FROM_CHARACTERS = 12;
-
-/** The last four characters of the first secret; empty for a short one; null: no secret. */
-function lastFour(secrets: Secrets): string | null {
-  const [text = null] = Object.values(secrets).map((secret) => secret.reveal());
-  return text === null || text.length >= SHOWN_FROM_CHARACTERS ? (text?.slice(-4) ?? null) : '';
-}
 
 /** All providers: the configuration's first, then the console's in order of creation. */
 async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {

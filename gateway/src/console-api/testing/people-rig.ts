@@ -1,9 +1,11 @@
 /** Runs a console API over a real store with its own clock, and browsers that send requests and hold cookies. */
+
 import { openPeople } from '../../app/open-people.ts';
 import type { Config, OidcConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
+import { UNKNOWN_ROUTING } from '../../control/testing/unknown-routing.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
 import { createLinkMakers, createVerifyEmail } from '../../people/members/operator-tools.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
@@ -83,6 +85,7 @@ export async function openPeopleRig(
     links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
     users: { verifyEmail: createVerifyEmail(store.people) },
     modelNames: () => null,
+    routing: UNKNOWN_ROUTING,
     nowMs: () => rig.nowMs,
   });
   const { config } = loadConfig({ cwd: dataDir, environment: {}, file: undefined });

@@ -1,4 +1,5 @@
 /** Runs the policy routes over a real store for tests, with two accounts, its own clock and any actor. */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPolicy } from '../../app/open-console.ts';
@@ -8,6 +9,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
+import { UNKNOWN_ROUTING } from '../../control/testing/unknown-routing.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
@@ -87,6 +89,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
+    routing: UNKNOWN_ROUTING,
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];

@@ -10,9 +10,10 @@ import { Secret } from '../../lib/secret.ts';
 import { createChangeFeed, publishPolicies } from '../../store/memory/change-feed.ts';
 import type { Caps, Subject } from '../../store/ports/limits.ts';
 import type { StoredAccount } from '../../store/ports/policy.ts';
-import { type CommandOrigin, type ControlReply, FROM_COMMAND_LINE } from '../command.ts';
+import { type CommandOrigin, type ControlReply, FROM_COMMAND_LINE, type RoutingContext } from '../command.ts';
 import { type Control, createControl } from '../control.ts';
 import { createMemoryDisk, type MemoryDisk } from './memory-disk.ts';
+import { UNKNOWN_ROUTING } from './unknown-routing.ts';
 
 export interface ControlRig {
   readonly disk: MemoryDisk;
@@ -42,7 +43,7 @@ export interface ControlRig {
 const HASH = createKeyHasher(new Secret('5a'.repeat(32)));
 
 /** The environment after a first start. */
-export function createControlRig(): ControlRig {
+export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): ControlRig {
   const disk = createMemoryDisk();
   const directory = createKeyDirectory(HASH, {
     accounts: [...disk.accounts.values()],
@@ -88,6 +89,7 @@ export function createControlRig(): ControlRig {
       links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
       users: { verifyEmail: async () => ({ kind: 'unknown' }) },
       modelNames: () => ({ names: rig.models, place: 'here' }),
+      routing,
       nowMs: () => rig.nowMs,
     }),
     async run(name, given = {}) {

@@ -1,0 +1,166 @@
+/**
+ * Defines the commands for routes: the targets of a model and the choice among them, entered beside the configuration
+ * file. Each change is durable before it applies to calls, and then applies at once.
+ */
+import { z } from 'zod';
+import type { ModelConfig } from '../config/config.ts';
+import type { Served } from '../config/console-entries.ts';
+import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../config/console-routes.ts';
+import type { ProviderChange, RotationSubject, RouteDefinition } from '../store/ports/providers.ts';
+import { givenId, modelName } from './arguments.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
+import type { ShownMembers } from './policy-changes.ts';
+import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
+import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
+import { viewRoute, viewRoutes } from './routing-views.ts';
+
+const list = defineCommand(z.strictObject({}), async (run) => viewRoutes(await readServed(run)));
+
+const show = defineCommand(z.strictObject({ model: modelName }), async (run, given) => {
+  const served = await readServed(run);
+  return viewRoute(findServed(served, given.model), served);
+});
+
+const create = defineCommand(z.strictObject({ model: modelName, ...newDefinition }), async (run, given) => {
+  const served = await readServed(run);
+  const { model, ...members } = given;
+  if (served.routes.some(({ entry }) => entry.model === model)) {
+    throw new CommandFailure(`The route ${model} already exists. Change it: tollgate routes set ${model}`);
+  }
+  const definition = changeDefinition({}, members);
+  checkDefinition(served, model, definition);
+  const nowMs = run.nowMs();
+  const route = { model, definition, createdAtMs: nowMs, updatedAtMs: nowMs };
+  await run.routing.book.save(
+    [{ of: 'route', isNew: true, route }],
+    auditRouting(run, { kind: 'route', id: model }, null, shown(definition)),
+  );
+  return viewAfter(run, model);
+});
+
+const set = defineCommand(z.strictObject({ model: modelName, ...changedDefinition }), async (run, given) => {
+  const served = await readServed(run);
+  const { entry } = findRoute(served, given.model);
+  const { model, ...members } = given;
+  const definition = changeDefinition(entry.definition, members);
+  const parsed = checkDefinition(served, model, definition);
+  const route = { ...entry, definition, updatedAtMs: run.nowMs() };
+  const entries = auditRouting(run, { kind: 'route', id: model }, shown(entry.definition), shown(definition));
+  if (entries.length > 0) {
+    const left = new Set(parsed.targets.map(({ name }) => name));
+    const gone = served.outOfRotation.filter(
+      ({ kind, owner, name }) => kind === 'target' && owner === model && !left.has(name),
+    );
+    await run.routing.book.save([{ of: 'route', isNew: false, route }, ...gone.map(putBack)], entries);
+  }
+  return viewAfter(run, model);
+});
+
+const remove = defineCommand(z.strictObject({ model: modelName }), async (run, { model }) => {
+  const served = await readServed(run);
+  const { entry } = findRoute(served, model);
+  const out = served.outOfRotation.filter(({ kind, owner }) => kind === 'target' && owner === model);
+  await run.routing.book.save(
+    [{ of: 'route', removed: model }, ...out.map(putBack)],
+    auditRouting(run, { kind: 'route', id: model }, shown(entry.definition), null),
+  );
+  return { model, removed: true };
+});
+
+const ofTarget = z.strictObject({ model: modelName, target: givenId });
+
+const disable = defineCommand(ofTarget, async (run, given) => {
+  const served = await readServed(run);
+  const model = findServed(served, given.model);
+  const { name } = findTarget(model, given.target);
+  const isOut = (one: string) =>
+    served.outOfRotation.some(({ kind, owner, name: out }) => kind === 'target' && owner === model.name && out === one);
+  if (isOut(name)) return viewRoute(model, served);
+  if (model.targets.every((one) => one.name === name || isOut(one.name))) {
+    throw new CommandFailure(
+      `${name} is the only target of ${model.name} in rotation, and a model without one serves no request. Put another target back first, or add one`,
+    );
+  }
+  await rotate(run, { kind: 'target', owner: model.name, name }, false);
+  return viewAfter(run, model.name);
+});
+
+const enable = defineCommand(ofTarget, async (run, given) => {
+  const served = await readServed(run);
+  const model = findServed(served, given.model);
+  const { name } = findTarget(model, given.target);
+  const subject = { kind: 'target', owner: model.name, name } as const;
+  if (
+    served.outOfRotation.some(({ kind, owner, name: out }) => kind === 'target' && owner === model.name && out === name)
+  )
+    await rotate(run, subject, true);
+  return viewAfter(run, model.name);
+});
+
+/** Takes a target or credential out of rotation, or puts it back, with its audit entry. */
+export function rotate(run: CommandRun, subject: RotationSubject, isIn: boolean): Promise<void> {
+  const { kind, owner, name } = subject;
+  const change: ProviderChange = isIn
+    ? putBack(subject)
+    : { of: 'out_of_rotation', out: { kind, owner, name, sinceMs: run.nowMs() } };
+  const audited = { kind, id: kind === 'target' ? `${owner} ${name}` : `${owner}/${name}` };
+  return run.routing.book.save([change], auditRouting(run, audited, { in_rotation: !isIn }, { in_rotation: isIn }));
+}
+
+/** The change that puts a target or credential back. */
+export function putBack({ kind, owner, name }: RotationSubject): ProviderChange {
+  return { of: 'out_of_rotation', back: { kind, owner, name } };
+}
+
+/** @throws CommandFailure with every fault of the definition, one per line, or if a name of it is taken. */
+function checkDefinition(served: Served, name: string, definition: RouteDefinition): ModelConfig {
+  const { config } = served;
+  if (config.models?.has(name) === true) {
+    throw new CommandFailure(
+      `The configuration file defines the model ${name}, so it is read-only here; change it there`,
+    );
+  }
+  const { model, faults } = parseRoute(name, definition, providersOf(config, served.providers), config);
+  if (model === null) throw new CommandFailure(renderFaults(faults), 'usage');
+  for (const [index, alias] of [name, ...model.alias.map((one) => one.name)].entries()) {
+    const owner = served.models.get(alias);
+    if (owner === undefined || owner.name === name) continue;
+    // A model that a provider serves without a route gives way.
+    if (config.models?.has(owner.name) !== true && served.routes.every((route) => route.model !== owner)) continue;
+    const member = index === 0 ? 'model' : `alias.${index - 1}`;
+    throw new CommandFailure(
+      `${member}: found ${JSON.stringify(alias)}, which is already a name of the model ${owner.name}, expected a name that no other model has`,
+      'usage',
+    );
+  }
+  return model;
+}
+
+function renderFaults(faults: readonly RouteFault[]): string {
+  if (faults.length === 0) {
+    return 'targets: found a provider that cannot be used, expected providers that can; /app/providers says why';
+  }
+  return faults
+    .map((fault) => renderRouteFault(fault.member === '' ? { ...fault, member: 'model' } : fault))
+    .join('\n');
+}
+
+function shown(definition: RouteDefinition): ShownMembers {
+  return definition as { readonly [member: string]: Json };
+}
+
+/** The route as it is served after a change; the entry alone where no server follows the changes. */
+async function viewAfter(run: CommandRun, name: string): Promise<Json> {
+  const served = await readServed(run);
+  return viewRoute(findServed(served, name), served);
+}
+
+export const ROUTE_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['routes.list', list],
+  ['routes.show', show],
+  ['routes.create', create],
+  ['routes.set', set],
+  ['routes.remove', remove],
+  ['routes.disable', disable],
+  ['routes.enable', enable],
+];

@@ -1,0 +1,68 @@
+/** Provides routing over a configuration file and a store in memory, for tests of commands on routes and credentials. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readEntered, type Served, serveEntered } from '../../config/console-entries.ts';
+import { bindingOf } from '../../config/console-providers.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { Secret } from '../../lib/secret.ts';
+import { createCredentialSeal } from '../../providers/credential-seal.ts';
+import type { NewAuditEntry } from '../../store/ports/audit.ts';
+import type { ProviderStore, StoredProvider } from '../../store/ports/providers.ts';
+import { createMemoryProviders } from '../../store/testing/memory-providers.ts';
+import { type ControlRig, createControlRig } from './control-rig.ts';
+
+/** Two providers and a model in the file; the provider `entered` in the console, with one credential and two models. */
+export const FILED = `
+providers:
+  filed: { kind: openai-compatible, base_url: https://filed.example/v1, api_key: secret-of-the-file }
+  other: { kind: openai-compatible, base_url: https://other.example/v1, api_key: none }
+models:
+  from-file: { targets: [ { provider: filed }, { provider: other, name: second } ], alias: [file-alias] }
+`;
+
+export const ENTERED: StoredProvider = {
+  name: 'entered',
+  kind: 'openai-compatible',
+  baseUrl: 'https://entered.example/v1',
+  models: [
+    { name: 'own', upstream: 'theirs' },
+    { name: 'own-too', upstream: 'theirs-too' },
+  ],
+  createdAtMs: 1,
+  updatedAtMs: 1,
+};
+
+export interface RoutingRig extends ControlRig {
+  readonly book: ProviderStore;
+  readonly audited: NewAuditEntry[];
+  served(): Promise<Served>;
+}
+
+/** `folder`: for the file. */
+export async function createRoutingRig(folder: string, text = FILED): Promise<RoutingRig> {
+  const file = join(folder, 'tollgate.yaml');
+  writeFileSync(file, text);
+  const { config, problems } = loadConfig({ cwd: folder, environment: {}, file });
+  if (config === null) throw new Error(JSON.stringify(problems));
+  const seal = createCredentialSeal(new Secret('5a'.repeat(32)));
+  const audited: NewAuditEntry[] = [];
+  const book = createMemoryProviders((entries) => void audited.push(...entries));
+  const secrets = { api_key: new Secret('the-first-secret') };
+  const first = { provider: 'entered', name: 'default', weight: 1, organisation: null, models: null };
+  const sealed = seal.seal(bindingOf(first, 'https://entered.example'), secrets);
+  await book.save([
+    { of: 'provider', isNew: true, provider: ENTERED },
+    { of: 'credential', isNew: true, credential: { ...first, sealed, last4: 'cret', createdAtMs: 1, updatedAtMs: 1 } },
+  ]);
+  const served = async () =>
+    serveEntered(config, await readEntered(book), {
+      listCatalogNames: () => [],
+      openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
+    });
+  const rig = createControlRig({
+    book,
+    served,
+    seal: (credential, origin, given) => seal.seal(bindingOf(credential, origin), given),
+  });
+  return Object.assign(rig, { book, audited, served });
+}
