@@ -12,7 +12,7 @@ import { createMemoryProviders } from '../../store/testing/memory-providers.ts';
 import { type ControlRig, createControlRig } from './control-rig.ts';
 
 /** Two providers and a model in the file; the provider `entered` in the console, with one credential and two models. */
-export const FILED = `
+const FILED = `
 providers:
   filed: { kind: openai-compatible, base_url: https://filed.example/v1, api_key: secret-of-the-file }
   other: { kind: openai-compatible, base_url: https://other.example/v1, api_key: none }
@@ -20,7 +20,7 @@ models:
   from-file: { targets: [ { provider: filed }, { provider: other, name: second } ], alias: [file-alias] }
 `;
 
-export const ENTERED: StoredProvider = {
+const ENTERED: StoredProvider = {
   name: 'entered',
   kind: 'openai-compatible',
   baseUrl: 'https://entered.example/v1',
