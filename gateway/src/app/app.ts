@@ -134,7 +134,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const setUp = createSetUp(store.people, Date.now);
     const content = openContent(store.content, log);
     closers.push(() => content.close());
-    // Changes of models read what others have written: they run one at a time, whoever asks for them.
+    // Changes of models read what others have written: they run one at a time.
     const inTurn = createTurns();
     const control = createControl(
       {

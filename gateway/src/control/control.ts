@@ -4,10 +4,10 @@ import { createTurns, type InTurn } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
-import { CREDENTIAL_COMMANDS } from './credential-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
-import { ROUTE_COMMANDS } from './route-commands.ts';
+import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
+import { ROUTE_COMMANDS } from './routing/route-commands.ts';
 import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 

@@ -2,14 +2,14 @@
  * Finds routes, targets, providers and credentials for the commands that change them, and says which are read-only
  * because the configuration defines them.
  */
-import { type Served, sourceOfModel } from '../config/console-entries.ts';
-import type { ConsoleProvider } from '../config/console-providers.ts';
-import type { ConsoleRoute } from '../config/console-routes.ts';
-import type { ServedModel, ServedTarget } from '../config/served-models.ts';
-import type { NewAuditEntry } from '../store/ports/audit.ts';
-import type { StoredCredential } from '../store/ports/providers.ts';
-import { CommandFailure, type CommandRun } from './command.ts';
-import { auditChange, OPERATOR_ACCOUNT, type ShownMembers } from './policy-changes.ts';
+import { type Served, sourceOfModel } from '../../config/console-entries.ts';
+import type { ConsoleProvider } from '../../config/console-providers.ts';
+import type { ConsoleRoute } from '../../config/console-routes.ts';
+import type { ServedModel, ServedTarget } from '../../config/served-models.ts';
+import type { NewAuditEntry } from '../../store/ports/audit.ts';
+import type { StoredCredential } from '../../store/ports/providers.ts';
+import { CommandFailure, type CommandRun } from '../command.ts';
+import { auditChange, OPERATOR_ACCOUNT, type ShownMembers } from '../policy-changes.ts';
 
 /** What is served. @throws CommandFailure if it is not known here, or the requester is not an operator. */
 export async function readServed({ routing, by }: CommandRun): Promise<Served> {

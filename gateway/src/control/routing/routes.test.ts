@@ -1,8 +1,8 @@
 /** Tests the commands on routes: validation as of the file, precedence of the file, rotation, and audit entries. */
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { inRotation } from '../config/console-entries.ts';
-import { temporaryFolders } from '../store/testing/temporary-folder.ts';
-import { createRoutingRig, type RoutingRig } from './testing/routing-rig.ts';
+import { inRotation } from '../../config/console-entries.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
+import { createRoutingRig, type RoutingRig } from '../testing/routing-rig.ts';
 
 const newFolder = temporaryFolders();
 let rig: RoutingRig;

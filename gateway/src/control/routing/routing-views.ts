@@ -1,10 +1,10 @@
 /** Renders routes and the credentials of providers for operators. Never contains a secret. */
-import { formatNanoUsd } from '../billing/money.ts';
-import { outSince, type Served, sourceOfConfigured, sourceOfModel } from '../config/console-entries.ts';
-import { lastFour } from '../config/console-providers.ts';
-import type { ServedModel, ServedTarget } from '../config/served-models.ts';
-import type { StoredCredential } from '../store/ports/providers.ts';
-import type { Json } from './command.ts';
+import { formatNanoUsd } from '../../billing/money.ts';
+import { outSince, type Served, sourceOfConfigured, sourceOfModel } from '../../config/console-entries.ts';
+import { lastFour } from '../../config/console-providers.ts';
+import type { ServedModel, ServedTarget } from '../../config/served-models.ts';
+import type { StoredCredential } from '../../store/ports/providers.ts';
+import type { Json } from '../command.ts';
 
 type View = { readonly [member: string]: Json };
 

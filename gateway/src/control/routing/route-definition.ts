@@ -3,7 +3,7 @@
  * rules for their values are those of the file, and apply when a command runs.
  */
 import { z } from 'zod';
-import type { DefinitionTree, RouteDefinition } from '../store/ports/providers.ts';
+import type { DefinitionTree, RouteDefinition } from '../../store/ports/providers.ts';
 
 /** A rate in USD, as a number or as its decimal digits. */
 const rate = z.union([z.string(), z.number()], { error: 'expected USD as a number or a decimal text' });

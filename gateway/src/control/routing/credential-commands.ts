@@ -3,11 +3,11 @@
  * roles. Secrets are sealed for the provider's address and never shown.
  */
 import { z } from 'zod';
-import type { Served } from '../config/console-entries.ts';
-import { type ConsoleProvider, findConsoleKind, lastFour, readSecrets } from '../config/console-providers.ts';
-import type { StoredCredential } from '../store/ports/providers.ts';
-import { givenId } from './arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
+import type { Served } from '../../config/console-entries.ts';
+import { type ConsoleProvider, findConsoleKind, lastFour, readSecrets } from '../../config/console-providers.ts';
+import type { StoredCredential } from '../../store/ports/providers.ts';
+import { givenId } from '../arguments.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from '../command.ts';
 import { putBack, rotate } from './route-commands.ts';
 import { auditRouting, findCredential, findProvider, readServed } from './routing-scope.ts';
 import { viewCredentials, viewEntered } from './routing-views.ts';
@@ -133,7 +133,7 @@ function subjectOf({ provider, name }: Named) {
   return { kind: 'credential', id: `${provider}/${name}` };
 }
 
-/** A credential of any provider, those of the configuration included. @throws CommandFailure if there is none. */
+/** A credential of any provider, those of the configuration included. @throws CommandFailure if no such credential exists. */
 function findAny(served: Served, { provider, name }: Named) {
   const found = viewCredentials(served, provider).find((one) => one.name === name);
   if (found !== undefined) return found;

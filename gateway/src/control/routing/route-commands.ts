@@ -3,13 +3,13 @@
  * file. Each change is durable before it applies to calls, and then applies at once.
  */
 import { z } from 'zod';
-import type { ModelConfig } from '../config/config.ts';
-import type { Served } from '../config/console-entries.ts';
-import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../config/console-routes.ts';
-import type { ProviderChange, RotationSubject, RouteDefinition } from '../store/ports/providers.ts';
-import { givenId, modelName } from './arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
-import type { ShownMembers } from './policy-changes.ts';
+import type { ModelConfig } from '../../config/config.ts';
+import type { Served } from '../../config/console-entries.ts';
+import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
+import type { ProviderChange, RotationSubject, RouteDefinition } from '../../store/ports/providers.ts';
+import { givenId, modelName } from '../arguments.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from '../command.ts';
+import type { ShownMembers } from '../policy-changes.ts';
 import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
 import { viewRoute, viewRoutes } from './routing-views.ts';
