@@ -393,8 +393,9 @@ test('any mutation of a file reports problems and no credential', () => {
     'providers:',
     '  a: { kind: openai, api_key: canary-literal }',
     `  b: { kind: anthropic, api_key: \${K}, timeouts: &t { idle: 5s } }`,
+    `  c: { kind: openai, api_keys: [{ name: k, key: \${K}, models: [o] }, { name: l, key: x\${K} }] }`,
     'models:',
-    '  m: { alias: [n], targets: [{ provider: a, timeouts: *t }], price: { input: 1, output: 2 } }',
+    '  m: { alias: [n], targets: [{ provider: a, timeouts: *t }, { provider: c, model: o, tags: [eu] }], price: { input: 1, output: 2 } }',
   ].join('\n');
   expect(faults(good, { K: 'canary-variable' })).toEqual([]);
   const edit = fc.record({

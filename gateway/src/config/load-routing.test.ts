@@ -3,9 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
+import { buildRouteTable } from '../routing/route.ts';
 import { type Config, DEFAULT_ROUTING } from './config.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { loadConfig } from './load-config.ts';
+import { listServedModels } from './served-models.ts';
 
 let cwd = '';
 beforeAll(() => {
@@ -213,4 +216,53 @@ describe('routing', () => {
       ]);
     }
   });
+});
+
+const option = <Value>(...values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const targetShape = fc.record({
+  provider: fc.constantFrom('a', 'b', 'd'),
+  model: option('m', 'n', 'claude-sonnet-4-6'),
+  name: option('one', 'two'),
+  priority: option('1', '2'),
+  weight: option('0', '3'),
+  tags: option(['eu'], ['eu', 'zdr']),
+  price: option<unknown>('free', { input: '1', output: '2' }),
+});
+const keyShape = fc.record({ name: fc.constantFrom('k', 'l', 'o'), models: option(['m'], ['m', 'n']) });
+const file = fc
+  .record({
+    keys: fc.uniqueArray(keyShape, { selector: ({ name }) => name, minLength: 1 }),
+    targets: fc.array(targetShape, { minLength: 1, maxLength: 3 }),
+    strategy: option('order', 'weight', 'latency', 'price'),
+    price: option('free'),
+  })
+  .map(({ keys, targets, strategy, price }) => ({
+    providers: {
+      a: { kind: 'anthropic', api_keys: keys.map((key) => ({ ...key, key: `key-${key.name}` })) },
+      b: { kind: 'openai-compatible', base_url: 'http://h/v1' },
+      d: { kind: 'demo' },
+    },
+    models: { m: { targets, price, routing: { strategy } } },
+  }));
+
+test('every configuration of targets, routing and keys that the file accepts can be served', () => {
+  let served = 0;
+  fc.assert(
+    fc.property(file, (written) => {
+      const { config } = read(JSON.stringify(written));
+      if (config === null) return;
+      served += 1;
+      const targets =
+        buildRouteTable(
+          listServedModels(config, () => []),
+          () => null,
+        ).get('m')?.targets ?? [];
+      const { length } = written.models.m.targets;
+      expect(targets).toHaveLength(length);
+      expect(new Set(targets.map(({ name }) => name)).size).toBe(length);
+      expect(new Set(targets.map(({ upstream }) => upstream.key)).size).toBe(length);
+    }),
+    { numRuns: 300 },
+  );
+  expect(served).toBeGreaterThan(30);
 });
