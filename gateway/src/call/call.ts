@@ -12,6 +12,8 @@ import { newRequestId } from '../lib/request-id.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
+import type { Candidate } from '../routing/choose/candidate.ts';
+import type { RoutedRequest } from '../routing/choose/routed-request.ts';
 import type { Route, Target } from '../routing/route.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptRecord } from '../store/ports/records.ts';
@@ -60,6 +62,10 @@ class Call {
   money: CallMoney | null = null;
   /** The version of the protocol that the client asked for; null: it has none. */
   version: string | null = null;
+  /** The targets of its route in the order in which they are tried; the others follow. */
+  candidates: readonly Candidate[] = [];
+  /** What they were chosen from; null: there was nothing to choose. */
+  routed: RoutedRequest | null = null;
   /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted = false;
   /** Bytes were sent to an upstream, so the call may cost money. Known once its attempt is noted. */

@@ -28,10 +28,7 @@ import { CallMoney, type UnsavedHold } from './call-money.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import { type LimitTrust, mostOutputTokens, type SentLimit, sentLimit } from './limit-proofs.ts';
 import { draftRecord, recordUnpaid, redactKeys } from './settle.ts';
-import { estimateTokens } from './usage-checks.ts';
-
-/** Tokens of one image, sound or page; used only for the hold. */
-const MEDIA_TOKENS = 1_600;
+import { estimateInput } from './usage-checks.ts';
 
 /**
  * Takes the call's share of its limits and money, and returns the money. Throws CallFailure if a limit refuses; then
@@ -58,7 +55,7 @@ export function describeCall(call: Routed): ClaimedCall {
     endUser: redactKeys(facts.endUser),
     atMs: call.atMs,
     stream: facts.stream,
-    inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
+    inputTokens: estimateInput(facts),
     outputTokensMax: mostOutputTokens(facts, target),
     extras: facts.extras,
     priced: call.priced,
@@ -249,7 +246,8 @@ function limitedBy(called: ClaimedCall, trust: LimitTrust): ClaimedCall {
   return { ...called, outputTokensMax: Math.max(outputTokensMax ?? 0, SLICE_TOKENS) };
 }
 
-function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): boolean {
+/** Whether a balance or a budget pays. */
+export function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): boolean {
   return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
 }
 

@@ -65,6 +65,14 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
+/** Tokens of one image, sound or page, before upstream has counted them. */
+const MEDIA_TOKENS = 1_600;
+
+/** The estimated tokens of a prompt. */
+export function estimateInput({ inputBytes, mediaParts }: Pick<RequestFacts, 'inputBytes' | 'mediaParts'>): number {
+  return estimateTokens(inputBytes) + mediaParts * MEDIA_TOKENS;
+}
+
 /**
  * A number is far off if it exceeds the other by this factor and by this many tokens. All scripts, code and base64 stay
  * within that.

@@ -24,6 +24,7 @@ import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPri
 import type { Settings } from '../deps.ts';
 import { allowNamedModels } from '../plan/named-models.ts';
 import { adaptTarget } from '../plan/refused-members.ts';
+import { chooseTargets } from './choose-targets.ts';
 import type { ReadCall } from './read-body.ts';
 
 /** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
@@ -82,13 +83,18 @@ function tooManyCalls(): CallFailure {
   });
 }
 
-/** Chooses the route of a call that was read. Throws like `chooseRoute` and `allowNamedModels`. */
-export function routeCall(call: Identified, { outline, facts }: ReadCall): asserts call is Routed {
+/** Chooses the route and the target of a call that was read. Throws like `chooseRoute`, `chooseTargets` and `allowNamedModels`. */
+export function routeCall(call: Identified, read: ReadCall): asserts call is Routed {
+  const { outline, facts } = read;
   const { settings, principal, protocol, deps } = call;
   setFacts(call, outline, facts);
   const route = chooseRoute(settings, principal, facts.model, protocol.name);
-  const target = adaptTarget(route.targets[0], principal.workspaceId, call.atMs, deps.refusedMembers);
+  const { candidates, routed } = chooseTargets(call, read, route);
+  const first = candidates[0]?.target ?? route.targets[0];
+  const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);
   setRoute(call, route, target);
+  call.candidates = candidates;
+  call.routed = routed;
   if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
     setPriced(call, allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced));
   }
