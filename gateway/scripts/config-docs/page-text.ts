@@ -100,7 +100,14 @@ name to one: a coding agent that needs names with \`claude\` finds \`claude-lab\
 refused. \`GET /v1/models\` lists every name with its \`protocols\`.
 `;
 
-export const PRICES = `## Capabilities
+export const PRICES = `## Several targets
+
+Targets of the same priority are chosen by \`routing\`, and the next one answers if one fails: [fall back, share load and pool
+keys](fallback.md). A name of a target or key appears in records, metrics and the console. Equal targets (the same model at the
+same provider), equal names, a weight that the strategy does not read, and a target without a price under \`strategy: price\` are
+errors.
+
+## Capabilities
 
 A translated request is written for its model: without an effort if the model does not reason, without sampling if it does not
 support it. The catalogue knows what most models support. For a model of your own host, or if the catalogue is wrong, set
@@ -153,7 +160,8 @@ names. If several ran, each has a part in the record's \`usage.parts\` at its ow
 export const WITHOUT_MODELS = `## Without \`models\`
 
 Every model of the providers that the catalogue knows is served under the provider's name for it. If two providers have a model
-of one name, the first in the table below, or in the file, answers. Unknown names are not served.
+of one name, the first in the table below, or in the file, answers, and the other is its [fallback](fallback.md). Unknown names
+are not served.
 
 With \`models\`, the file is the complete list: to add a model that the catalogue lacks, list it and all others. A provider that
 the catalogue does not know serves nothing until its models are listed.
